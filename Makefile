@@ -61,7 +61,7 @@ demo: $(VENV)/.package  ## quote real models at real prices, with line items, er
 	@echo; echo "Done. Next: README.md, docs/tutorial.md, make test"
 
 # Tests that need more than Python have targets of their own.
-QUICK := --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --ignore-glob='*_generated_clients.py' --ignore-glob='*_behind_nginx.py'
+QUICK := --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --ignore-glob='*_generated_clients.py' --ignore-glob='*_behind_nginx.py' --ignore=tests/hostile
 
 .PHONY: test
 test: lint types  ## run lint, format, types and all tests
@@ -91,7 +91,7 @@ format: $(VENV)/.tools  ## correct style and format
 	$(BIN)/ruff format .
 
 .PHONY: check
-check: test test-wheel test-tables test-postgres test-objects test-proxy test-browser test-office test-spark test-extras test-clients test-dialects test-imports  ## run everything that CI runs
+check: test test-wheel test-tables test-postgres test-objects test-hostile test-proxy test-browser test-office test-spark test-extras test-clients test-dialects test-imports  ## run everything that CI runs
 
 .PHONY: test-wheel
 test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this folder
@@ -112,6 +112,10 @@ test-postgres: $(VENV)/.tools  ## try the ledger and the usage history on a real
 .PHONY: test-proxy
 test-proxy: $(VENV)/.tools  ## restart servers behind nginx under load; says why it skips where there is no nginx
 	$(BIN)/python -m pytest -q -rsP tests/server/test_*_behind_nginx.py
+
+.PHONY: test-hostile
+test-hostile: $(VENV)/.tools  ## send what is made to cost much: its cost must grow as its size, and a server must answer others
+	$(BIN)/python -m pytest -q -rs tests/hostile
 
 .PHONY: test-spark
 test-spark: $(VENV)/.tools  ## simulate on a real Spark: a master and two workers, one of them killed; says why it skips

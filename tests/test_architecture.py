@@ -33,6 +33,7 @@ HOME_OF = {
     "hypothesis": {"testing"},
     "itsdangerous": {"server"},
     "jinja2": {"pages"},
+    "msgspec": {"base"},
     "nicegui": {"whatif"},
     "obstore": {"simulation"},
     "plotly": {"simulation"},

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from ratecard.base.suggestions import did_you_mean, letters_in_common, suggestions
+from ratecard.base.suggestions import MOST_COMPARED, did_you_mean, few_suggestions, letters_in_common, suggestions
 
 MODELS = ["veo3-fast", "kling-v3-pro", "kling-o3-pro", "kling-v3-standard", "wan-2-5", "sora-2"]
 
@@ -64,3 +64,31 @@ WORDS = st.text(st.sampled_from("abc-1"), max_size=30)
 def test_letters_in_common_are_those_of_difflib(one: str, other: str) -> None:
     matched = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
     assert letters_in_common(one, other) == sum(block.size for block in matched)
+
+
+def test_inside_of_a_block_few_words_are_compared() -> None:
+    @few_suggestions(2)
+    def answered() -> list[str]:
+        return [did_you_mean(given, MODELS) for given in ("sora2", "sora-", "sora-22")]
+
+    for _ in range(2):  # each call has its own number
+        assert answered() == [" Did you mean 'sora-2'?", " Did you mean 'sora-2'?", ""]
+    with few_suggestions():
+        assert [bool(suggestions("sora2", MODELS)) for _ in range(MOST_COMPARED + 1)] == [True] * MOST_COMPARED + [
+            False
+        ]
+    assert suggestions("sora2", MODELS) == ["sora-2"]
+
+
+def test_a_block_in_another_has_its_own_number() -> None:
+    with few_suggestions(1):
+        with few_suggestions(1):
+            assert suggestions("sora2", MODELS)
+            assert not suggestions("sora2", MODELS)
+        assert suggestions("sora2", MODELS)
+        assert not suggestions("sora2", MODELS)
+
+
+def test_the_end_of_a_long_word_is_not_compared() -> None:
+    known = "token_" * 20
+    assert suggestions("token_" * 14, [known + "a" * 10_000]) == [known + "a" * 10_000]

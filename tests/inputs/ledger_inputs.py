@@ -198,7 +198,7 @@ LEDGER_INPUTS = [
               "refused: row 1: units 9 is not what unit says. Keep one"),
     InputCase("a key that is twice in a row of JSON", "ledger",
               answered(lambda: f"priced: {read_ledger(TWICE)}"),
-              "refused: 'amount' is twice in one object"),
+              "refused: an object has the key 'amount' twice; keep one"),
     InputCase("a quotation mark that takes the rows after it in", "ledger",
               answered(lambda: f"priced: {len(read_ledger(UNCLOSED))} rows"),
               "refused: after line 1: not CSV: unexpected end of data"),

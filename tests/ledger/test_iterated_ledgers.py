@@ -75,7 +75,7 @@ def test_a_number_at_the_edge_of_a_chunk_is_read_in_whole(monkeypatch: pytest.Mo
         ('{"data" []}', "line 1: not JSON: Expecting ':' delimiter"),
         ('{"data": [],\n}', "line 2: not JSON: Expecting property name enclosed in double quotes"),
         ('{"data": []} x', "line 1: not JSON: something follows that is not a page"),
-        ('{"data": [], "data": []}', 'the page has "data" twice'),
+        ('{"data": [], "data": []}', "the page has the key 'data' twice; keep one"),
         ('{"data": []}\n{"rows": []}', 'the page has no list "data"'),
     ],
 )

@@ -258,7 +258,7 @@ def test_strict_fails_where_something_is_left_out(file: Path, tmp_path: Path) ->
         ("[]", "it must hold an object for each name"),
         ('{"a": 1}', "it must hold an object for each name"),
         ("{", "is not a price list of litellm"),
-        ('{"a": {"b": 1, "b": 2}}', "b is written twice"),
+        ('{"a": {"b": 1, "b": 2}}', "it has the key 'b' twice; keep one"),
     ],
 )
 def test_another_file_is_refused(tmp_path: Path, content: str, words: str) -> None:

@@ -6,9 +6,13 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from starlette.testclient import TestClient
 
 from ratecard import PriceBook, QuoteError, usage_from
 from ratecard.base import suggestions
+from ratecard.base.suggestions import MOST_COMPARED
+from ratecard.server import application
+from shipped import CARD
 
 MODEL, VIDEO = "zai-org-glm-5-2", "kling-o3-pro-text-to-video"
 MANY = {f"{number:04}_{'token' * 4}": 1 for number in range(9_000)}
@@ -47,3 +51,19 @@ def test_few_names_are_compared_and_listed(prices: PriceBook, door: Callable[[Pr
         door(prices)
     assert compared.call_count <= 50
     assert len(caught.value.to_json()) < 10_000
+
+
+BODIES: dict[str, dict[str, Any]] = {
+    "rate": {"usages": [{"type": "video", "model": f"{VIDEO}{number}"} for number in range(1_000)]},
+    "estimate": text(**MANY, service_parameters=MANY, counts=MANY),
+}
+
+
+@pytest.mark.parametrize(("path", "body"), BODIES.items(), ids=BODIES)
+def test_over_http_few_names_of_a_whole_body_are_compared(path: str, body: dict[str, Any]) -> None:
+    looked_at = patch.object(suggestions, "nlargest", wraps=nlargest)
+    with TestClient(application(CARD)) as client, looked_at as compared:
+        answer = client.post(f"/api/v1/{path}", json=body)
+    assert 0 < compared.call_count <= MOST_COMPARED
+    assert answer.status_code in (200, 400)
+    assert "Did you mean" in answer.text

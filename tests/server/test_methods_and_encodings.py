@@ -2,17 +2,20 @@
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from asking import BODY, QUOTE, asked, post
 from fastapi import Depends, FastAPI
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 
 import ratecard
 from ratecard.ledger.store import Ledger
 from ratecard.server import application, router
+from ratecard.server.content_encoding import _PIECE, decoder
 from ratecard.server.usage_history import usage_history_router
 
 MOST = 100_000
@@ -123,6 +126,49 @@ def test_what_comes_out_of_a_coding_is_checked(client: Any, coding: str, body: b
     answer = post(client, body, content_encoding=coding)
     assert answer.status_code == status, answer.text
     assert status == 200 or list(answer.json()) == ["error"]
+
+
+def _members(sizes: Sequence[int]) -> tuple[bytes, bytes]:
+    plain = [bytes(number % 251 for number in range(size)) for size in sizes]
+    return b"".join(plain), b"".join(gzip.compress(part, compresslevel=0) for part in plain)
+
+
+@pytest.mark.parametrize(
+    "sizes", [(0,), (0,) * 1_000, (_PIECE - 23,), (_PIECE, _PIECE + 1, 0), (1,) * 300, (9_000, 0, 5, 20_000)], ids=str
+)
+def test_members_are_joined_wherever_they_end(sizes: tuple[int, ...]) -> None:
+    plain, packed = _members(sizes)
+    assert decoder("gzip", len(plain))(packed) == plain
+    for wrong, status in ((packed[:-1], 400), (packed + b"\0", 400), (packed + packed, 413 if plain else 0)):
+        if status:
+            with pytest.raises(HTTPException) as caught:
+                decoder("gzip", len(plain))(wrong)
+            assert caught.value.status_code == status
+    if plain:
+        with pytest.raises(HTTPException, match="at most"):
+            decoder("gzip", len(plain) - 1)(packed)
+
+
+def test_what_follows_a_member_is_not_copied_for_each() -> None:
+    """A reader is given pieces: it copies what it leaves."""
+    empty, given = gzip.compress(b""), list[int]()
+    make = zlib.decompressobj
+
+    class Reader:
+        def __init__(self, window: int) -> None:
+            self._reader = make(window)
+
+        def decompress(self, piece: bytes, most: int) -> bytes:
+            given.append(len(piece))
+            return self._reader.decompress(piece, most)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._reader, name)
+
+    with patch.object(zlib, "decompressobj", Reader):
+        assert decoder("gzip", 9)(empty * 20_000) == b""
+    assert max(given) <= _PIECE
+    assert len(given) < 22_000
 
 
 def test_a_body_is_decoded_where_a_host_adds_dependencies(card: ratecard.RateCard) -> None:

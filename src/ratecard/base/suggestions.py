@@ -1,7 +1,9 @@
 """Find the known words nearest to a mistyped one."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from heapq import nlargest
 from itertools import pairwise
@@ -15,6 +17,29 @@ _LENGTH, _CANDIDATES = 80, 30
 _REMEMBERED = 2_000
 
 
+# How many words of one answer over HTTP are compared: each takes up to a millisecond.
+MOST_COMPARED = 20
+# How many words are still compared, of what is answered now; None is no bound.
+_LEFT: ContextVar[list[int] | None] = ContextVar("_LEFT", default=None)
+
+
+@contextmanager
+def few_suggestions(most: int = MOST_COMPARED) -> Iterator[None]:
+    """Compare at most so many words with known ones inside of a `with` block; any further word is near to none.
+
+    For an answer to many requests at once: what their misspelt names cost is then bounded, whatever their number.
+
+    >>> with few_suggestions(1):
+    ...     suggestions("ab-1", ["ab-2"]), suggestions("ab-1", ["ab-2"])
+    (['ab-2'], [])
+    """
+    before = _LEFT.set([most])
+    try:
+        yield
+    finally:
+        _LEFT.reset(before)
+
+
 def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool = False) -> list[str]:
     """List at most `most` known words, nearest first: by likeness as a whole, or by how much of `given` they hold.
 
@@ -23,17 +48,21 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
     >>> suggestions("kling-3-pro", ["veo3", "kling-v3-pro", "kling-o3-pro"])
     ['kling-v3-pro', 'kling-o3-pro']
     """
+    if (left := _LEFT.get()) is not None:
+        if not left[0]:
+            return []
+        left[0] -= 1
     wanted, least = given[:_LENGTH].lower(), _SLIP if slip else _LIKENESS
     pieces = _pieces(wanted)
 
     def held_in(word: str) -> int:
-        return len(pieces & _pieces(word))
+        return len(pieces & _pieces(word[:_LENGTH]))
 
     near = nlargest(_CANDIDATES, known, key=lambda word: (held_in(word), -len(word)))
     letters = Counter(wanted).items()
     scored = list[tuple[Any, str]]()
     for word in near:
-        lower, held = word.lower(), held_in(word) / max(len(pieces), 1)
+        lower, held = word[:_LENGTH].lower(), held_in(word) / max(len(pieces), 1)
         both = max(len(wanted) + len(lower), 1)
         # What cannot be among the nearest is not compared closely, which takes longest.
         enough = scored[most - 1][0] if len(scored) >= most else least

@@ -4,6 +4,7 @@ import csv
 import io
 import sys
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -86,7 +87,7 @@ def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:
         names = [name.strip() for name in reader.fieldnames or ()]
     except csv.Error as error:
         raise click.UsageError(f"The heading is not CSV: {error}") from None
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         raise click.UsageError(f"The heading of the CSV names '{twice[0]}' twice")
     while True:

@@ -7,13 +7,15 @@ registry lose the line of an error, the second of two equal keys, or digits.
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
-from ratecard.base.messages import echo, type_word
+from ratecard.base.json_reader import JsonError, distinct
+from ratecard.base.messages import echo, field_name, type_word
 from ratecard.base.money import READING, text
 from ratecard.ledger.errors import LedgerError
 from ratecard.load.folder import shipped_rates
@@ -69,17 +71,8 @@ _CHUNK = 1 << 16
 _ECHO = 80
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise LedgerError(f"{echo(repr(twice[:_ECHO]))} is twice in one object")
-    return found
-
-
 _DECODER = json.JSONDecoder(
-    parse_float=READING.create_decimal, parse_int=READING.create_decimal, object_pairs_hook=_object
+    parse_float=READING.create_decimal, parse_int=READING.create_decimal, object_pairs_hook=distinct
 )
 
 
@@ -116,6 +109,8 @@ class JsonText:
                 if not self._more():
                     self._at = error.pos
                     self.refuse(error.msg)
+            except JsonError as error:
+                raise LedgerError(f"an object {error}") from None
             except RecursionError:
                 raise LedgerError("not JSON: it is nested too deeply") from None
             else:
@@ -167,24 +162,26 @@ def _list(text: JsonText) -> Iterator[Any]:
 def _page(text: JsonText) -> Iterator[Any]:
     """The rows of `data`; other keys of a page are ignored."""
     text.take("{")
-    found, last = False, text.take("}")
+    names, last = set[str](), text.take("}")
     while not last:
         if text.peek() != '"':
             text.refuse("Expecting property name enclosed in double quotes")
         name = text.value()
+        if name in names:
+            raise LedgerError(f"the page has the key '{field_name(name)}' twice; keep one")
+        names.add(name)
         if not text.take(":"):
             text.refuse("Expecting ':' delimiter")
-        if name == "data" and text.peek() == "[" and not found:
-            found = True
+        if name == "data" and text.peek() == "[":
             yield from _list(text)
         elif name == "data":
-            raise LedgerError('the page has "data" twice' if found else 'the page has no list "data"')
+            raise LedgerError('the page has no list "data"')
         else:
             text.value()
         last = text.take("}")
         if not last and not text.take(","):
             text.refuse("Expecting ',' delimiter")
-    if not found:
+    if "data" not in names:
         raise LedgerError('the page has no list "data"')
 
 
@@ -196,7 +193,7 @@ def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
     reader = csv.DictReader(file, strict=True)
     try:
         heading = reader.fieldnames or ()
-        if twice := [name for name in dict.fromkeys(heading) if heading.count(name) > 1]:
+        if twice := [name for name, times in Counter(heading).items() if times > 1]:
             raise LedgerError(f"the heading has {', '.join(twice)} twice")
         # Either price column will do: the currency of each row decides which one it must have.
         names = {"units": "unit", PRICES[1]: PRICES[0]}

@@ -242,9 +242,11 @@ def _check_top_up(top_up: TopUp, rates: Rates) -> Iterator[Finding]:
 def _each_once(
     rows: str, name: str, given: Sequence[tuple[str, bool]], needed: Sequence[tuple[str, bool]]
 ) -> Iterator[Finding]:
+    before = set[tuple[str, bool]]()
     for index, (word, partner) in enumerate(given):
-        if (word, partner) in given[:index]:
+        if (word, partner) in before:
             yield (rows, index), f"{name} {word}, partner {str(partner).lower()} is listed twice; keep one"
+        before.add((word, partner))
     for word, partner in needed:
         if (word, partner) not in given:
             yield (rows,), f"no limit for {name} {word}, partner {str(partner).lower()}. Add a line for it"

@@ -43,6 +43,8 @@ def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], who
             yield path, f"{key} is of a charge that counts one thing, which this method does not. Leave it out"
         else:
             yield path, f"unknown key '{echo(key)}'.{did_you_mean(key, allowed)} Allowed here: {', '.join(allowed)}"
+    elif kind == "too_long":
+        yield path, f"{key} has {context['actual_length']:,} entries. Allowed: at most {context['max_length']}"
     elif kind == "value_error":
         yield path, f"{key}{shown} {context['error']}"
     elif kind in ("literal_error", "union_tag_invalid"):

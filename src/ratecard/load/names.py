@@ -1,18 +1,21 @@
 """Rules for the names of models: ids, aliases and open patterns, of which no two models may have the same."""
 
-from collections.abc import Sequence
-from itertools import combinations
+import re
+from collections.abc import Iterator, Sequence
 
 from ratecard.base.messages import Path
 from ratecard.load.yaml_text import TextFile
 from ratecard.tables.card import AnyModel
 from ratecard.tables.names import share_a_name
 
+# A pattern of a model: its file and place, itself, and the id of the model.
+_Opened = tuple[TextFile, Path, str, str]
+
 
 def check_names(found: Sequence[tuple[TextFile, int, AnyModel]], *, patterns: bool) -> None:
     """Record a fault, at each of their lines, for names that mean two models; `patterns` says whether they are on."""
     homes: dict[str, list[tuple[TextFile, Path, str]]] = {}
-    opened: list[tuple[TextFile, Path, str, str]] = []
+    opened: list[_Opened] = []
     for text, index, model in found:
         homes.setdefault(model.model, []).append((text, ("models", index, "model"), "model"))
         for alias in model.aliases or ():
@@ -34,8 +37,26 @@ def check_names(found: Sequence[tuple[TextFile, int, AnyModel]], *, patterns: bo
                 others = (f"{other.name}:{other.line(at)}" for other, at, _ in places if (other, at) != (text, place))
                 words = f"is a name of another model too ({next(others)}). Leave it out of one"
                 text.fault(place, f"{kind} '{name}' {words}")
-    for (one, at, pattern, owner), (other, there, another, its) in combinations(opened, 2):
-        if owner != its and share_a_name(pattern, another):
-            words = "can match the same names. Let each name match one model"
-            one.fault(at, f"pattern '{pattern}' and '{another}' of {its} ({other.name}:{other.line(there)}) {words}")
-            other.fault(there, f"pattern '{another}' and '{pattern}' of {owner} ({one.name}:{one.line(at)}) {words}")
+    for (one, at, pattern, owner), (other, there, another, its) in _sharing(opened):
+        words = "can match the same names. Let each name match one model"
+        one.fault(at, f"pattern '{pattern}' and '{another}' of {its} ({other.name}:{other.line(there)}) {words}")
+        other.fault(there, f"pattern '{another}' and '{pattern}' of {owner} ({one.name}:{one.line(at)}) {words}")
+
+
+def _sharing(opened: Sequence[_Opened]) -> Iterator[tuple[_Opened, _Opened]]:
+    """Each pattern with the first one before it, of another model, that can match the same names.
+
+    In the order of their letters, only those whose letters before the first wildcard begin a pattern are compared.
+    """
+    before: list[tuple[str, _Opened]] = []
+    for each in sorted(opened, key=_beginning):
+        begins = _beginning(each)
+        while before and not begins.startswith(before[-1][0]):
+            before.pop()
+        if other := next((one for _, one in before if one[3] != each[3] and share_a_name(one[2], each[2])), None):
+            yield other, each
+        before.append((begins, each))
+
+
+def _beginning(opened: _Opened) -> str:
+    return re.split("[*?]", opened[2], maxsplit=1)[0]

@@ -15,9 +15,11 @@ def below(at: Path, findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def listed_twice(rows: str, key: str, names: Sequence[str]) -> Iterator[Finding]:
     """Yield a finding for each row of a list whose name an earlier one has."""
+    before = set[str]()
     for index, name in enumerate(names):
-        if name in names[:index]:
+        if name in before:
             yield (rows, index, key), f"{key} '{name}' is listed twice; keep one"
+        before.add(name)
 
 
 def placed(findings: Iterable[Finding], numbered: Sequence[tuple[int, Rate]]) -> Iterator[Finding]:

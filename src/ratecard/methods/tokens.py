@@ -42,13 +42,14 @@ class TokensByBucket(Method[Tokens]):
         if before:
             return
         written = list(written_rates(charge))
+        lines = {id(rate): index for index, rate in enumerate(charge.rates)}
         edges: dict[int, str] = {}
         for each in written:
             if edges.setdefault(each.edge.above, each.edge.sku) != each.edge.sku:
-                index = charge.rates.index(each.rate)
+                index = lines[id(each.rate)]
                 words = f"begins where another rate says {edges[each.edge.above]}. Write all of this tier in one way"
                 yield ("rates", index), words
-        yield from _check_twice(charge, written)
+        yield from _check_twice(lines, written)
         contexts = {name for rate in charge.rates for name in rate.attributes.get(CONTEXT, ()) if name in _CONTEXTS}
         # What the charge refuses by its own words needs no rate; but a tier is that of a prompt with a price.
         needed = {PROMPT: True, COMPLETION: type_ == "text"}
@@ -122,8 +123,11 @@ def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
                     yield ("rates", index, name), words
 
 
-def _check_twice(charge: Tokens, written: Sequence[WrittenRate]) -> Iterator[Finding]:
-    """Check that of two rates that can hold for one request, one is more specific, or a third settles it."""
+def _check_twice(lines: Mapping[int, int], written: Sequence[WrittenRate]) -> Iterator[Finding]:
+    """Check that of two rates that can hold for one request, one is more specific, or a third settles it.
+
+    `lines` is the index of each rate by its identity. Each has one finding at most.
+    """
     for number, one in enumerate(written):
         for other in written[:number]:
             if one.bucket != other.bucket or contradict(one.conditions, other.conditions):
@@ -132,8 +136,9 @@ def _check_twice(charge: Tokens, written: Sequence[WrittenRate]) -> Iterator[Fin
                 words = (
                     f"two rates for {one.bucket} tokens, {_tier_words(one.edge.sku)}{_shown(one.conditions)}; keep one"
                 )
-                yield ("rates", charge.rates.index(one.rate)), words
-            elif not (more_specific(one, other) or more_specific(other, one)):
+                yield ("rates", lines[id(one.rate)]), words
+                break
+            if not (more_specific(one, other) or more_specific(other, one)):
                 conditions, above = {**one.conditions, **other.conditions}, max(one.edge.above, other.edge.above)
                 best = chosen(written, one.bucket, above, conditions)
                 if best is None or not (more_specific(best, one) and more_specific(best, other)):
@@ -141,7 +146,8 @@ def _check_twice(charge: Tokens, written: Sequence[WrittenRate]) -> Iterator[Fin
                     line = other.rate.source.rpartition(":")[2]
                     words = f"this rate and that of line {line} both hold for {one.bucket} tokens"
                     words += f" of a prompt of {above + 1} tokens"
-                    yield ("rates", charge.rates.index(one.rate)), f"{words}{named}. Write the rate for both"
+                    yield ("rates", lines[id(one.rate)]), f"{words}{named}. Write the rate for both"
+                    break
 
 
 def _shown(conditions: Mapping[str, str]) -> str:

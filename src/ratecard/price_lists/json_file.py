@@ -1,13 +1,13 @@
 """A price list that is a JSON file: numbers as they are written, and no key twice."""
 
-import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ratecard.base.errors import RateCardError
+from ratecard.base.json_reader import JsonError, read_json
 from ratecard.price_lists.peer import InexpressibleError, LeftOut, PeerModel
 
 _Entry = TypeVar("_Entry")
@@ -15,26 +15,29 @@ _Entry = TypeVar("_Entry")
 _NOT_OF_ITS_KIND = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-def read_json(path: Path, name: str) -> dict[str, dict[str, Any]]:
+def read_list(path: Path, name: str) -> dict[str, dict[str, Any]]:
     """Read a file of objects by their names, its numbers as decimals.
 
     Raises `RateCardError`, which says what is wrong and that it is not the list of this `name`.
     """
     try:
-        data = json.loads(path.read_bytes(), parse_float=Decimal, parse_int=Decimal, object_pairs_hook=_once)
-    except (OSError, ValueError) as error:
+        data = _with_decimals(read_json(path.read_bytes()))
+    except JsonError as error:
+        raise RateCardError(f"{path} is not a price list of {name}: it {error}") from None
+    except OSError as error:
         raise RateCardError(f"{path} is not a price list of {name}: {error}") from None
     if not isinstance(data, dict) or not all(isinstance(entry, dict) for entry in data.values()):
         raise RateCardError(f"{path} is not a price list of {name}: it must hold an object for each name")
     return data
 
 
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)} is written twice")
-    return found
+def _with_decimals(value: Any) -> Any:
+    """A value of JSON whose whole numbers are decimals too, as prices are."""
+    if isinstance(value, dict):
+        return {name: _with_decimals(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return list(map(_with_decimals, value))
+    return Decimal(value) if value.__class__ is int else value
 
 
 def price_of(name: str, value: Any) -> Decimal:

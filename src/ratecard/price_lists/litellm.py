@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ratecard.base.money import multiply, total
-from ratecard.price_lists.json_file import page_of, price_of, read_entries, read_json
+from ratecard.price_lists.json_file import page_of, price_of, read_entries, read_list
 from ratecard.price_lists.peer import (
     UNDATED,
     InexpressibleError,
@@ -31,6 +31,8 @@ from ratecard.tables.windows import DAYS, window_of
 
 _NAME = "litellm"
 _MILLION = Decimal(1_000_000)
+# The price of each tier is looked for in all those before it.
+_MOST_TIERS = 50
 _INPUT, _OUTPUT = "input_cost_per_token", "output_cost_per_token"
 _READ, _WRITE = "cache_read_input_token_cost", "cache_creation_input_token_cost"
 _EXPLICIT = "explicit_cache_read_input_token_cost"
@@ -169,7 +171,7 @@ def read_litellm(path: Path) -> PriceList:
 
     Raises `RateCardError` if it is not JSON of entries by model.
     """
-    return listed_entries(read_json(path, _NAME), f"{_NAME} {path.name}")
+    return listed_entries(read_list(path, _NAME), f"{_NAME} {path.name}")
 
 
 def listed_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> PriceList:
@@ -367,7 +369,10 @@ class _Entry:
     def _edges(self, tier: str) -> list[int]:
         """Where prompts begin to cost another price: those of the standard tier count in every tier."""
         of = (*_BY_LENGTH, *_BY_LIFETIME)
-        return sorted({each.above for each in self.prices if each.above and each.of in of and each.tier in ("", tier)})
+        edges = {each.above for each in self.prices if each.above and each.of in of and each.tier in ("", tier)}
+        if len(edges) > _MOST_TIERS:
+            raise InexpressibleError(f"has {len(edges)} tiers")
+        return sorted(edges)
 
     def _standard(self, tier: str) -> dict[str, TierAmounts]:
         """The amounts of every bucket in a service tier: what it does not name has the price of the standard tier."""

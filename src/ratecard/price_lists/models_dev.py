@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ratecard.base.money import multiply, total
-from ratecard.price_lists.json_file import page_of, price_of, read_entries, read_json
+from ratecard.price_lists.json_file import page_of, price_of, read_entries, read_list
 from ratecard.price_lists.peer import (
     UNDATED,
     InexpressibleError,
@@ -43,7 +43,7 @@ def read_models_dev(path: Path) -> PriceList:
 
     Raises `RateCardError` if it is not JSON of providers with models.
     """
-    return read_models(read_json(path, _NAME), f"{_NAME} {path.name}")
+    return read_models(read_list(path, _NAME), f"{_NAME} {path.name}")
 
 
 def read_models(providers: Mapping[str, Mapping[str, Any]], source: str) -> PriceList:

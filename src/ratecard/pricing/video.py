@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Any
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import MOST_NAMES, field_names
 from ratecard.base.money import ROUNDING, step, total
 from ratecard.methods import METHODS
 from ratecard.methods.method import Method
@@ -13,7 +12,7 @@ from ratecard.rating.compiling import AmountOf, Compiling
 from ratecard.rating.quote import PricedVersion, Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.fields import Field, RequestShape
-from ratecard.requests.video import VideoRequests, in_order
+from ratecard.requests.video import VideoRequests
 from ratecard.tables.card import Tables
 from ratecard.tables.limits import Rates
 from ratecard.tables.video import VideoModel, VideoVersion
@@ -22,8 +21,6 @@ VideoPricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
 # The totals of bodies that differ in one field only: body without it, source, its name and its values. A body without a
 # price has its refusal.
 VideoTotals = Callable[[Mapping[str, Any], SourceVideo | None, str, Iterable[Any]], list[Decimal | QuoteError]]
-
-_NONE: tuple[str, ...] = ()
 
 
 def price_video(
@@ -43,7 +40,7 @@ def price_video(
     finest, quantize = step(version.rounding.places), ROUNDING.quantize
 
     def quote(body: dict[str, Any], source: SourceVideo | None) -> Quote:
-        shape, ignored, further = defaults.copy(), _NONE, _NONE
+        shape, ignored = defaults.copy(), list[str]()
         try:
             for field, given in body.items():
                 accept = active(field)
@@ -51,14 +48,11 @@ def price_video(
                     value = shape[field] = accept(given)
                     if value is None:
                         refuse(body, source)
-                else:
+                elif field != "model":
                     accept = inert(field)
-                    if accept is not None:
-                        if accept(given) is None:
-                            refuse(body, source)
-                        ignored += (field,)
-                    elif field != "model":
-                        further += (field,)
+                    if accept is not None and accept(given) is None:
+                        refuse(body, source)
+                    ignored.append(field)
         except TypeError:  # an unhashable value
             refuse(body, source)
         if len(shape) < complete:
@@ -73,10 +67,6 @@ def price_video(
             lines, exact = (line,), line.amount
         if source is not None:
             ignored += replaced(body, source)
-        if len(ignored) > 1:
-            ignored = in_order(ignored)
-        if further:
-            ignored += field_names(further, MOST_NAMES - len(ignored))
         return Quote(priced, quantize(exact, finest), exact, lines, ignored)
 
     return quote

@@ -11,10 +11,12 @@ from pickle import UnpicklingError
 from typing import Any, NoReturn, cast
 
 from ratecard.base.errors import CurrencyError, InstantError
+from ratecard.base.messages import MOST_NAMES, field_names
 from ratecard.base.money import LINE_PLACES, USD, minus, multiply, nearest, plain, plain_text, text
 from ratecard.base.plural import plural
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, check_paid, pay_lines, worth_of
 from ratecard.tables.limits import Rates
+from ratecard.tables.video import REQUEST_FIELDS
 
 # The unit of the line by which a request comes to its minimum.
 MINIMUM = "minimum"
@@ -140,6 +142,17 @@ def _lines_of(quote: "Quote") -> tuple[LineItem, ...]:
     return lines
 
 
+def _ignored_of(quote: "Quote") -> tuple[str, ...]:
+    """The names of fields without effect, made of those of the body when they are first asked for."""
+    names = quote._ignored
+    if not isinstance(names, tuple):
+        sent = set(names)
+        known = [name for name in REQUEST_FIELDS if name in sent]
+        unknown = (name for name in names if name not in REQUEST_FIELDS)
+        names = quote._ignored = (*known, *field_names(unknown, MOST_NAMES - len(known)))
+    return names
+
+
 @dataclass(unsafe_hash=True, init=False, repr=False)
 class Quote:
     """The price of one request, with the lines that add up to it.
@@ -149,13 +162,13 @@ class Quote:
     models only. `version` is what priced the request: its parts are properties of the quote.
     """
 
-    __slots__ = ("_lines", "exact", "ignored", "tokens", "total", "version")
+    __slots__ = ("_ignored", "_lines", "exact", "tokens", "total", "version")
 
     version: PricedVersion
     total: Decimal
     exact: Decimal
-    ignored: tuple[str, ...]
     tokens: tuple[int, int] | None
+    ignored: tuple[str, ...] = cast(Any, property(_ignored_of))
     lines: tuple[LineItem, ...] = cast(Any, property(_lines_of))
 
     def __init__(
@@ -164,14 +177,14 @@ class Quote:
         total: Decimal,
         exact: Decimal,
         lines: tuple[LineItem, ...] | list[LineParts],
-        ignored: tuple[str, ...] = (),
+        ignored: tuple[str, ...] | list[str] = (),
         tokens: tuple[int, int] | None = None,
     ) -> None:
         self.version = version
         self.total = total
         self.exact = exact
         self._lines = lines
-        self.ignored = ignored
+        self._ignored = ignored
         self.tokens = tokens
 
     def __reduce__(self) -> tuple[Any, ...]:

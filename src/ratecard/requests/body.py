@@ -1,14 +1,13 @@
 """Read a request body, a mapping or JSON as bytes or text, into a dict; numbers keep their digits."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from pydantic import BaseModel
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.json_reader import EMPTY, JsonError, read_json
 from ratecard.base.messages import REQUIRED, wrong_type
-from ratecard.base.money import READING
 
 Body = Mapping[str, Any] | bytes | bytearray | str
 
@@ -17,10 +16,6 @@ INVALID = "Invalid request body"
 MOST_BODY_BYTES = 16 * 2**20
 # How many problems of what a body holds are listed: each may cost a look for what was meant.
 MOST_PROBLEMS = 50
-# JSON numbers never pass through a float; the scanner is called directly because `decode` would search for white space
-# around every body first.
-_SCAN: Any = json.JSONDecoder(parse_float=READING.create_decimal).scan_once  # type: ignore[attr-defined]
-_SPACE = " \t\n\r"
 
 
 def read_body(body: Any) -> dict[str, Any]:
@@ -29,51 +24,16 @@ def read_body(body: Any) -> dict[str, Any]:
     >>> read_body(b'{"reference_video_total_duration": 4.10}')
     {'reference_video_total_duration': Decimal('4.10')}
     """
-    if body.__class__ is bytes:
-        try:  # the common case first: an object and nothing around it
-            text = body.decode()
-            fields, end = _SCAN(text, 0)
-            if end == len(text) and fields.__class__ is dict:
-                return fields
-        except (ValueError, StopIteration, RecursionError):
-            pass  # read again below, with the reason
-    elif body.__class__ is dict:
-        return body
-    if isinstance(body, (bytes, bytearray, memoryview)):
+    if body.__class__ is bytes or isinstance(body, (str, bytes, bytearray, memoryview)):
         try:
-            body = bytes(body).decode()
-        except UnicodeDecodeError as error:
-            _refuse(f"The body is not JSON: byte {error.start} is not UTF-8")
-    return _object(_parse(body)) if isinstance(body, str) else _object(body)
-
-
-def _parse(text: str) -> Any:
-    start = 0
-    while text[start : start + 1] in _SPACE and start < len(text):
-        start += 1
-    if start == len(text):
-        _refuse(REQUIRED)
-    try:
-        value, end = _SCAN(text, start)
-    except (json.JSONDecodeError, StopIteration, RecursionError, ValueError) as error:
-        _refuse(f"The body is not JSON: {_reason(error)}")
-    if end < len(text) and text[end:].strip(_SPACE):
-        _refuse(f"The body is not JSON: something follows at character {end}")
-    return value
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at character {error.pos}"
-    if isinstance(error, StopIteration):
-        return f"no value at character {error.value}"
-    return "it is nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
-
-
-def _object(value: Any) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        _refuse(wrong_type("object", value))
-    return dict(value)
+            body = read_json(body)
+        except JsonError as error:
+            _refuse(REQUIRED if str(error) == EMPTY else f"The body {error}")
+    if body.__class__ is dict:
+        return body
+    if not isinstance(body, Mapping):
+        _refuse(wrong_type("object", body))
+    return dict(body)
 
 
 def _refuse(message: str) -> NoReturn:

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.json_reader import JsonError, read_json
 from ratecard.base.messages import (
     NOT_AN_INTEGER,
     REQUIRED,
@@ -78,6 +79,16 @@ def _parts(response: Any, dialect: UsageDialect, problems: Problems) -> Iterable
     return response
 
 
+def _opened(given: Any, at: Path) -> Any:
+    """Read JSON where text or bytes are given. Raises `QuoteError` where they are something else."""
+    if not isinstance(given, (str, bytes, bytearray)):
+        return given
+    try:
+        return read_json(given)
+    except JsonError as error:
+        raise QuoteError(_UNREADABLE, [(at, f"The text {error}")]) from None
+
+
 def _value(given: Any, way: Iterable[str]) -> Any:
     """What lies at the end of a way, in mappings, JSON and objects of clients; None if nothing does."""
     for name in way:
@@ -147,6 +158,7 @@ class _Response:
     def take(self, part: Any) -> None:
         """Read one part of a stream, or all of a response."""
         dialect = self._dialect
+        part = _opened(part, ())
         self._model = _first(part, dialect.model)[1] or self._model
         for name, ways in dialect.conditions.items():
             if (given := _first(part, ways)[1]) is not None:
@@ -158,6 +170,7 @@ class _Response:
             self._problems.append((at, invalid_enum(sorted(dialect.read_kinds), _word(kind))))
             return
         at, usage = _first(part, dialect.usage)
+        usage = _opened(usage, at)
         fields = mapping_of(part if usage is None else usage)
         if fields is None:
             self._problems.append((at, wrong_type("object", part if usage is None else usage)))

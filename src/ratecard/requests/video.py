@@ -4,7 +4,7 @@ First the fields, API-wide and as one version knows them; then the rule across f
 reference clip or a source video decides); then both together.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from math import ceil
 from typing import Any, NoReturn
@@ -236,11 +236,6 @@ class VideoRequests:
             shape |= {name: value for name, value in _SOME.items() if name in refused}
             problems += [problem for problem in self.settle(shape, source) if problem[0][0] not in refused]
         return refusal(problems)
-
-
-def in_order(names: Collection[str]) -> tuple[str, ...]:
-    """Field names in the order of the specification."""
-    return tuple(sorted(names, key=FIELD_ORDER.index))
 
 
 def refuse_without_model(body: Mapping[str, Any], api_wide: Mapping[str, Field]) -> NoReturn:

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from ratecard.base.errors import CurrencyError, InstantError, QuoteError
 from ratecard.base.messages import REQUIRED, Problems, echo, too_small, wrong_type
 from ratecard.base.money import USD, places_of
+from ratecard.base.suggestions import few_suggestions
 from ratecard.card import RateCard
 from ratecard.ledger import LedgerConflictError, LedgerError, LedgerUnavailableError, RefundError
 from ratecard.ledger.charges import BookedCharge, BookedRefund, charge_async, refund_async
@@ -172,6 +173,7 @@ def _checked(
     return found, problems
 
 
+@few_suggestions()
 def read_charge(body: bytes, card: RateCard) -> dict[str, Any]:
     """The fields of a charge. Raises `QuoteError` with every error, those of the usage at `usage`."""
     found, problems = _checked(body, _CHARGE, _CHARGE_NEEDS)

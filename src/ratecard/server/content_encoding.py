@@ -9,6 +9,8 @@ from starlette.exceptions import HTTPException
 # What a window of zlib begins with: the header of gzip, or that of zlib, which HTTP calls deflate.
 _WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 UNDERSTOOD = "gzip, deflate"
+# A reader copies what follows its member: it is given pieces, so that a body of many members is not copied for each.
+_PIECE = 4096
 
 
 def decoder(coding: str, most: int) -> Callable[[bytes], bytes]:
@@ -30,19 +32,20 @@ def decoder(coding: str, most: int) -> Callable[[bytes], bytes]:
 
 
 def _decoded(coding: str, most: int, body: bytes) -> bytes:
-    parts: list[bytes] = []
-    left = most
-    while body or not parts:
+    parts, left, at = list[bytes](), most, 0
+    while at < len(body) or not parts:  # gzip may have several members
         reader = zlib.decompressobj(_WINDOWS[coding])
-        try:
-            part = reader.decompress(body, left + 1)
-        except zlib.error:
-            raise HTTPException(400, f"The body is not {coding}, as its Content-Encoding says") from None
-        left -= len(part)
-        if left < 0:
-            raise HTTPException(413, f"The body is too long: at most {most} bytes")
-        if not reader.eof:
-            raise HTTPException(400, f"The body is not whole: its {coding} ends early")
-        parts.append(part)
-        body = reader.unused_data  # gzip may have several members
+        while not reader.eof:
+            if at >= len(body):
+                raise HTTPException(400, f"The body is not whole: its {coding} ends early")
+            try:
+                part = reader.decompress(body[at : at + _PIECE], left + 1)
+            except zlib.error:
+                raise HTTPException(400, f"The body is not {coding}, as its Content-Encoding says") from None
+            at += _PIECE
+            left -= len(part)
+            if left < 0:
+                raise HTTPException(413, f"The body is too long: at most {most} bytes")
+            parts.append(part)
+        at = min(at, len(body)) - len(reader.unused_data)
     return b"".join(parts)

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, field_names, wrong_type
+from ratecard.base.suggestions import few_suggestions
 from ratecard.requests.body import INVALID, read_body
 from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
 from ratecard.requests.service_parameters import SEARCHES
@@ -63,6 +64,7 @@ def refuse_query(request: Request) -> None:
         raise QuoteError(INVALID_QUERY, [((), f"Unrecognized key(s) in object: {names}. Allowed: none")])
 
 
+@few_suggestions()
 def _answer(price: _Priced, served: Served, body: bytes) -> tuple[bytes, int, str]:
     """The answer to a body, its status, and the model that it is about."""
     fields: dict[str, Any] = {}

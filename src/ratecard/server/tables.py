@@ -23,6 +23,7 @@ from typing import Any
 from watchfiles import watch
 
 from ratecard.base.errors import Fault, QuoteError, TableError
+from ratecard.base.json_reader import read_json
 from ratecard.card import RateCard
 from ratecard.changes.guard import Rules, refusals
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
@@ -148,7 +149,7 @@ class LastSound:
             return self._kept
         if not self._path.exists():
             return None
-        kept: dict[str, str] = json.loads(self._path.read_text(encoding="utf-8"))
+        kept: dict[str, str] = read_json(self._path.read_bytes())
         return {name: content.encode() for name, content in kept.items()}
 
     def had(self, contents: Mapping[str, bytes]) -> bool:

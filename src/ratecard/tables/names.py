@@ -1,6 +1,7 @@
 """Open patterns of the names of models, `gpt-4o-*`: `*` stands for any letters, `?` for one."""
 
 import re
+from fnmatch import translate
 
 from ratecard.tables.limits import Flag
 from ratecard.tables.scalars import Frozen
@@ -18,8 +19,8 @@ def matcher_of(pattern: str) -> re.Pattern[str]:
     >>> [bool(matcher_of("gpt-4o-*").fullmatch(name)) for name in ("gpt-4o-mini", "gpt-4o-", "gpt-4o")]
     [True, True, False]
     """
-    parts = (".*" if letter == "*" else "." if letter == "?" else re.escape(letter) for letter in pattern)
-    return re.compile("".join(parts), re.DOTALL)
+    # As `fnmatch` writes it: each part is found where it first is, and no star is tried again. The loader refuses a [.
+    return re.compile(translate(pattern.replace("[", "[[]")))
 
 
 def share_a_name(one: str, other: str) -> bool:

@@ -17,6 +17,8 @@ from pydantic_core.core_schema import no_info_plain_validator_function
 
 from ratecard.tables.scalars import Frozen, Number, Positive, PositiveQuantity, Quantity, Text, Words, gathered
 
+# The rates of a charge, and its factors: each is compared with all others, and no list of prices has so many.
+MOST_RATES = 250
 # The key under which the loader puts the `file:line` of a rate; files may not have it.
 SOURCE_KEY = "@source"
 # The same of the minimum of a version.
@@ -110,7 +112,7 @@ class Charge(Frozen):
     method: str
     unit: Text
     markup: Positive = Decimal(1)
-    rates: tuple[Rate, ...]
+    rates: Annotated[tuple[Rate, ...], Field(max_length=MOST_RATES)]
 
     @property
     def fields(self) -> frozenset[str]:
@@ -130,7 +132,7 @@ class Conditioned(Charge):
     """A charge whose rates may name conditions of meters.yaml; `factors` hold for those that do not."""
 
     SPECIFIC: ClassVar = True
-    factors: tuple[RateFactor, ...] = ()
+    factors: Annotated[tuple[RateFactor, ...], Field(max_length=MOST_RATES)] = ()
 
     def conditions_of(self, rate: Rate) -> dict[str, Words]:
         """The conditions that a rate names, with their values."""

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import RateCardError, TableError
+from ratecard.base.json_reader import read_json
 from ratecard.base.money import MOST_PLACES, add, multiply, plain
 from ratecard.base.money import text as digits
 from ratecard.candidates.file import CandidateFile, candidate_from
@@ -281,7 +282,7 @@ def from_json(given: str) -> Draft:
     >>> from_json(to_json(Draft("2027-01-01", (Factor("family", ("kling-o3",), "10%"),)))).changes[0].factor
     '10%'
     """
-    parts = json.loads(given)
+    parts = read_json(given)
     changes = tuple(_KINDS[kind](*map(_frozen, values)) for kind, *values in parts.pop("changes"))
     return Draft(changes=changes, head=Head(*parts.pop("head")), **parts)
 

@@ -21,6 +21,7 @@ import duckdb
 import numpy
 import pyarrow
 
+from ratecard.base.json_reader import read_json
 from ratecard.base.money import READING
 from ratecard.changes.sides import Side
 from ratecard.simulation.pricing.outcome import (
@@ -203,7 +204,7 @@ def _written(outcome: Outcome) -> str:
 
 def _read_outcome(text: str, amounts: dict[str, Decimal]) -> Vector | Refused:
     """An outcome as it was written. Raises `ValueError` for any other text; `amounts` are those that were read."""
-    match json.loads(text or ""):
+    match read_json(text or ""):
         case {"reason": str(reason), "kind": str(kind), **more} if kind in _KINDS and not more:
             return Refused(reason, kind)
         case [str(), *_] as parts:

@@ -6,6 +6,7 @@ name file, line and reason, without the engine's SQL.
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
@@ -86,7 +87,7 @@ def _heading(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[str, tup
     words = str(line[0]).removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
     delimiter = max(_DELIMITERS, key=words.count)
     names = tuple(next(csv.reader([words], delimiter=delimiter)))
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if twice is not None:
         raise SimulationError(f"the heading of {file} names '{twice}' twice")
     return delimiter, names

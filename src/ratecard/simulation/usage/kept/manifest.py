@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ratecard.base.json_reader import read_json
 from ratecard.base.messages import echo
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import DAY, Layout
@@ -207,7 +208,9 @@ class Manifest(_Part):
     def read(cls, text: bytes, place: str) -> Self:
         """Read what `text` gave. Raises `SimulationError` with the place for anything else."""
         try:
-            return cls.model_validate_json(text)
+            manifest = cls.model_validate_json(text)
+            read_json(text)  # pydantic takes the last of two equal keys
+            return manifest
         except (ValidationError, ValueError) as error:
             wrong = error.errors() if isinstance(error, ValidationError) else []
             if other := [echo(str(each["input"])) for each in wrong if each["loc"] == ("format",)]:
@@ -224,7 +227,7 @@ class Manifest(_Part):
 def of_others(text: bytes) -> bool:
     """Whether a file that is called like a manifest is one of other software: JSON without what every manifest has."""
     try:
-        found = json.loads(text)
+        found = read_json(text)
     except ValueError:  # it may be one of a roll-up that was damaged
         return False
     return not (isinstance(found, dict) and found.keys() & {"distinguished", "packs"})

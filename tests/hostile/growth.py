@@ -1,0 +1,69 @@
+"""How the cost of an entry point grows with the size of what it is given."""
+
+import gc
+from collections.abc import Callable
+from contextlib import suppress
+from time import process_time
+from typing import Any, NamedTuple
+
+import pytest
+from click import ClickException
+from starlette.exceptions import HTTPException
+
+from ratecard.base.errors import RateCardError
+
+# An input must cost so many seconds more than a tiny one, so that what every call costs hides nothing.
+LEAST = 0.005
+# Four times the input may cost so many times as much: a linear cost and the noise of a busy machine.
+MOST_TIMES = 6
+REPEATS = 5
+
+
+class Entry(NamedTuple):
+    """An entry point, how an input of a size is made for it, and the largest size that is tried.
+
+    Where the largest costs less than `LEAST`, its cost is bounded, which is better than linear.
+    """
+
+    name: str
+    make: Callable[[int], Any]
+    call: Callable[[Any], object]
+    largest: int = 1 << 18
+
+
+def cost(entry: Entry, size: int, repeats: int = REPEATS) -> float:
+    """Return the CPU seconds of an entry point for an input of a size: the best of several."""
+    best, given = float("inf"), entry.make(size)
+    for _ in range(repeats):
+        start = process_time()
+        with suppress(RateCardError, ValueError, HTTPException, ClickException):  # a refusal is an answer
+            entry.call(given)
+        best = min(best, process_time() - start)
+        if best > 1:  # the noise is small beside it
+            break
+    return best
+
+
+def check_growth(entry: Entry) -> None:
+    """Fail if four times the input costs more than `MOST_TIMES` times as much."""
+    overhead, size = cost(entry, 1), 16
+    gc.collect()
+    gc.freeze()  # the collector walks what this input makes, not all that was imported
+    gc.disable()
+    try:
+        while cost(entry, size, 2) < LEAST + overhead:
+            if size >= entry.largest:
+                return
+            size *= 2
+        # A cache of the processor that is just full, or something beside it, is a matter of one size and of a moment.
+        for tried in (size, size * 2, size, size * 2):
+            small, large = cost(entry, tried), cost(entry, tried * 4)
+            if large <= MOST_TIMES * small:
+                return
+            if large > 1:
+                break
+    finally:
+        gc.enable()
+        gc.unfreeze()
+    words = f"{entry.name}: {small * 1000:.1f} ms, and {large * 1000:.1f} ms for four times {tried}"
+    pytest.fail(f"{words}: {large / small:.1f} times as much")
