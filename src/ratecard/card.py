@@ -18,6 +18,7 @@ from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
 from ratecard.pricing.compiler import Compiler
 from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.models import Models
 from ratecard.tables.version import Version
 from ratecard.tables.windows import Window, changes_between, windows_of
 
@@ -63,6 +64,15 @@ class RateCard:
     def digest(self) -> str:
         """16 hexadecimal digits that name what the tables mean; order, comments and line numbers do not change it."""
         return self.tables.digest
+
+    @cached_property
+    def models(self) -> Models:
+        """The models by their ids, each with its newest version; `at(instant).models()` are those with a price then.
+
+        >>> load_rate_card().models["ovi-image-to-video"].rates[0].source
+        'video/ovi.yaml:22'
+        """
+        return Models(self.tables, self.prove)
 
     def with_candidate(self, path: str | Path) -> "RateCard":
         """Lay the candidate of a file over this card and return the new card; this one does not change.
