@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 from databases import POSTGRES, whole_database
 from ratecard import QuoteError, RateCard, read_ledger, usage_from
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "embed.md"
+PAGE = Path(__file__).parent.parent.parent / "docs/embed.md"
 CALLER = {"authorization": "Bearer secret-key"}
 HISTORY = "/api/v1/billing/usage-history"
 # The drivers of the page, and those that need no server.
