@@ -165,7 +165,7 @@ def test_nothing_is_made_before_it_is_asked_for(card: RateCard) -> None:
         assert made.call_count == 0
         model = models["ovi-image-to-video"]
         assert made.call_count == 1
-    with patch.object(models_module, "rates_of", side_effect=models_module.rates_of) as listed:
+    with patch.object(models_module, "listed_rates", side_effect=models_module.listed_rates) as listed:
         assert model.effective
         assert listed.call_count == 0
         assert model.rates is model.rates

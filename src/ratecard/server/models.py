@@ -28,7 +28,7 @@ from ratecard.server.answers import (
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.models import PricedModel, rates_of
+from ratecard.tables.models import PricedModel, listed_rates
 from ratecard.tables.rate import Charge
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import VideoVersion
@@ -154,7 +154,7 @@ def _charge(charge: Charge, tables: Tables) -> ListedCharge:
         unit=unit.unit,
         counts=unit.counts,
         per=unit.per,
-        rates=[ListedRate(**rate.conditions, rate=plain_text(rate.amount)) for rate in rates_of(charge)],
+        rates=[ListedRate(**rate.conditions, rate=plain_text(rate.amount)) for rate in listed_rates(charge)],
         **({} if every is None else {"every_usage": every}),
         **_further(charge, Charge),
     )

@@ -39,7 +39,7 @@ class ModelRate:
     source: str
 
 
-def rates_of(charge: Charge) -> tuple[ModelRate, ...]:
+def listed_rates(charge: Charge) -> tuple[ModelRate, ...]:
     """Return the rates of a charge, in the order of its table."""
     return tuple(
         ModelRate(charge.charge, charge.unit_rate(rate), charge.unit, dict(rate.attributes), rate.source)
@@ -125,7 +125,7 @@ class PricedModel:
         Raises `TableError` for a version that contradicts its own examples.
         """
         self.prove(self.table, self.version)
-        return tuple(rate for charge in self.version.charges for rate in rates_of(charge))
+        return tuple(rate for charge in self.version.charges for rate in listed_rates(charge))
 
     @property
     def versions(self) -> "tuple[PricedModel, ...]":

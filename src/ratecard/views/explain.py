@@ -17,7 +17,7 @@ from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.video import VideoRequests
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion
-from ratecard.tables.models import rates_of
+from ratecard.tables.models import listed_rates
 from ratecard.tables.rate import Charge
 from ratecard.tables.scalars import in_ranges, value_text
 from ratecard.tables.version import Model, Version
@@ -113,7 +113,7 @@ def _charge(charge: Charge, tables: Tables) -> ExplainedCharge:
             listed.source,
             ", ".join(f"{condition} {' | '.join(values)}" for condition, values in listed.conditions.items()),
         )
-        for rate, listed in zip(charge.rates, rates_of(charge), strict=True)
+        for rate, listed in zip(charge.rates, listed_rates(charge), strict=True)
     )
     options = {name: value for name, value in _described(charge).items() if name not in _SHOWN_ELSEWHERE}
     if meters := METHODS[charge.method].meters(charge, tables):
