@@ -6,13 +6,11 @@
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from ratecard.accounts.limits import Limit, Sunset, VideoLimit
 from ratecard.base.errors import Fault, InstantError, TableError
 from ratecard.base.instants import utc
-from ratecard.candidates.file import CandidateFile, read_candidate
-from ratecard.candidates.overlay import with_candidate
 from ratecard.examples import faults_of, work_version
 from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
@@ -21,6 +19,9 @@ from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.models import Models
 from ratecard.tables.version import Version
 from ratecard.tables.windows import Window, changes_between, windows_of
+
+if TYPE_CHECKING:
+    from ratecard.candidates.file import CandidateFile
 
 
 def load_rate_card(folder: str | Path | None = None) -> "RateCard":
@@ -80,10 +81,14 @@ class RateCard:
         Candidates can be stacked. Raises `TableError` with every fault of the candidate, including changes that match
         or change nothing.
         """
+        from ratecard.candidates.file import read_candidate  # no quote needs it
+
         return self.overlaid(read_candidate(path))
 
-    def overlaid(self, file: CandidateFile, *, idle: bool = False) -> "RateCard":
+    def overlaid(self, file: "CandidateFile", *, idle: bool = False) -> "RateCard":
         """As `with_candidate`, of a candidate that was read already; `idle` allows changes that change nothing."""
+        from ratecard.candidates.overlay import with_candidate
+
         return RateCard(with_candidate(self.tables, file, idle=idle), base=self)
 
     @property

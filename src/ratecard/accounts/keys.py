@@ -35,7 +35,7 @@ class _Record(BaseModel):
     Records are equal if their known fields are.
     """
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
     _as_read: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="wrap")
