@@ -198,6 +198,10 @@ schema: $(VENV)/.package  ## write pricing_tables/schema.json, by which editors 
 bench: $(VENV)/.tools  ## compare a quote with validating its body
 	$(BIN)/python benchmarks/quote_one.py
 
+.PHONY: bench-cold
+bench-cold: $(VENV)/.tools  ## compare a fresh process up to its first quote with importing pydantic
+	$(BIN)/python benchmarks/cold_start.py
+
 # How many rows `make bench-simulate` makes up.
 ROWS := 1000000
 .PHONY: bench-simulate

@@ -69,7 +69,7 @@ def server(port: int = 8913) -> Iterator[tuple[str, int]]:
 
 def usages_of_text(card: ratecard.RateCard, day: date) -> list[dict[str, Any]]:
     """Usages of every text model with a price for cached tokens: each has three lines."""
-    models = [model.model for model, version in card.at(day).in_effect_all("text")]
+    models = [model.model for model in card.at(day).models("text")]
     return [
         {
             "type": "text",

@@ -21,8 +21,20 @@ def new_database(folder: Path) -> Iterator[str]:
     _execute(f"DROP SCHEMA {schema} CASCADE")
 
 
+@contextmanager
+def whole_database(folder: Path) -> Iterator[str]:
+    """The URL of a database that holds nothing else: not every driver can be told a schema."""
+    if not POSTGRES:
+        yield f"sqlite:///{folder}/shop.db"
+        return
+    name = f"test_{uuid4().hex}"
+    _execute(f"CREATE DATABASE {name}")
+    yield POSTGRES.replace("/postgres?", f"/{name}?")
+    _execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
 def _execute(statement: str) -> None:
     import psycopg  # only where there is a PostgreSQL
 
-    with psycopg.connect(POSTGRES) as connection:
+    with psycopg.connect(POSTGRES, autocommit=True) as connection:
         connection.execute(statement.encode())

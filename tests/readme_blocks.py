@@ -37,6 +37,7 @@ CHANGE, FORMAT, CANDIDATES = "docs/change-a-price.md", "docs/table-format.md", "
 ELSEWHERE = {
     "docs/server.md": "tests/server/test_clients.py, which asks a server",
     "docs/clients.md": "tests/server/test_clients.py, which asks a server",
+    "docs/embed.md": "tests/ledger/test_embed_page.py, which asks the applications of the page",
     "docs/probe.md": ".ci/test_extras.py, with a video of its own in place of one from the network",
     "docs/warehouses.md": ".ci/test_extras.py, in a session of Spark",
 }

@@ -90,15 +90,15 @@ def test_no_suggestion_names_a_model_without_a_price(card: RateCard) -> None:
 def test_a_price_book_lists_the_models_that_have_a_price_by_name(card: RateCard) -> None:
     for day in (date(2025, 12, 15), date(2026, 9, 29), date(2026, 10, 24), date(2026, 11, 10)):
         prices = card.at(day)
-        found = {model.model: version for model, version in prices.in_effect_all()}
+        found = {model.model: model for model in prices.models()}
         assert list(found) == sorted(found)
-        for name in card.tables.models:
+        for name in card.models:
             if name in found:
-                assert prices.in_effect(name)[1] is found[name]
+                assert prices.model(name) == found[name]
             else:
                 with pytest.raises(QuoteError, match=r"^(No price for|Specified model not found: .* It was retired)"):
-                    prices.in_effect(name)
-    assert not list(card.at(date(2020, 1, 1)).in_effect_all())
+                    prices.model(name)
+    assert not card.at(date(2020, 1, 1)).models()
 
 
 def test_video_versions_are_compiled_once_and_shared_by_all_price_books(card: RateCard) -> None:
@@ -131,7 +131,7 @@ def test_a_price_book_finds_a_model_once(card: RateCard) -> None:
 
 
 def test_a_model_of_another_type_has_no_video_quote(card: RateCard, prices: PriceBook) -> None:
-    name = next(model.model for model in card.tables.models.values() if model.type == "text")
+    name = prices.models("text")[0].model
     assert set(error_of(card.at(date(2026, 9, 29)), {"model": name})) == {"error"}
 
 
@@ -144,7 +144,7 @@ def test_a_folder_has_its_own_models_and_the_shipped_units_and_vocabulary(tmp_pa
     (tmp_path / "mine.yaml").write_bytes((shipped_folder() / "video" / "ovi.yaml").read_bytes())
     own = ratecard.load_rate_card(tmp_path)
     prices = own.at(date(2026, 10, 1))
-    assert [model.model for model, _ in prices.in_effect_all()] == ["ovi-image-to-video"]
+    assert [model.model for model in prices.models()] == ["ovi-image-to-video"]
     quote = prices.quote_video({"model": "ovi-image-to-video"})
     assert (str(quote.total), quote.digest) == ("0.22", own.digest)
     assert quote.lines[0].source.startswith("mine.yaml:")

@@ -42,6 +42,7 @@ VALUES: dict[str, Callable[[PriceBook], Any]] = {
     "entry": lambda prices: prices.rate(TEXT).ledger_entries(timestamp=WHEN, request_id="r")[0],
     "details": lambda prices: prices.rate(TEXT).ledger_entries(timestamp=WHEN, request_id="r")[0].details,
     "estimate": lambda prices: prices.estimate_text("claude-opus-4-6", prompt_tokens=9, max_completion_tokens=9),
+    "rate": lambda prices: prices.model("claude-opus-4-6").rates[0],
     "limit": lambda prices: prices.limits_for("image"),
     "two limits": lambda prices: prices.limits_for("video"),
     "walk": lambda prices: Walk(1, 2, None, 3, 4, 5, 6, 7),
@@ -89,8 +90,9 @@ def test_a_price_book_cannot_be_changed_by_assignment(prices: PriceBook, card: R
 
 def test_what_is_shown_says_what_it_is(card: RateCard) -> None:
     prices = card.at(date(2026, 10, 1))
-    count = len(card.tables.models)
+    count = len(card.models)
     assert repr(card) == f"<RateCard {card.digest}, {count} models>"
+    assert repr(card.models) == f"<Models of {count} ids>"
     assert repr(prices) == f"<PriceBook of 2026-10-01, digest {card.digest}>"
     video = prices.quote_video({"model": "ovi-image-to-video"})
     assert repr(video) == f"<Quote ovi-image-to-video 0.22 USD, 1 line, effective {video.effective}>"

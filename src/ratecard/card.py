@@ -6,20 +6,22 @@
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from ratecard.accounts.limits import Limit, Sunset, VideoLimit
 from ratecard.base.errors import Fault, InstantError, TableError
 from ratecard.base.instants import utc
-from ratecard.candidates.file import CandidateFile, read_candidate
-from ratecard.candidates.overlay import with_candidate
 from ratecard.examples import faults_of, work_version
 from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
 from ratecard.pricing.compiler import Compiler
 from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.models import Models
 from ratecard.tables.version import Version
 from ratecard.tables.windows import Window, changes_between, windows_of
+
+if TYPE_CHECKING:
+    from ratecard.candidates.file import CandidateFile
 
 
 def load_rate_card(folder: str | Path | None = None) -> "RateCard":
@@ -64,16 +66,29 @@ class RateCard:
         """16 hexadecimal digits that name what the tables mean; order, comments and line numbers do not change it."""
         return self.tables.digest
 
+    @cached_property
+    def models(self) -> Models:
+        """The models by their ids, each with its newest version; `at(instant).models()` are those with a price then.
+
+        >>> load_rate_card().models["ovi-image-to-video"].rates[0].source
+        'video/ovi.yaml:22'
+        """
+        return Models(self.tables, self.prove)
+
     def with_candidate(self, path: str | Path) -> "RateCard":
         """Lay the candidate of a file over this card and return the new card; this one does not change.
 
         Candidates can be stacked. Raises `TableError` with every fault of the candidate, including changes that match
         or change nothing.
         """
+        from ratecard.candidates.file import read_candidate  # no quote needs it
+
         return self.overlaid(read_candidate(path))
 
-    def overlaid(self, file: CandidateFile, *, idle: bool = False) -> "RateCard":
+    def overlaid(self, file: "CandidateFile", *, idle: bool = False) -> "RateCard":
         """As `with_candidate`, of a candidate that was read already; `idle` allows changes that change nothing."""
+        from ratecard.candidates.overlay import with_candidate
+
         return RateCard(with_candidate(self.tables, file, idle=idle), base=self)
 
     @property

@@ -1,6 +1,6 @@
 """The price book: a rate card at one instant."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 from ratecard.accounts.limits import LimitsOfADay
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, NotOffered, Path, echo, invalid_enum, wrong_type
-from ratecard.base.suggestions import suggestions
+from ratecard.base.messages import REQUIRED, NotOffered, Path, invalid_enum, wrong_type
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import AUDIO_BODY
 from ratecard.pricing.compiler import Compiler
@@ -25,6 +24,7 @@ from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import NO_LIMITS, Limits
 from ratecard.tables.metered import TextVersion
+from ratecard.tables.models import PricedModel, Prove, model_not_found, refuse_unknown_type
 from ratecard.tables.version import AnyVersion, Model, Version
 from ratecard.tables.video import VideoModel, VideoVersion
 
@@ -87,9 +87,6 @@ def _of_provider(model: AnyModel, fields: Mapping[str, Any]) -> Mapping[str, Any
     return {name: value for name, value in fields.items() if name != "provider"}
 
 
-Prove = Callable[[AnyModel, Version], None]
-
-
 def without_proof(model: AnyModel, version: Version) -> None:
     """Prove nothing: to work the examples themselves, and to compare tables."""
 
@@ -125,6 +122,31 @@ class PriceBook(LimitsOfADay):
         """All tables, of every instant."""
         return self.compiler.tables
 
+    def models(self, type: str | None = None) -> tuple[PricedModel, ...]:
+        """Return the models (of a type) that have a price at this instant, in the order of their ids.
+
+        Raises `QuoteError` for a type that no model can have.
+
+        >>> from ratecard import load_rate_card
+        >>> [model] = load_rate_card().at(date(2026, 10, 1)).models("rpc")
+        >>> model.model, [(rate.amount, rate.unit) for rate in model.rates]
+        ('crypto-rpc', [(Decimal('6.25E-7'), 'credit')])
+        """
+        if type is not None:
+            refuse_unknown_type(type)
+        return tuple(PricedModel(model, version, self.prove) for model, version in self.in_effect_all(type))
+
+    def model(self, name: str) -> PricedModel:
+        """Return the model that a request would name so: by its id, an alias, or an open pattern.
+
+        Raises `QuoteError` that says why it has no price at this instant.
+
+        >>> from ratecard import load_rate_card
+        >>> load_rate_card().at(date(2026, 10, 1)).model("ovi-image-to-video").rates[0].amount
+        Decimal('0.22')
+        """
+        return PricedModel(*self.in_effect(name), self.prove)
+
     def in_effect_all(self, type_: str | None = None) -> Iterator[tuple[AnyModel, Version]]:
         """Every model (of a type) that has a price at this instant, with its version in effect, by name."""
         for _, model in sorted(self.tables.models.items()):
@@ -139,9 +161,7 @@ class PriceBook(LimitsOfADay):
         """
         model = self.tables.named(name)
         if model is None:
-            near = suggestions(name, self._names_of(type_))
-            hint = f". Did you mean: {', '.join(near)}?" if near else ""
-            raise QuoteError(NotOffered(f"Specified model not found: {echo(name)}{hint}"))
+            raise QuoteError(model_not_found(name, self._names_of(type_)))
         if model.retired is not None and model.retired_at(self.instant):
             hint = f" Use {model.retired.successor} instead." if model.retired.successor else ""
             words = f"Specified model not found: {name}. It was retired on {model.retired.on}.{hint}"

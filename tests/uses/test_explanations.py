@@ -16,7 +16,7 @@ def test_every_rate_of_every_model_is_on_the_line_that_is_named(prices: PriceBoo
         path.relative_to(shipped_folder()).as_posix(): path.read_text(encoding="utf-8").splitlines()
         for path in shipped_folder().rglob("*.yaml")
     }
-    for model, _ in prices.in_effect_all():
+    for model in prices.models():
         for charge in explain(prices, model.model).charges:
             for rate in charge.rates:
                 file, _, line = rate.source.rpartition(":")
@@ -57,7 +57,7 @@ def test_accepted_values_are_written_as_a_table_writes_them(prices: PriceBook) -
 
 
 def test_an_alias_is_shown_with_what_it_stands_for(prices: PriceBook) -> None:
-    aliases = [explain(prices, model.model).accepts.get("resolution_aliases") for model, _ in prices.in_effect_all()]
+    aliases = [explain(prices, model.model).accepts.get("resolution_aliases") for model in prices.models()]
     assert "4k = 2160p" in aliases
 
 

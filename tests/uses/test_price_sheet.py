@@ -47,10 +47,9 @@ def test_each_cell_is_the_quote_of_its_body_and_video(prices: PriceBook, name: s
 
 
 def test_no_two_cells_of_any_video_model_are_the_same(prices: PriceBook) -> None:
-    for model, _ in prices.in_effect_all():
-        if model.type == "video":
-            rows = [tuple(cell.row().values()) for cell in price_cells(prices, model.model)]
-            assert len(set(rows)) == len(rows) > 0
+    for model in prices.models("video"):
+        rows = [tuple(cell.row().values()) for cell in price_cells(prices, model.model)]
+        assert len(set(rows)) == len(rows) > 0
 
 
 def test_a_row_says_everything_as_text(prices: PriceBook) -> None:

@@ -49,7 +49,7 @@ class _Record(BaseModel):
     Records are equal if their known fields are.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
     _as_read: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     def __init__(self, /, **fields: Any) -> None:

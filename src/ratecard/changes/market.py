@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError, TableError
-from ratecard.base.money import EXACT, multiply, plain, text
+from ratecard.base.money import EXACT, plain, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.changes.difference import Priced, RateChange
@@ -260,7 +260,7 @@ class _Listed:
             held = charge_under(charge, version, model, self._meters, stated) if named else charge
             domains, of = domains_of(version, held), priced.setdefault(tuple(stated.items()), [])
             for rate in held.rates:
-                price = _Price(plain(multiply(rate.rate, held.markup)), unit, rate.source)
+                price = _Price(held.unit_rate(rate), unit, rate.source)
                 for values in combinations(rate, tuple(domains), domains):
                     own = {name: value for name, value in zip(domains, values, strict=True) if value}
                     of.append(({**own, **stated}, price))

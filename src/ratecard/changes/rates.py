@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from ratecard.base.money import multiply, plain
 from ratecard.changes.difference import Priced, RateChange, TermChange
 from ratecard.changes.sides import Priceable
 from ratecard.tables.limits import Limits
@@ -119,7 +118,7 @@ def _domain(version: Version, charge: Charge, name: str) -> tuple[str, ...]:
 
 
 def _priced(charge: Charge, rate: Rate, unit: Unit) -> Priced:
-    amount = plain(multiply(rate.rate, charge.markup))
+    amount = charge.unit_rate(rate)
     return Priced(amount, unit.unit, Fraction(amount) / unit.per, rate.source)
 
 

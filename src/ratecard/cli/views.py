@@ -30,9 +30,7 @@ from ratecard.views.sheet import SHEET_COLUMNS, price_cells
 @json_option
 def models(part: str, tables: Path | None, at: datetime, as_json: bool) -> None:
     """List the models that have a price, those whose id contains PART."""
-    found = [
-        (model, version) for model, version in book(tables, at).in_effect_all() if part.lower() in model.model.lower()
-    ]
+    found = [model for model in book(tables, at).models() if part.lower() in model.model.lower()]
     if as_json:
         rows: list[dict[str, object]] = [
             {
@@ -41,23 +39,23 @@ def models(part: str, tables: Path | None, at: datetime, as_json: bool) -> None:
                 **({"provider": model.provider} if model.provider else {}),
                 **({"aliases": list(model.aliases)} if model.aliases else {}),
                 "type": model.type,
-                "mode": model.mode if isinstance(model, VideoModel) else None,
+                "mode": model.table.mode if isinstance(model.table, VideoModel) else None,
                 "currency": model.currency,
-                "effective": version.effective.isoformat(),
-                "retires": model.retired and model.retired.on.isoformat(),
+                "effective": model.effective.isoformat(),
+                "retires": model.retired and model.retired.isoformat(),
             }
-            for model, version in found
+            for model in found
         ]
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
     if found:
         show_table(
             ("Model", "Type", "Since"),
-            [(model.model, model.type, str(version.effective)) for model, version in found],
+            [(model.model, model.type, str(model.effective)) for model in found],
         )
-    for model, _ in found:
+    for model in found:
         if model.retired:
-            click.echo(f"{model.model} retires on {model.retired.on}")
+            click.echo(f"{model.model} retires on {model.retired}")
     click.echo(plural(len(found), "model"), err=True)
 
 
@@ -115,7 +113,7 @@ def sheet(models: tuple[str, ...], kind: str, tables: Path | None, at: datetime)
     named are left out.
     """
     prices = book(tables, at)
-    names = models or [model.model for model, _ in prices.in_effect_all()]
+    names = models or [model.model for model in prices.models()]
     rows = [cell.row() for name in names for cell in price_cells(prices, name)]
     columns = [column for column in SHEET_COLUMNS if any(row[column] for row in rows)]
     click.echo(_WRITERS[kind](columns, [{column: row[column] for column in columns} for row in rows]), nl=False)

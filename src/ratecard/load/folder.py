@@ -4,11 +4,11 @@ Links are followed, hidden names are not read, and no file is read twice. The sa
 revision, so they are written for a `Tree`, which is either.
 """
 
+import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
@@ -42,12 +42,11 @@ UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocab
 # Optional: whether models of the folder may have open names.
 NAMES = "names.yaml"
 _Part = TypeVar("_Part", bound=BaseModel)
-_MODEL: TypeAdapter[AnyModel] = TypeAdapter(AnyModel)
 
 
 def shipped_folder() -> Path:
     """The tables inside the installed package; in a source checkout, those of the repository."""
-    package = Path(str(files("ratecard")))
+    package = Path(__file__).parent.parent
     inside = package / "pricing_tables"
     return inside if inside.is_dir() else package.parent.parent / "pricing_tables"
 
@@ -125,6 +124,19 @@ def shipped_rates() -> Rates:
     return shipped_limits().rates
 
 
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Pause the collector of cycles: it looks at all that is being loaded, again and again, and there are no cycles."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@_without_collector()
 def tables_from(contents: Mapping[str, bytes]) -> Tables:
     """Make tables of file names and their bytes, wherever they come from. Raises `TableError`."""
     texts = {name: read_yaml_text(name, content) for name, content in contents.items()}
@@ -186,9 +198,10 @@ def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
             text.fault(("models",), "models is empty. Write at least one model, or remove the file")
         yield from enumerate(family.models)
     elif isinstance(text.data, dict) and isinstance(text.data.get("models"), list):
+        one_model: TypeAdapter[AnyModel] = TypeAdapter(AnyModel)
         for index, model in enumerate(text.data["models"]):
             with suppress(ValidationError):  # recorded already, with the faults of the family
-                yield index, _MODEL.validate_python(model)
+                yield index, one_model.validate_python(model)
 
 
 def _written(text: TextFile) -> Iterator[str]:

@@ -9,7 +9,7 @@ from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from ratecard.base.money import multiply, part_of, plain
+from ratecard.base.money import part_of
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.rate import Charge, Combination, Rate, select
 from ratecard.tables.video import VideoVersion
@@ -86,7 +86,7 @@ class Compiling:
         """Apply the markup to a rate, and make the end of its SKU from one combination of attributes."""
         words = [sku_word(name, value) for name, value in zip(attributes, key, strict=True)]
         ending = "".join(f"-{word}" for word in words if word)
-        return CompiledRate(plain(multiply(rate.rate, self.charge.markup)), rate.source, ending)
+        return CompiledRate(self.charge.unit_rate(rate), rate.source, ending)
 
 
 @lru_cache(_REMEMBERED)

@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 
-from ratecard.base.money import EXACT, LINE_PLACES, multiply, part_of, plain, plain_text
+from ratecard.base.money import EXACT, LINE_PLACES, multiply, part_of, plain_text
 from ratecard.rating.factors import NO_FACTORS, StatedRate
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.rate import Charge, CountedCharge, Rate
@@ -24,7 +24,7 @@ def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCo
     options = charge if isinstance(charge, CountedCharge) and charge.options else None
 
     def line(count: _Count, rate: Rate, sku: str, times: int = 1) -> LineItem:
-        unit_rate, note, factors = plain(multiply(rate.rate, charge.markup)), "", NO_FACTORS
+        unit_rate, note, factors = charge.unit_rate(rate), "", NO_FACTORS
         if options:
             count, note = charged(options, count)
         if times != 1:

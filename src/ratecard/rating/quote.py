@@ -7,7 +7,6 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import starmap
-from pickle import UnpicklingError
 from typing import Any, NoReturn, cast
 
 from ratecard.base.errors import CurrencyError, InstantError
@@ -191,6 +190,8 @@ class Quote:
         return Quote, (self.version, self.total, self.exact, self.lines, self.ignored, self.tokens)
 
     def __setstate__(self, state: object) -> NoReturn:
+        from pickle import UnpicklingError  # loaded already where something is unpickled
+
         raise UnpicklingError("this quote was pickled by another release of ratecard: keep `to_dict()`, or rate again")
 
     @property

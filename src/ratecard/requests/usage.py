@@ -15,7 +15,7 @@ from ratecard.requests.fields import URL, Choice
 
 
 class _Own(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class _Usage(_Own):
@@ -39,7 +39,7 @@ class _ClientUsage(BaseModel):
     `prices.rate` reads undeclared fields too, as it does those of a mapping.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     @model_validator(mode="before")
     @classmethod
@@ -81,7 +81,7 @@ class TokenUsage(_ClientUsage):
 class _UnderConditions(_Usage):
     """The conditions of the shipped meters.yaml; those of another folder are further fields, of text."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
     __pydantic_extra__: dict[str, str] = Field(init=False)
 
     service_tier: str | None = None

@@ -103,7 +103,7 @@ def audio_examples(prices: PriceBook) -> dict[str, Any]:
     return {
         type_: {"summary": model.name, "value": {"model": model.model, **count}}
         for type_, count in fields.items()
-        for model, _ in list(prices.in_effect_all(type_))[:1]
+        for model in prices.models(type_)[:1]
     }
 
 
@@ -129,7 +129,7 @@ def estimate_examples(prices: PriceBook) -> dict[str, Any]:
             "summary": model.name,
             "value": {"model": model.model, "prompt_tokens": 1000, "max_completion_tokens": 500},
         }
-        for model, _ in list(prices.in_effect_all("text"))[:1]
+        for model in prices.models("text")[:1]
     }
 
 
@@ -220,7 +220,7 @@ def models_description(guarded: bool) -> Options:
 
 def model_description(served: Served, guarded: bool) -> Options:
     """`GET /models/{id}`."""
-    known = [model.model for model, _ in list(served.book.in_effect_all())[:1]]
+    known = [model.model for model in served.book.models()[:1]]
     schema = {**_TEXT, "examples": known} if known else _TEXT
     name = _parameter("id", schema, "The id of the model, which may hold slashes", "path")
     answers: _Answers = {200: _answer("One model", ListedModel, _NOTICES), **errors(400, *_accounts(guarded), 404)}

@@ -5,6 +5,7 @@ soon as tables can have it.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
@@ -13,14 +14,22 @@ from pydantic import BaseModel
 from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.messages import NotOffered
-from ratecard.base.money import multiply, plain_text
+from ratecard.base.money import plain_text
 from ratecard.methods import METHODS
-from ratecard.price_book import PriceBook
-from ratecard.server.answers import ListedCharge, ListedDeprecation, ListedModel, ListedPricing, ListedVersion
-from ratecard.tables.card import AnyModel, Tables
+from ratecard.price_book import PriceBook, deprecation_of
+from ratecard.server.answers import (
+    ListedCharge,
+    ListedDeprecation,
+    ListedModel,
+    ListedPricing,
+    ListedRate,
+    ListedVersion,
+)
+from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Charge, Rate
+from ratecard.tables.models import PricedModel, listed_rates
+from ratecard.tables.rate import Charge
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import VideoVersion
 
@@ -30,21 +39,16 @@ _OTHERWISE = {"resolution_aliases", "enhancement_model"}
 
 def listed_models(prices: PriceBook, now: date, type_: str | None = None) -> list[ListedModel]:
     """Every model (of a type) that has a price at the instant of `prices`, as far as it is known `now`."""
-    models = (model for _, model in sorted(prices.tables.models.items()) if type_ in (None, model.type))
-    return [
-        _listed(prices, model, version, now)
-        for model in models
-        if not model.retired_at(prices.instant) and (version := _in_effect(model, prices.instant, now))
-    ]
+    models = prices.models(type_)
+    return [_listed(prices, known, now) for model in models if (known := _as_known(model, prices.instant, now))]
 
 
 def listed_model(prices: PriceBook, now: date, name: str) -> ListedModel:
     """One model. Raises `QuoteError` that says why it has no price at the instant of `prices`."""
-    model, _ = prices.in_effect(name)
-    version = _in_effect(model, prices.instant, now)
-    if version is None:
+    model = _as_known(prices.model(name), prices.instant, now)
+    if model is None:
         raise QuoteError(NotOffered(f"No price for {name} on {prices.day} is announced"))
-    return _listed(prices, model, version, now)
+    return _listed(prices, model, now)
 
 
 def price_change(model: Model[Any], now: date) -> dict[str, str]:
@@ -68,9 +72,10 @@ def _is_known(version: Version, now: date) -> bool:
     return version.begins <= utc(now) or (version.announced is not None and utc(version.announced) <= utc(now))
 
 
-def _in_effect(model: Model[Any], moment: date, now: date) -> Any:
-    """The version of an instant as far as it is known; None before the first one."""
-    return next((each for each in model.versions if each.begins <= utc(moment) and _is_known(each, now)), None)
+def _as_known(model: PricedModel, moment: date, now: date) -> PricedModel | None:
+    """A model with its version of an instant as far as it is known; None before the first one."""
+    known = (each for each in model.versions if each.version.begins <= utc(moment) and _is_known(each.version, now))
+    return next(known, None)
 
 
 def _announced(model: Model[Any], now: date, after: date | None = None) -> list[Any]:
@@ -78,38 +83,37 @@ def _announced(model: Model[Any], now: date, after: date | None = None) -> list[
     return [each for each in reversed(model.versions) if each.begins > utc(after or now) and _is_known(each, now)]
 
 
-def _listed(prices: PriceBook, model: AnyModel, version: Version, now: date) -> ListedModel:
-    deprecation, retired = prices.deprecation(model.model), None
+def _listed(prices: PriceBook, model: PricedModel, now: date) -> ListedModel:
+    deprecation, retired = deprecation_of(model.table, prices.instant), None
     if deprecation and model.retired:
-        retired = ListedDeprecation(
-            date=date.fromisoformat(deprecation.date), warning=deprecation.warning, successor=model.retired.successor
-        )
+        retired = ListedDeprecation(date=model.retired, warning=deprecation.warning, successor=model.successor)
+    upcoming = (replace(model, version=version) for version in _announced(model.table, now, prices.instant))
     return ListedModel(
         id=model.model,
-        created=int(model.versions[-1].begins.timestamp()),
+        created=int(model.versions[-1].version.begins.timestamp()),
         type=model.type,
         name=model.name,
-        **_further(model, Model),
-        **{name: value for name in ("provider", "aliases", "patterns") if (value := getattr(model, name))},
-        **dict(_version(prices, model, version)),
+        **_further(model.table, Model),
+        **{name: value for name in ("provider", "aliases") if (value := getattr(model, name))},
+        **({"patterns": model.table.patterns} if model.table.patterns else {}),
+        **dict(_version(prices.tables, model)),
         deprecation=retired,
-        upcoming=[
-            ListedVersion(**dict(_version(prices, model, each))) for each in _announced(model, now, prices.instant)
-        ],
+        upcoming=[ListedVersion(**dict(_version(prices.tables, each))) for each in upcoming],
     )
 
 
-def _version(prices: PriceBook, model: AnyModel, version: Version) -> Iterator[tuple[str, Any]]:
+def _version(tables: Tables, model: PricedModel) -> Iterator[tuple[str, Any]]:
     """What a model accepts, and what that costs, in one version."""
-    prices.prove(model, version)
-    yield "constraints", dict(_constraints(version, prices.tables.meters))
+    version = model.version
+    model.prove(model.table, version)
+    yield "constraints", dict(_constraints(version, tables.meters))
     further = {name: value for name, value in _further(version, Version).items() if name not in ("accepts", "defaults")}
-    charges = [_charge(charge, prices.tables) for charge in version.charges]
+    charges = [_charge(charge, tables) for charge in version.charges]
     yield (
         "pricing",
         ListedPricing(
             currency=model.currency,
-            effective=version.effective,
+            effective=model.effective,
             announced=version.announced,
             charges=charges,
             **further,
@@ -155,16 +159,10 @@ def _charge(charge: Charge, tables: Tables) -> ListedCharge:
         unit=unit.unit,
         counts=unit.counts,
         per=unit.per,
-        rates=[_rate(rate, charge) for rate in charge.rates],
+        rates=[ListedRate(**rate.conditions, rate=plain_text(rate.amount)) for rate in listed_rates(charge)],
         **({} if every is None else {"every_usage": every}),
         **_further(charge, Charge),
     )
-
-
-def _rate(rate: Rate, charge: Charge) -> dict[str, Any]:
-    """A rate, with the markup of its charge, under its conditions."""
-    own = rate.model_dump(mode="json", exclude={"attributes", "rate", "source"}, exclude_none=True)
-    return {**rate.attributes, **own, "rate": plain_text(multiply(rate.rate, charge.markup))}
 
 
 def _further(part: BaseModel, base: type[BaseModel]) -> dict[str, Any]:

@@ -105,7 +105,7 @@ class Served:
     @cached_property
     def versions(self) -> dict[str, str]:
         """The effective date of every model's version."""
-        return {model.model: version.effective.isoformat() for model, version in self.book.in_effect_all()}
+        return {model.model: model.effective.isoformat() for model in self.book.models()}
 
     @cached_property
     def changes_at(self) -> str | None:

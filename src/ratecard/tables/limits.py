@@ -186,15 +186,16 @@ class Limits(_Placed):
     types: tuple[TypeLimit, ...] = ()
     failed_requests: FailedRequests | None = None
     scraped_urls: Count = 10**9
-    estimates: Estimates = Estimates()
+    estimates: Estimates = Field(default_factory=Estimates.model_construct)
     top_up: TopUp | None = None
     diem: Diem | None = None
-    rates: Rates = Rates()
+    rates: Rates = Field(default_factory=Rates.model_construct)
     sunsets: tuple[EndpointRetirement, ...] = ()
 
 
-# Those of a folder that has no limits: nothing is limited, worth anything, or ended.
-NO_LIMITS = Limits(effective=date.min, checked=date.min, source="none")
+# Those of a folder that has no limits: nothing is limited, worth anything, or ended. Not validated, because pydantic
+# would build the validator of all limits when this module is imported.
+NO_LIMITS = Limits.model_construct(effective=date.min, checked=date.min, source="none")
 
 
 class LimitsFile(Frozen):

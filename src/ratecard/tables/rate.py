@@ -15,6 +15,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
+from ratecard.base.money import multiply, plain
 from ratecard.tables.scalars import Frozen, Number, Positive, PositiveQuantity, Quantity, Text, Words, gathered
 
 # The rates of a charge, and its factors: each is compared with all others, and no list of prices has so many.
@@ -118,6 +119,10 @@ class Charge(Frozen):
     def fields(self) -> frozenset[str]:
         """The request fields that this charge's amount depends on."""
         return frozenset(attribute for rate in self.rates for attribute in rate.attributes)
+
+    def unit_rate(self, rate: Rate) -> Decimal:
+        """Return the price of one unit at a rate of this charge: the rate times the markup, exact."""
+        return plain(multiply(rate.rate, self.markup))
 
     def with_rates(self, rates: Iterable[Rate]) -> Self:
         """The same charge with these rates."""

@@ -34,7 +34,7 @@ AnyNumber = TypeVar("AnyNumber", int, Decimal, int | Decimal)
 class Frozen(BaseModel):
     """A part of a table: immutable; an unknown key is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False, defer_build=True)
 
 
 def gathered(given: Mapping[str, Any], own: Collection[str], name: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.money import multiply, plain, text
+from ratecard.base.money import multiply, text
 from ratecard.methods import METHODS
 from ratecard.methods.method import Steps
 from ratecard.price_book import PriceBook
@@ -17,6 +17,7 @@ from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.video import VideoRequests
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion
+from ratecard.tables.models import listed_rates
 from ratecard.tables.rate import Charge
 from ratecard.tables.scalars import in_ranges, value_text
 from ratecard.tables.version import Model, Version
@@ -107,12 +108,12 @@ def _facts(model: Model[Any], version: Version) -> dict[str, str]:
 def _charge(charge: Charge, tables: Tables) -> ExplainedCharge:
     rates = tuple(
         ExplainedRate(
-            plain(multiply(rate.rate, charge.markup)),
+            listed.amount,
             f"{text(rate.rate)} x {text(charge.markup)}" if charge.markup != 1 else "",
-            rate.source,
-            ", ".join(f"{attribute} {' | '.join(values)}" for attribute, values in rate.attributes.items()),
+            listed.source,
+            ", ".join(f"{condition} {' | '.join(values)}" for condition, values in listed.conditions.items()),
         )
-        for rate in charge.rates
+        for rate, listed in zip(charge.rates, listed_rates(charge), strict=True)
     )
     options = {name: value for name, value in _described(charge).items() if name not in _SHOWN_ELSEWHERE}
     if meters := METHODS[charge.method].meters(charge, tables):

@@ -35,10 +35,10 @@ class RateChoice(NamedTuple):
 
 def names_of(card: RateCard, day: date) -> Mapping[str, Sequence[str]]:
     """The models, families and types that have a price on a day, each by the word of `scale`."""
-    models = [model.model for model, _ in card.at(day).in_effect_all()]
-    families = {card.tables.families[model] for model in models if model in card.tables.families}
-    types = {card.tables.models[model].type for model in models}
-    return {"model": models, "family": sorted(families), "type": sorted(types)}
+    models = card.at(day).models()
+    families = {card.tables.families[each.model] for each in models if each.model in card.tables.families}
+    types = {each.type for each in models}
+    return {"model": [each.model for each in models], "family": sorted(families), "type": sorted(types)}
 
 
 def rates_on(card: RateCard, day: date, model: str) -> Sequence[RateChoice]:
@@ -71,11 +71,10 @@ def rates_on(card: RateCard, day: date, model: str) -> Sequence[RateChoice]:
 
 def conditions_on(card: RateCard, day: date, part: str, names: Sequence[str]) -> Sequence[tuple[str, tuple[str, ...]]]:
     """The attributes of the rates of some models, families or types, each with the values that share a rate."""
-    models = (model.model for model, _ in card.at(day).in_effect_all())
     found: dict[tuple[str, tuple[str, ...]], None] = {}
-    for model in models:
-        of = {"model": model, "family": card.tables.families.get(model), "type": card.tables.models[model].type}
+    for model in card.at(day).models():
+        of = {"model": model.model, "family": card.tables.families.get(model.model), "type": model.type}
         if of[part] in names:
-            for choice in rates_on(card, day, model):
+            for choice in rates_on(card, day, model.model):
                 found.update(dict.fromkeys(choice.where if choice.word == "rate" else ()))
     return sorted(found)
