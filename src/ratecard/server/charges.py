@@ -18,7 +18,13 @@ from ratecard.base.errors import CurrencyError, InstantError, QuoteError
 from ratecard.base.messages import REQUIRED, Problems, echo, too_small, wrong_type
 from ratecard.base.money import USD, places_of
 from ratecard.card import RateCard
-from ratecard.ledger import LedgerConflictError, LedgerError, LedgerUnavailableError, RefundError
+from ratecard.ledger import (
+    LedgerConflictError,
+    LedgerDamagedError,
+    LedgerError,
+    LedgerUnavailableError,
+    RefundError,
+)
 from ratecard.ledger.charges import BookedCharge, BookedRefund, charge_async, refund_async
 from ratecard.ledger.store import Ledger
 from ratecard.rating.ledger_entry import currencies
@@ -233,6 +239,8 @@ class _Booking:
         except LedgerUnavailableError:  # its reason may name machines of the host, and is not passed on
             words = "The ledger is not available now. Send the same again later: it is booked once"
             raise HTTPException(503, words, {"Retry-After": "1"}) from None
+        except LedgerDamagedError:  # no fault of the client: 500, and the reason is in the log
+            raise
         except LedgerError as error:
             return error_object(400, str(error))
         content = json.dumps(booked.to_dict(), ensure_ascii=False, separators=(",", ":"))
@@ -330,7 +338,10 @@ _CHARGE_BODY: dict[str, Any] = {
     "additionalProperties": False,
     "properties": {
         "usage": {"type": "object", "description": "What the request used, as for `POST /rate`"},
-        "timestamp": {**_TIME, "description": "When it ran, with a time zone: the prices of this instant count"},
+        "timestamp": {
+            **_TIME,
+            "description": "When it ran, with a time zone, not ahead of the clock: the prices of this instant count",
+        },
         "request_id": {**_NAMED, "description": "Its own name: the same again is charged once"},
         "execution_ms": {"type": "integer", "minimum": 0, "maximum": _MOST_MILLISECONDS},
         "currency": {"type": "string", "description": "A balance that pays all of it"},
@@ -350,7 +361,7 @@ _REFUND_BODY = {
     "properties": {
         "id": {**_NAMED, "description": "The refund's own name: the same again pays back once"},
         "sku": {**_NAMED, "description": "The SKU of the charge that is paid back"},
-        "timestamp": {**_TIME, "description": "When it is paid back, with a time zone"},
+        "timestamp": {**_TIME, "description": "When it is paid back, with a time zone, not before the charge"},
         "amount": {**_MONEY_SCHEMA, "description": "What goes back, above 0, in the currency of the price"},
         "corrected": {**_MONEY_SCHEMA, "description": "What the SKU should have cost: the rest goes back"},
     },
