@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from ratecard.accounts.keys import Amounts, ApiKey, ApiKeyList, ConsumptionLimits, KeyUsage, within_limits
 from ratecard.accounts.limits import Block, Limit, LimitError, Sunset, VideoLimit, failed_request_block
 from ratecard.accounts.periods import next_refresh, period_end, period_start
+from ratecard.accounts.rate_limit_headers import rate_limit_headers
 from ratecard.accounts.settlement import BalanceError, TopUpError, check_top_up, daily_allowance, settle
+from ratecard.accounts.usage import current_period_usage, trailing_seven_days
 from ratecard.base.errors import CurrencyError, Fault, InstantError, QuoteError, RateCardError, TableError
 from ratecard.card import RateCard, limits_for, load_rate_card, sunset
 from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
@@ -86,6 +88,7 @@ __all__ = [
     "VideoUsage",
     "check_top_up",
     "compare_models",
+    "current_period_usage",
     "daily_allowance",
     "failed_request_block",
     "ledger_csv",
@@ -95,11 +98,13 @@ __all__ = [
     "next_refresh",
     "period_end",
     "period_start",
+    "rate_limit_headers",
     "read_ledger",
     "rollup",
     "settle",
     "simulate",
     "sunset",
+    "trailing_seven_days",
     "usage_from",
     "within_limits",
 ]

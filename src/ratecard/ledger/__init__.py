@@ -90,8 +90,9 @@ def open_ledger(
     connections of this process. The timeouts are seconds: to connect to PostgreSQL; to wait for other writers of an
     account, for a free connection and for a lock; and for PostgreSQL to answer a statement. `clock` says how late a new
     charge may be: an hour ahead of the machine's by default. With `lazy` the database may be down: its tables are
-    looked at when it is first used. Needs `ratecard[server]`. Raises `LedgerError` for another kind of database, a schema of a newer
-    release, a wrong setting or a missing package, and `LedgerUnavailableError` if the database does not answer.
+    looked at when it is first used. Needs `ratecard[server]`. Raises `LedgerError` for another kind of database, a
+    schema of a newer release, a wrong setting or a missing package, and `LedgerUnavailableError` if the database does
+    not answer.
 
     >>> from datetime import UTC, datetime
     >>> from tempfile import TemporaryDirectory

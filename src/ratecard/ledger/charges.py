@@ -119,8 +119,8 @@ def charge(
     `writer` is a ledger, or a connection of the host, who commits; `card` is a rate card. `currency`, `paid` and
     `execution_ms` (milliseconds) are those of `Ledger.append`, `clock` that of `append_many`. The same request with the
     same usage, timestamp and payment gets the rows of the first time, without being rated again: other tables do not
-    change what was charged. Amounts are exact. Raises `QuoteError` for a usage without a price, `LedgerConflictError` for a request that was
-    charged for other content, otherwise what `append_many` raises.
+    change what was charged. Amounts are exact. Raises `QuoteError` for a usage without a price, `LedgerConflictError`
+    for a request that was charged for other content, otherwise what `append_many` raises.
 
     >>> from datetime import UTC
     >>> from tempfile import TemporaryDirectory
