@@ -79,7 +79,7 @@ def test_each_currency_is_added_up_and_refunds_are_taken_off() -> None:
         row(NOW, "-9", "BUNDLED_CREDITS"),
     ]
     found = trailing_seven_days(iter(rows), NOW)
-    assert (found.usd, found.diem, found.vcu) == (Decimal("0.25"), 3, 0)
+    assert (found.usd, found.diem, found.vcu) == (Decimal("0.25"), Decimal(3), Decimal(0))
     assert json.loads(found.model_dump_json()) == {"usd": "0.25", "vcu": "0", "diem": "3"}
     found = current_period_usage(rows, "MONTH", NOW)
     assert json.loads(found.model_dump_json()) == {"usd": "0.25", "diem": "3"}, "as the API lists it"

@@ -14,7 +14,7 @@ from ratecard.ledger.errors import LedgerError, RefundError
 from ratecard.ledger.rows import NewCharge, charge_rows, check_count, check_moment, check_name, fingerprint
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import timestamp_of
-from ratecard.ledger.writers import LedgerWriter, check_asynchronous, check_writer, latest_of, reading, writing
+from ratecard.ledger.writers import LedgerWriter, check_asynchronous, check_writer, latest_of, reading_on, writing_on
 from ratecard.rating.ledger_entry import LedgerEntry
 from ratecard.rating.quote import Quote
 from ratecard.requests.body import Body
@@ -97,7 +97,7 @@ def append_many(writer: LedgerWriter, charges: Sequence[NewCharge], *, clock: Cl
     """
     check_writer(writer)
     rows = [charge_rows(each) for each in charges]
-    with writing(writer, _accounts_of(writer, charges)) as connection:
+    with writing_on(writer, _accounts_of(writer, charges)) as connection:
         return write_charges(connection, rows, latest_of(writer, clock))
 
 
@@ -138,13 +138,13 @@ def charge(
     check_count("execution_ms", execution_ms)
     instant, fields = check_moment(timestamp), read_usage(usage)
     content = fingerprint({"usage": fields, "timestamp": instant, "currency": currency, "paid": paid})
-    with reading(writer) as connection:
+    with reading_on(writer) as connection:
         kept = find_charges(connection, account, [request_id]).get(request_id)
     new, when = False, timestamp_of(instant)
     if kept is None or kept[0] is None:
         quote = card.at(timestamp).rate(fields)
         rows = charge_rows(NewCharge(quote, account, request_id, timestamp, execution_ms, currency, paid), content)
-        with writing(writer, (account,)) as connection:
+        with writing_on(writer, (account,)) as connection:
             [new] = write_charges(connection, [rows], latest_of(writer, clock))
             kept = None if new else find_charges(connection, account, [request_id]).get(request_id)
         if kept is None:
@@ -200,7 +200,7 @@ def refund(
         raise RefundError("amount", "Number must be greater than 0")
     names = {"request_id": request_id, "sku": sku, "timestamp": instant, "corrects": corrects, "amount": back}
     asked = NewRefund(account, request_id, refund_id, sku, instant, back, corrects, fingerprint(names))
-    with writing(writer, (account,)) as connection:
+    with writing_on(writer, (account,)) as connection:
         new, entries = write_refund(connection, asked, latest_of(writer, clock))
     return BookedRefund(refund_id, request_id, sku, timestamp_of(instant), entries, new)
 

@@ -67,7 +67,7 @@ def latest_of(writer: LedgerWriter, clock: Clock | None) -> int:
 
 
 @contextmanager
-def reading(writer: LedgerWriter) -> Iterator[Connection]:
+def reading_on(writer: LedgerWriter) -> Iterator[Connection]:
     """Give a connection to read on."""
     if isinstance(writer, Connection):
         yield writer
@@ -77,7 +77,7 @@ def reading(writer: LedgerWriter) -> Iterator[Connection]:
 
 
 @contextmanager
-def writing(writer: LedgerWriter, accounts: Collection[str]) -> Iterator[Connection]:
+def writing_on(writer: LedgerWriter, accounts: Collection[str]) -> Iterator[Connection]:
     """Give a connection to write rows of these accounts on; that of a ledger is committed at the end."""
     if isinstance(writer, Connection):
         yield writer
