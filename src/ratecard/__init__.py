@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from ratecard.accounts.periods import next_refresh as next_refresh
     from ratecard.accounts.periods import period_end as period_end
     from ratecard.accounts.periods import period_start as period_start
+    from ratecard.accounts.rate_limit_headers import rate_limit_headers as rate_limit_headers
     from ratecard.accounts.settlement import BalanceError as BalanceError
     from ratecard.accounts.settlement import TopUpError as TopUpError
     from ratecard.accounts.settlement import check_top_up as check_top_up
     from ratecard.accounts.settlement import daily_allowance as daily_allowance
     from ratecard.accounts.settlement import settle as settle
+    from ratecard.accounts.usage import current_period_usage as current_period_usage
+    from ratecard.accounts.usage import trailing_seven_days as trailing_seven_days
     from ratecard.base.errors import CurrencyError as CurrencyError
     from ratecard.base.errors import Fault as Fault
     from ratecard.base.errors import InstantError as InstantError
@@ -115,6 +118,7 @@ _HOME_OF = {
     "VideoUsage": "requests.usage",
     "check_top_up": "accounts.settlement",
     "compare_models": "changes.market",
+    "current_period_usage": "accounts.usage",
     "daily_allowance": "accounts.settlement",
     "failed_request_block": "accounts.limits",
     "ledger_csv": "ledger",
@@ -124,11 +128,13 @@ _HOME_OF = {
     "next_refresh": "accounts.periods",
     "period_end": "accounts.periods",
     "period_start": "accounts.periods",
+    "rate_limit_headers": "accounts.rate_limit_headers",
     "read_ledger": "ledger",
     "rollup": "simulation.rollup",
     "settle": "accounts.settlement",
     "simulate": "simulation.simulate",
     "sunset": "card",
+    "trailing_seven_days": "accounts.usage",
     "usage_from": "requests.usage_from",
     "within_limits": "accounts.keys",
 }

@@ -295,8 +295,14 @@ def test_a_ledger_on_the_engine_of_the_host(database: str) -> None:
     engine = engine_for(database)
     with open_ledger(engine) as ledger:
         assert booked(ledger, "1").new
-    with engine.connect() as connection:  # its pool is still open
+        pool, idle = engine.pool, ledger.connections()[1]
+    assert engine.pool is pool, "an engine that is disposed of gets another"
+    assert ledger.connections() == (0, idle) != (0, 0), "they are still connected"
+    with engine.connect() as connection:
         assert booked(connection, "1").new is False
+    with open_ledger(database) as own:
+        assert own.connections() != (0, 0)
+    assert own.connections() == (0, 0), "its own are closed"
     engine.dispose()
     with pytest.raises(LedgerError) as caught:
         open_ledger(create_engine("mssql+pyodbc://host:1/name?driver=x", module=__import__("sqlite3")))

@@ -14,6 +14,7 @@ from sqlalchemy import create_engine
 from starlette.testclient import TestClient
 
 import ratecard
+from ratecard.ledger import Clock
 from ratecard.ledger.store import Ledger
 from ratecard.server import Bearer, LiveRateCard
 from ratecard.server.charges import charges_router
@@ -194,6 +195,36 @@ def test_a_timestamp_without_a_date_in_utc(client: TestClient) -> None:
         usage = {"type": "image", "model": "qwen-image-3"} if when[0] == "0" else USAGE
         for answer in (back(client, timestamp=when), charged(client, usage=usage, timestamp=when, request_id="r")):
             assert said(answer, "timestamp")[0].endswith("has no date in UTC")
+
+
+def test_a_timestamp_that_cannot_be(client: TestClient, ledger: Ledger) -> None:
+    """It is at most an hour ahead of the clock, and of a refund not before its charge; a retry is answered always."""
+    noon = datetime.fromisoformat(WHEN)
+    ledger.clock = Clock(now=lambda: noon)
+    limit = (noon + timedelta(hours=1)).isoformat()
+    first = charged(client, timestamp=limit)
+    assert first.status_code == 200
+    for when in ("2026-10-01T13:00:00.000001Z", "2999-01-01T00:00:00Z"):
+        ahead = f"is ahead of the clock. Allowed: at most {limit}"
+        assert said(charged(client, timestamp=when, request_id="r-2"), "timestamp") == [
+            f"timestamp {datetime.fromisoformat(when).isoformat()} of request 'r-2' {ahead}"
+        ]
+        assert said(back(client, timestamp=when), "timestamp")[0].endswith(ahead)
+    before = f"Must not be before the charge, which is of {limit}"
+    assert said(back(client, timestamp="1970-01-01T00:00:00Z"), "timestamp") == [before]
+    assert back(client, timestamp=limit).status_code == 200
+    ledger.clock = Clock(now=lambda: noon - timedelta(days=1))
+    again = charged(client, timestamp=limit)
+    assert (again.status_code, again.content) == (200, first.content)
+    assert len(rows(ledger, "a")) == 2
+
+
+def test_a_damaged_ledger_is_no_fault_of_the_client(app: FastAPI, client: TestClient, ledger: Ledger) -> None:
+    charged(client)
+    with ledger._engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM ledger_entries")
+    with TestClient(app, "http://test/api/v1", raise_server_exceptions=False, headers=dict(client.headers)) as other:
+        assert charged(other).status_code == back(other).status_code == 500
 
 
 def test_what_is_no_body(client: TestClient) -> None:

@@ -49,7 +49,9 @@ def test_json_is_a_page_of_numbers_with_all_their_digits(prices: PriceBook) -> N
     page = json.loads(ledger_json(rows, next_cursor="abc"), parse_float=Decimal, parse_int=Decimal)
     assert page["nextCursor"] == "abc"
     assert [row["amount"] for row in page["data"]] == [row.amount for row in rows]
-    assert json.loads(ledger_json([])) == {"data": [], "nextCursor": None}
+    assert ledger_json([]) == '{"object":"list","data":[],"nextCursor":null}', "as every list of the API"
+    former = json.dumps({"data": json.loads(ledger_json(rows[:1]))["data"], "nextCursor": None})
+    assert read_ledger(former) == tuple(rows[:1]), "of an earlier release"
     exact = replace(rows[0], amount=Decimal("-0.1234567890123456789012345678901234567890"), details=None)
     assert '"amount":-0.1234567890123456789012345678901234567890,' in ledger_json([exact])
     assert '"amount":-0.000000625,' in ledger_json([replace(exact, amount=Decimal("-6.25E-7"))])

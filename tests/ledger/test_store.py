@@ -15,7 +15,7 @@ from ledger_rows import USAGES
 from databases import POSTGRES
 from ratecard import InferenceDetails, InstantError, LedgerEntry, PriceBook
 from ratecard.base.messages import echo
-from ratecard.ledger import LedgerConflictError, LedgerError, LedgerUnavailableError, open_ledger
+from ratecard.ledger import Clock, LedgerConflictError, LedgerError, LedgerUnavailableError, open_ledger
 from ratecard.ledger.store import Ledger
 
 
@@ -171,6 +171,7 @@ def test_a_window_holds_its_first_row_and_not_its_end(ledger: Ledger) -> None:
 def test_time_is_kept_to_the_microsecond_and_shown_in_utc(ledger: Ledger) -> None:
     tokyo = timezone(timedelta(hours=9))
     first, last = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+    ledger.clock = Clock(now=lambda: last)
     moments = [first, datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), WHEN, last]
     for number, moment in enumerate(moments):
         shown = moment if moment in (first, last) else moment.astimezone(tokyo)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,17 @@ def test_workers_book_each_charge_and_refund_once(tmp_path: Path) -> None:
     with open_ledger(database) as ledger:
         rows = ledger.page("acme", ledger.walk("acme")).entries
     assert [str(row.amount) for row in rows] == ["-0.22", "0.1", "0.1"]
+
+
+def test_a_charge_may_be_ahead_of_the_clock_as_far_as_the_setting(tmp_path: Path) -> None:
+    keys, late = tmp_path / "keys", datetime.now(UTC) + timedelta(hours=3)
+    keys.write_text("acme:for-charges\n")
+    options = ["--database", f"sqlite:///{tmp_path}/ledger.db", "--charge-keys", str(keys)]
+    for ahead, status in ((0, 400), (4 * 3600, 200)):
+        with serving(*options, "--charge-ahead", str(ahead)) as server:
+            answer = post(server, "/charges", CHARGE | {"timestamp": late.isoformat()})
+            assert answer.status_code == status, answer.text
+            assert status == 200 or "is ahead of the clock" in answer.json()["details"]["timestamp"]["_errors"][0]
 
 
 def test_charges_are_off_by_default(tmp_path: Path) -> None:

@@ -3,7 +3,14 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ratecard.ledger.errors import LedgerConflictError, LedgerError, LedgerUnavailableError, RefundError
+from ratecard.ledger.clock import Clock
+from ratecard.ledger.errors import (
+    LedgerConflictError,
+    LedgerDamagedError,
+    LedgerError,
+    LedgerUnavailableError,
+    RefundError,
+)
 from ratecard.ledger.files import COLUMNS, iter_ledger, join_parts, ledger_csv, ledger_json, read_ledger
 
 if TYPE_CHECKING:
@@ -24,7 +31,9 @@ __all__ = [
     "COLUMNS",
     "BookedCharge",
     "BookedRefund",
+    "Clock",
     "LedgerConflictError",
+    "LedgerDamagedError",
     "LedgerError",
     "LedgerUnavailableError",
     "NewCharge",
@@ -71,16 +80,19 @@ def open_ledger(
     connect_timeout: int = 10,
     wait_timeout: int = 30,
     statement_timeout: int = 60,
+    clock: Clock | None = None,
     lazy: bool = False,
 ) -> "Ledger":
     """Open the ledger in a database, and create its tables if needed: `sqlite:///ledger.db`, `postgresql://host/name`.
 
-    `database` is a URL, or a SQLAlchemy engine of the host, which keeps its own pool and timeouts. Migrates a ledger of
-    an earlier release; one process does it. `pool_size` is the most connections of this process. The timeouts are
-    seconds: to connect to PostgreSQL; to wait for other writers of an account, for a free connection and for a lock;
-    and for PostgreSQL to answer a statement. With `lazy` the database may be down: its tables are looked at when it is
-    first used. Needs `ratecard[server]`. Raises `LedgerError` for another kind of database, a schema of a newer
-    release, a wrong setting or a missing package, and `LedgerUnavailableError` if the database does not answer.
+    `database` is a URL, or a SQLAlchemy engine of the host, which keeps its own pool and timeouts, and stays open when
+    the ledger is closed. Migrates a ledger of an earlier release; one process does it. `pool_size` is the most
+    connections of this process. The timeouts are seconds: to connect to PostgreSQL; to wait for other writers of an
+    account, for a free connection and for a lock; and for PostgreSQL to answer a statement. `clock` says how late a new
+    charge may be: an hour ahead of the machine's by default. With `lazy` the database may be down: its tables are
+    looked at when it is first used. Needs `ratecard[server]`. Raises `LedgerError` for another kind of database, a
+    schema of a newer release, a wrong setting or a missing package, and `LedgerUnavailableError` if the database does
+    not answer.
 
     >>> from datetime import UTC, datetime
     >>> from tempfile import TemporaryDirectory
@@ -95,7 +107,7 @@ def open_ledger(
     (True, False, Decimal('-0.22'))
     """
     store, settings = _with_sqlalchemy("store"), (pool_size, connect_timeout, wait_timeout, statement_timeout)
-    ledger: Ledger = store.Ledger(database, store.Waiting(*settings), lazy=lazy)
+    ledger: Ledger = store.Ledger(database, store.Waiting(*settings), clock=clock, lazy=lazy)
     if not lazy:
         try:
             ledger.ping()

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from ratecard.base.errors import CurrencyError
+from ratecard.base.errors import CurrencyError, InstantError
 from ratecard.base.messages import invalid_enum, too_big
 from ratecard.base.money import EXACT, minus, plain, total
-from ratecard.ledger.errors import LedgerConflictError, RefundError
+from ratecard.ledger.errors import LedgerConflictError, LedgerDamagedError, RefundError
 from ratecard.ledger.rows import ChargeRows, difference, entry_of_row, row_of
 from ratecard.ledger.schema import ACCOUNTS, ENTRIES, REFUNDS, REQUESTS
 from ratecard.ledger.walk import timestamp_of
@@ -22,11 +22,12 @@ _Key = tuple[str, str]
 _Value = TypeVar("_Value")
 
 
-def write_charges(connection: Connection, charges: Sequence[ChargeRows]) -> list[bool]:
+def write_charges(connection: Connection, charges: Sequence[ChargeRows], latest: int) -> list[bool]:
     """Write the charges that the ledger does not have yet; returns which were new, in order.
 
     The rows of their accounts are locked in one order until the transaction ends. Raises `LedgerConflictError` for a
-    request that was charged with other rows or for other content; then nothing is written.
+    request that was charged with other rows or for other content, `InstantError` for a new one that is later than the
+    instant `latest`, and `LedgerDamagedError` for one that was booked and has no rows; then nothing is written.
     """
     first: dict[_Key, ChargeRows] = {}
     for each in charges:
@@ -35,14 +36,20 @@ def write_charges(connection: Connection, charges: Sequence[ChargeRows]) -> list
             _refuse_other(each, before.content, before.instant, before.entries)
     ordered = sorted(first.values(), key=lambda each: each.account)
     last = _claim(connection, ordered)
-    if len(last) < len(ordered):
-        # Some are in the ledger. Give back every number, so that none is missing, and claim again without these; that
-        # succeeds, because the accounts are locked now. A host that goes on after an error finds nothing written.
+    late = next((each for each in ordered if each.key in last and each.instant > latest), None)
+    if late or len(last) < len(ordered):
+        # Some are in the ledger, or refused. Give back every number, so that none is missing, and claim again without
+        # these; that succeeds, because the accounts are locked now. A host that goes on after an error finds nothing
+        # written.
         _give_back(connection, ordered, last.keys())
+        if late:
+            _refuse_late("request", late.request_id, late.instant, latest)
         for account in dict.fromkeys(each.account for each in ordered):
             known = [each for each in ordered if each.account == account and each.key not in last]
             kept = find_charges(connection, account, [each.request_id for each in known])
             for each in known:
+                if each.request_id not in kept:
+                    raise LedgerDamagedError(f"request {each.request_id!r} cannot be booked, and is not in the ledger")
                 _refuse_other(each, *kept[each.request_id])
         ordered = [each for each in ordered if each.key in last]
         last = _claim(connection, ordered)
@@ -51,10 +58,25 @@ def write_charges(connection: Connection, charges: Sequence[ChargeRows]) -> list
         for each in ordered
         for place, entry in enumerate(each.entries, 1)
     ]
-    if rows:
-        connection.execute(insert(ENTRIES), rows)
+    _write_rows(connection, rows)
     new = set(last)
     return [first[each.key] is each and each.key in new for each in charges]
+
+
+def _write_rows(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows, and prove that the database took each of them. Raises `LedgerDamagedError`."""
+    if not rows:
+        return
+    written = connection.execute(insert(ENTRIES).returning(ENTRIES.c.account, ENTRIES.c.number), rows)
+    if Counter((row["account"], row["number"]) for row in rows) != Counter(map(tuple, written)):
+        raise LedgerDamagedError(f"the database did not keep every row of request {rows[0]['request_id']!r}")
+
+
+def _refuse_late(kind: str, name: str, instant: int, latest: int) -> None:
+    """Raise `InstantError` for what is later than the clock allows."""
+    if instant > latest:
+        words = f"timestamp {timestamp_of(instant)} of {kind} {name!r} is ahead of the clock"
+        raise InstantError(f"{words}. Allowed: at most {timestamp_of(latest)}")
 
 
 def _claim(connection: Connection, charges: Sequence[ChargeRows]) -> dict[_Key, int]:
@@ -106,7 +128,8 @@ def _count(connection: Connection, account: str, rows: int) -> int:
     return count
 
 
-_Kept = tuple[str | None, int, tuple[LedgerEntry, ...]]
+_Entries = tuple[LedgerEntry, ...]
+_Kept = tuple[str | None, int, _Entries]
 
 
 # Values of one query; databases have a limit.
@@ -120,7 +143,7 @@ def find_charges(connection: Connection, account: str, request_ids: Sequence[str
         ours = and_(REQUESTS.c.account == account, REQUESTS.c.request_id.in_(some))
         found |= {request.request_id: request for request in connection.execute(select(REQUESTS).where(ours))}
     rows = _rows(connection, account, list(found.values()))
-    return {name: (request.content, *_own(rows, request)) for name, request in found.items()}
+    return {name: (request.content, *_own(rows, request, f"request {name!r}")) for name, request in found.items()}
 
 
 def _rows(connection: Connection, account: str, of: Sequence[Row[Any]]) -> dict[int, Row[Any]]:
@@ -133,9 +156,13 @@ def _rows(connection: Connection, account: str, of: Sequence[Row[Any]]) -> dict[
     return found
 
 
-def _own(rows: Mapping[int, Row[Any]], of: Row[Any]) -> tuple[int, tuple[LedgerEntry, ...]]:
-    """The instant and the rows of one charge or refund."""
-    own = [rows[number] for number in _numbers(of)]
+def _own(rows: Mapping[int, Row[Any]], of: Row[Any], what: str, notes: str | None = None) -> tuple[int, _Entries]:
+    """The instant and the rows of one charge or refund. Raises `LedgerDamagedError` unless they are all there."""
+    own = [rows[number] for number in _numbers(of) if number in rows]
+    if len(own) < of.rows:
+        raise LedgerDamagedError(f"{what} has {of.rows} rows in the ledger, of which {of.rows - len(own)} are missing")
+    if any(row.request_id != of.request_id or notes not in (None, row.notes) for row in own):
+        raise LedgerDamagedError(f"{what} has rows of another in the ledger")
     return (own[0].instant if own else 0), tuple(map(entry_of_row, own))
 
 
@@ -182,11 +209,12 @@ class NewRefund:
     content: str
 
 
-def write_refund(connection: Connection, asked: NewRefund) -> tuple[bool, tuple[LedgerEntry, ...]]:
+def write_refund(connection: Connection, asked: NewRefund, latest: int) -> tuple[bool, _Entries]:
     """Write a refund unless the ledger has it; returns whether it was new, and its rows.
 
     The account is locked until the transaction ends, so that refunds at the same time never exceed a charge together.
-    Raises `RefundError`, and `LedgerConflictError` for the same id with other content.
+    Raises `RefundError`, `LedgerConflictError` for the same id with other content, and `InstantError` for a new one
+    that is later than the instant `latest` and than its charge.
     """
     account, request_id = asked.account, asked.request_id
     known = and_(REQUESTS.c.account == account, REQUESTS.c.request_id == request_id)
@@ -195,26 +223,34 @@ def write_refund(connection: Connection, asked: NewRefund) -> tuple[bool, tuple[
     _count(connection, account, 0)
     ours = and_(REFUNDS.c.account == account, REFUNDS.c.refund_id == asked.refund_id)
     if (kept := connection.execute(select(REFUNDS).where(ours)).first()) is not None:
-        instant, entries = _own(_rows(connection, account, [kept]), kept)
+        notes = _notes(kept.refund_id)
+        instant, entries = _own(_rows(connection, account, [kept]), kept, f"refund {kept.refund_id!r}", notes)
         refuse_other_content("refund", asked.refund_id, (kept.content, asked.content), (instant, asked.instant))
         return False, entries
-    entries = _refunded(connection, asked)
+    entries = _refunded(connection, asked, latest)
     last = _count(connection, account, len(entries))
     names = {"account": account, "refund_id": asked.refund_id, "request_id": request_id, "content": asked.content}
     connection.execute(insert(REFUNDS), {**names, "last": last, "rows": len(entries)})
-    if entries:
-        numbered = enumerate(entries, last - len(entries) + 1)
-        connection.execute(insert(ENTRIES), [row_of(account, number, asked.instant, row) for number, row in numbered])
+    numbered = enumerate(entries, last - len(entries) + 1)
+    _write_rows(connection, [row_of(account, number, asked.instant, row) for number, row in numbered])
     return True, entries
 
 
-def _refunded(connection: Connection, asked: NewRefund) -> tuple[LedgerEntry, ...]:
-    """The rows of a refund: of the last balance that paid first. Raises `RefundError`."""
-    _, _, charged = find_charges(connection, asked.account, [asked.request_id])[asked.request_id]
+def _notes(refund_id: str) -> str:
+    return f"refund {refund_id}"
+
+
+def _refunded(connection: Connection, asked: NewRefund, latest: int) -> _Entries:
+    """The rows of a refund: of the last balance that paid first. Raises `RefundError` and `InstantError`."""
+    _, charged_at, charged = find_charges(connection, asked.account, [asked.request_id])[asked.request_id]
     parts = [row for row in charged if row.sku == asked.sku]
     if not parts:
         skus = dict.fromkeys(row.sku for row in charged)
         raise RefundError("sku", invalid_enum(skus, asked.sku) if skus else "The charge cost nothing")
+    if asked.instant < charged_at:
+        raise RefundError("timestamp", f"Must not be before the charge, which is of {timestamp_of(charged_at)}")
+    # What an earlier release booked too late can be paid back.
+    _refuse_late("refund", asked.refund_id, asked.instant, max(latest, charged_at))
     of_request = and_(REFUNDS.c.account == asked.account, REFUNDS.c.request_id == asked.request_id)
     refunds = connection.execute(select(REFUNDS).where(of_request)).all()
     earlier = [
@@ -229,7 +265,7 @@ def _refunded(connection: Connection, asked: NewRefund) -> tuple[LedgerEntry, ..
         words = [too_big(plain(left)), *(["More than was charged is a new charge"] if asked.corrects else [])]
         raise RefundError("corrected" if asked.corrects else "amount", *words)
     amount = EXACT.subtract(left, asked.amount) if asked.corrects else asked.amount
-    notes, details = f"refund {asked.refund_id}", InferenceDetails(asked.request_id, None)
+    notes, details = _notes(asked.refund_id), InferenceDetails(asked.request_id, None)
     return tuple(
         LedgerEntry(
             timestamp_of(asked.instant),

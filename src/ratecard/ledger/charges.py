@@ -1,21 +1,20 @@
 """Charges and refunds as functions, in a transaction of the ledger or of the host, from threads and event loops."""
 
-from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from sqlalchemy import Connection
-
 from ratecard.base.money import text
 from ratecard.ledger.booking import NewRefund, find_charges, refuse_other_content, write_charges, write_refund
+from ratecard.ledger.clock import Clock
 from ratecard.ledger.errors import LedgerError, RefundError
 from ratecard.ledger.rows import NewCharge, charge_rows, check_count, check_moment, check_name, fingerprint
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import timestamp_of
+from ratecard.ledger.writers import LedgerWriter, check_asynchronous, check_writer, latest_of, reading_on, writing_on
 from ratecard.rating.ledger_entry import LedgerEntry
 from ratecard.rating.quote import Quote
 from ratecard.requests.body import Body
@@ -23,9 +22,6 @@ from ratecard.requests.usage import AnyUsage, read_usage
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection  # needs greenlet, which a ledger of its own does without
-
-# Where a function writes: a ledger, in a transaction of its own, or a connection of the host, who commits.
-LedgerWriter = Ledger | Connection
 
 
 class PricesAt(Protocol):
@@ -83,30 +79,13 @@ def _rows(entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
     return [{name: text(part) if isinstance(part, Decimal) else part for name, part in row.items()} for row in rows]
 
 
-@contextmanager
-def _reading(writer: LedgerWriter) -> Iterator[Connection]:
-    if isinstance(writer, Connection):
-        yield writer
-    else:
-        with writer.reading() as connection:
-            yield connection
-
-
-@contextmanager
-def _writing(writer: LedgerWriter, accounts: Collection[str]) -> Iterator[Connection]:
-    if isinstance(writer, Connection):
-        yield writer
-    else:
-        with writer.writing(accounts) as connection:
-            yield connection
-
-
-def append_many(writer: LedgerWriter, charges: Sequence[NewCharge]) -> list[bool]:
+def append_many(writer: LedgerWriter, charges: Sequence[NewCharge], *, clock: Clock | None = None) -> list[bool]:
     """Charge many requests, of any accounts, in one transaction; returns which of them were new, in order.
 
     `writer` is a ledger, or a connection of the host, who commits. All are written or none; each counts once, as with
-    `Ledger.append`. Raises what that raises, before anything is written; and on a connection of the host, the errors of
-    SQLAlchemy.
+    `Ledger.append`. `clock` says how late a new one may be, by default that of the ledger, else an hour ahead of the
+    machine's. Raises what `Ledger.append` raises, before anything is written; `LedgerError` for another writer, and for
+    a connection in AUTOCOMMIT; on a connection of the host also the errors of SQLAlchemy.
 
     >>> from datetime import UTC
     >>> from tempfile import TemporaryDirectory
@@ -120,9 +99,10 @@ def append_many(writer: LedgerWriter, charges: Sequence[NewCharge]) -> list[bool
     ...     append_many(ledger, requests)
     [True, True, False]
     """
+    check_writer(writer)
     rows = [charge_rows(each) for each in charges]
-    with _writing(writer, _accounts_of(writer, charges)) as connection:
-        return write_charges(connection, rows)
+    with writing_on(writer, _accounts_of(writer, charges)) as connection:
+        return write_charges(connection, rows, latest_of(writer, clock))
 
 
 def charge(
@@ -136,15 +116,15 @@ def charge(
     execution_ms: int | None = None,
     currency: str | None = None,
     paid: Mapping[str, Decimal] | None = None,
+    clock: Clock | None = None,
 ) -> BookedCharge:
     """Rate a usage at the prices of its timestamp, and charge an account for it, once, however often it is tried.
 
     `writer` is a ledger, or a connection of the host, who commits; `card` is a rate card. `currency`, `paid` and
-    `execution_ms` (milliseconds) are those of `Ledger.append`. The same request with the same usage, timestamp and
-    payment gets the rows of the first time, without being rated again: other tables do not change what was charged.
-    Amounts are exact. Raises `QuoteError` for a usage without a price, `LedgerConflictError` for a request that was
-    charged for other content, otherwise what `Ledger.append` raises; and on a connection of the host, the errors of
-    SQLAlchemy.
+    `execution_ms` (milliseconds) are those of `Ledger.append`, `clock` that of `append_many`. The same request with the
+    same usage, timestamp and payment gets the rows of the first time, without being rated again: other tables do not
+    change what was charged. Amounts are exact. Raises `QuoteError` for a usage without a price, `LedgerConflictError`
+    for a request that was charged for other content, otherwise what `append_many` raises.
 
     >>> from datetime import UTC
     >>> from tempfile import TemporaryDirectory
@@ -156,19 +136,20 @@ def charge(
     >>> booked.new, [(row.sku, row.amount) for row in booked.entries]
     (True, [('ovi-image-to-video-fixed', Decimal('-0.22'))])
     """
+    check_writer(writer)
     check_name("account", account)
     check_name("request_id", request_id)
     check_count("execution_ms", execution_ms)
     instant, fields = check_moment(timestamp), read_usage(usage)
     content = fingerprint({"usage": fields, "timestamp": instant, "currency": currency, "paid": paid})
-    with _reading(writer) as connection:
+    with reading_on(writer) as connection:
         kept = find_charges(connection, account, [request_id]).get(request_id)
     new, when = False, timestamp_of(instant)
     if kept is None or kept[0] is None:
         quote = card.at(timestamp).rate(fields)
         rows = charge_rows(NewCharge(quote, account, request_id, timestamp, execution_ms, currency, paid), content)
-        with _writing(writer, (account,)) as connection:
-            [new] = write_charges(connection, [rows])
+        with writing_on(writer, (account,)) as connection:
+            [new] = write_charges(connection, [rows], latest_of(writer, clock))
             kept = None if new else find_charges(connection, account, [request_id]).get(request_id)
         if kept is None:
             booked = tuple(replace(row, timestamp=when) for row in rows.entries)
@@ -189,15 +170,17 @@ def refund(
     timestamp: datetime,
     amount: Decimal | None = None,
     corrected: Decimal | None = None,
+    clock: Clock | None = None,
 ) -> BookedRefund:
     """Pay back a part of a charge, once, however often it is tried: to the balance that paid last first.
 
     `amount` is what goes back of the `sku`; or `corrected` is what the SKU should have cost, and what it comes to now
     above that goes back. Both are in the currency of the price, US dollars for a balance. Nothing is rounded. All
     refunds of a charge together never exceed it, and nothing adds to it: more is a new charge. `timestamp` is when it
-    is paid back, `refund_id` its own name, unlike that of any other refund of the account; `writer` is that of
-    `charge`. Raises `RefundError` for an unknown charge, a SKU that it does not have and an amount above what is left,
-    `LedgerConflictError` for an id of another refund, otherwise what `charge` raises.
+    is paid back, not before its charge; `refund_id` its own name, unlike that of any other refund of the account;
+    `writer` and `clock` are those of `append_many`. Raises `RefundError` for an unknown charge, a SKU that it does not
+    have, an amount above what is left and a timestamp before the charge, `LedgerConflictError` for an id of another
+    refund, otherwise what `append_many` raises.
 
     >>> from datetime import UTC
     >>> from tempfile import TemporaryDirectory
@@ -211,6 +194,7 @@ def refund(
     >>> [(row.amount, row.currency) for row in back.entries]
     [(Decimal('0.02'), 'USD'), (Decimal('0.08'), 'DIEM')]
     """
+    check_writer(writer)
     for name, given in (("account", account), ("request_id", request_id), ("refund_id", refund_id), ("sku", sku)):
         check_name(name, given)
     if (amount is None) == (corrected is None):
@@ -221,8 +205,8 @@ def refund(
         raise RefundError("amount", "Number must be greater than 0")
     names = {"request_id": request_id, "sku": sku, "timestamp": instant, "corrects": corrects, "amount": back}
     asked = NewRefund(account, request_id, refund_id, sku, instant, back, corrects, fingerprint(names))
-    with _writing(writer, (account,)) as connection:
-        new, entries = write_refund(connection, asked)
+    with writing_on(writer, (account,)) as connection:
+        new, entries = write_refund(connection, asked, latest_of(writer, clock))
     return BookedRefund(refund_id, request_id, sku, timestamp_of(instant), entries, new)
 
 
@@ -256,6 +240,7 @@ def _async_form(
     async def call(writer: "Ledger | AsyncConnection", /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         if isinstance(writer, Ledger):
             return await writer.in_thread(accounts(writer, *args, **kwargs), partial(function, writer, *args, **kwargs))
+        check_asynchronous(writer)
         return await writer.run_sync(function, *args, **kwargs)
 
     return call

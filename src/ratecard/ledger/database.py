@@ -5,14 +5,15 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, delete, event, false, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, InternalError, NoSuchModuleError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from ratecard.ledger.errors import LedgerError, LedgerUnavailableError
-from ratecard.ledger.schema import prepare
+from ratecard.ledger.schema import REQUESTS, prepare
 
 log = logging.getLogger("ratecard.ledger")
 
@@ -43,9 +44,8 @@ class Waiting:
 def engine_of(database: str | Engine, waiting: Waiting) -> Engine:
     """An engine for a URL, or that of the host; it has not connected yet. Raises `LedgerError` for another kind."""
     if isinstance(database, Engine):
-        if database.dialect.name not in _DIALECTS:
-            raise LedgerError(f"a ledger cannot be kept in {database.dialect.name}. Allowed: {', '.join(_DIALECTS)}")
-        return _read_committed(database) if database.dialect.name == "postgresql" else database
+        check_dialect(database.dialect.name)
+        return database
     try:
         given = make_url(database)
     except ArgumentError:  # the URL is not shown: it may contain a password
@@ -53,9 +53,45 @@ def engine_of(database: str | Engine, waiting: Waiting) -> Engine:
     return _sqlite(given, waiting) if given.get_backend_name() == "sqlite" else _postgresql(given, waiting)
 
 
-def _read_committed(engine: Engine) -> Engine:
-    """Set here, not by the server's default: a retry must see what the attempt before it committed."""
-    return engine.execution_options(isolation_level="READ COMMITTED")
+def check_dialect(name: str) -> None:
+    """Refuse a kind of database that a ledger cannot be kept in. Raises `LedgerError`."""
+    if name not in _DIALECTS:
+        raise LedgerError(f"a ledger cannot be kept in {name}. Allowed: {', '.join(_DIALECTS)}")
+
+
+def check_transaction(connection: Connection) -> None:
+    """Refuse a connection that commits each statement by itself: a charge would be half written, or another's.
+
+    The driver is asked, because it can be in this mode without SQLAlchemy. Needs the tables. Raises `LedgerError`.
+    """
+    if connection.dialect.name == "sqlite":
+        # How a transaction begins has several settings, and hosts that begin it themselves: only its effect counts.
+        connection.execute(delete(REQUESTS).where(false()))
+        commits_each, level = (
+            not getattr(connection.connection.driver_connection, "in_transaction", True),
+            "SERIALIZABLE",
+        )
+    else:
+        commits_each, level = (
+            bool(getattr(connection.connection.dbapi_connection, "autocommit", False)),
+            "READ COMMITTED",
+        )
+    if commits_each:
+        raise LedgerError(
+            "the connection is in AUTOCOMMIT: each statement is committed by itself, so a charge could be half written."
+            f' Pass one with transactions, of an engine without AUTOCOMMIT or with isolation_level="{level}"'
+        )
+
+
+@contextmanager
+def connect(engine: Engine) -> Iterator[Connection]:
+    """Give a connection for the ledger's own transactions."""
+    with engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            # A retry must see what the attempt before it committed, whatever the server's default is. Set for each
+            # connection: an option of the host's engine would come after one of an engine that is derived from it.
+            connection.execution_options(isolation_level="READ COMMITTED")
+        yield connection
 
 
 def _sqlite(url: URL, waiting: Waiting) -> Engine:
@@ -84,7 +120,7 @@ def _postgresql(url: URL, waiting: Waiting) -> Engine:
             connection.execute(f"SET {name} = '{seconds}s'")
         connection.autocommit = False
 
-    return _read_committed(engine)
+    return engine
 
 
 class _Psycopg:
@@ -102,11 +138,11 @@ def _pool(waiting: Waiting) -> dict[str, int]:
 
 def make_tables(engine: Engine) -> None:
     """Make or migrate the tables if needed. Raises `LedgerError`, and the errors of the database."""
-    with engine.connect():  # one that does not answer is an error now, and is not asked again and again
+    with connect(engine):  # one that does not answer is an error now, and is not asked again and again
         pass
     for attempt in range(1, _ATTEMPTS + 1):
         try:
-            prepare(engine)
+            prepare(partial(connect, engine))
             return
         except DBAPIError as error:
             if attempt == _ATTEMPTS:
@@ -149,7 +185,7 @@ def connected(engine: Engine, outage: Outage) -> Iterator[Connection]:
     """A connection, rolled back unless it was committed. Raises `LedgerUnavailableError` without a database."""
     attempt = outage.begin()
     try:
-        with engine.connect() as connection:
+        with connect(engine) as connection:
             yield connection
         outage.succeeded(attempt)
     except (OperationalError, InterfaceError, InternalError) as error:

@@ -18,8 +18,15 @@ class LedgerUnavailableError(LedgerError):
     """
 
 
+class LedgerDamagedError(LedgerError):
+    """The ledger says that something was booked, and does not have its rows; nothing was acknowledged.
+
+    A transaction of the ledger never leaves this behind: something else wrote into its tables.
+    """
+
+
 class RefundError(LedgerError):
-    """A refund that its charge does not allow: `field` (request_id, sku, amount, corrected) and its `messages`.
+    """A refund that its charge does not allow: `field` (request_id, sku, amount, corrected, timestamp), `messages`.
 
     Nothing was written.
     """

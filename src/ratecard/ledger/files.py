@@ -29,9 +29,8 @@ COLUMNS = ("timestamp", "sku", "pricePerUnitUsd", "unit", "amount", "currency", 
 
 
 def ledger_json(entries: Iterable[LedgerEntry], next_cursor: str | None = None) -> str:
-    """Write rows as one page, `{"data": [...], "nextCursor": ...}`; numbers have all their digits."""
-    page = {"data": [entry.to_dict() for entry in entries], "nextCursor": next_cursor}
-    return _json(page)
+    """Write rows as one page, `{"object": "list", "data": [...], "nextCursor": ...}`; numbers have all their digits."""
+    return _json({"object": "list", "data": [entry.to_dict() for entry in entries], "nextCursor": next_cursor})
 
 
 def ledger_csv(entries: Iterable[LedgerEntry]) -> str:

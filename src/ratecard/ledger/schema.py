@@ -3,7 +3,8 @@
 They are checked when a ledger is opened, created in a new database, and migrated from an earlier release.
 """
 
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from decimal import Decimal
 
 from sqlalchemy import (
@@ -11,7 +12,6 @@ from sqlalchemy import (
     Column,
     Connection,
     Dialect,
-    Engine,
     Index,
     Integer,
     MetaData,
@@ -122,17 +122,19 @@ _LOCK = 0x7261_7465_6361_7264
 _FIX = "Open it with the release that wrote it, or restore a backup; a ledger of your own needs an empty database"
 
 
-def prepare(engine: Engine) -> None:
+def prepare(connect: Callable[[], AbstractContextManager[Connection]]) -> None:
     """Create or migrate the tables if they are not of this release: in one transaction, and in one process only.
+
+    `connect` gives a connection.
 
     Raises `LedgerError` for a schema of a newer release, and for tables that are not a ledger's.
     """
     # A current schema needs no lock and no write. Anything else is decided under the lock, because another process may
     # be migrating.
-    with engine.connect() as connection, suppress(LedgerError):
+    with connect() as connection, suppress(LedgerError):
         if _version(connection) == _CURRENT:
             return
-    with engine.connect() as connection:
+    with connect() as connection:
         _take_lock(connection)
         found = _version(connection)  # another process may have done it meanwhile
         if found == _UNNOTED:

@@ -15,7 +15,8 @@ from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, tu
 from sqlalchemy.pool import QueuePool
 
 from ratecard.ledger.booking import write_charges
-from ratecard.ledger.database import Outage, Turns, Waiting, connected, engine_of, make_tables
+from ratecard.ledger.clock import Clock
+from ratecard.ledger.database import Outage, Turns, Waiting, check_transaction, connected, engine_of, make_tables
 from ratecard.ledger.errors import LedgerError, LedgerUnavailableError
 from ratecard.ledger.rows import NewCharge, charge_rows, entry_of_row
 from ratecard.ledger.schema import ACCOUNTS, ENTRIES
@@ -28,11 +29,14 @@ _Result = TypeVar("_Result")
 class Ledger:
     """The ledger of any number of accounts, made by `open_ledger`. Threads may share one; each process opens its own.
 
-    `waiting` is its pool size and its timeouts; `lazy` says that the tables are looked at when it is first used.
+    `waiting` is its pool size and its timeouts, `clock` says how late a new charge may be; `lazy` says that the tables
+    are looked at when it is first used.
     """
 
-    def __init__(self, database: str | Engine, waiting: Waiting, *, lazy: bool = False) -> None:
-        self.waiting = waiting
+    def __init__(
+        self, database: str | Engine, waiting: Waiting, *, clock: Clock | None = None, lazy: bool = False
+    ) -> None:
+        self.waiting, self.clock = waiting, clock or Clock()
         self._engine, self._own = engine_of(database, waiting), isinstance(database, str)
         self._outage, self._turns, self._lazy, self._ready = Outage(), Turns(), lazy, False
         # As many threads as connections: what waits for its turn in an event loop needs neither.
@@ -57,11 +61,13 @@ class Ledger:
         of several balances pays, as `settle` splits it. Returns True if the request was new; False if it was charged
         already, and then the first timestamp and execution time stay. Raises `LedgerConflictError` if the request was
         charged with other rows, `CurrencyError` for a currency that cannot pay it, `InstantError` for a naive
-        timestamp, `LedgerError` for an invalid name or count, and `LedgerUnavailableError` without a database.
+        timestamp and for a new charge that is further ahead of the clock than its setting, `LedgerError` for an invalid
+        name or count, `LedgerDamagedError` for a request whose rows are missing, and `LedgerUnavailableError` without a
+        database.
         """
         charge = charge_rows(NewCharge(quote, account, request_id, timestamp, execution_ms, currency, paid))
         with self.writing((account,)) as connection:
-            [new] = write_charges(connection, [charge])
+            [new] = write_charges(connection, [charge], self.clock.latest())
             if not new:
                 connection.rollback()  # nothing is written to the disk
         return new
@@ -156,9 +162,11 @@ class Ledger:
         """A connection to write the rows of these accounts on, committed at the end unless there was an error.
 
         In this process one writer of an account at a time has a connection. Raises `LedgerUnavailableError` without a
-        database, and when the accounts stay busy.
+        database, and when the accounts stay busy; `LedgerError` for an engine of the host in AUTOCOMMIT.
         """
         with self._turns.take(accounts, self.waiting.wait_timeout), self.reading() as connection:
+            if not self._own:
+                check_transaction(connection)
             yield connection
             connection.commit()
 

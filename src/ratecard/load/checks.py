@@ -10,7 +10,7 @@ from typing import Any
 
 from ratecard.base.instants import utc
 from ratecard.base.messages import Finding, Path
-from ratecard.base.money import ISO_4217
+from ratecard.base.money import ISO_4217, USD
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.methods.conditions import check_without_rate
 from ratecard.methods.findings import below, listed_twice
@@ -233,8 +233,10 @@ def _check_dated(limits: Limits) -> Iterator[Finding]:
 def _check_top_up(top_up: TopUp, rates: Rates) -> Iterator[Finding]:
     yield from check_currency(("top_up", "currency"), top_up.currency)
     for word in top_up.paid_in if top_up.currency in ISO_4217 else ():
-        # Only tokens of the same currency are worth one of it; what a balance is worth is stated in `rates`.
-        if word != top_up.currency and (word in ISO_4217 or word in rates.stated):
+        # Only tokens of the same currency are worth one of it. What a balance is worth in US dollars is stated in
+        # `rates`: one of exactly 1 is filled by top-ups in it.
+        fills = top_up.currency == USD and rates.stated.get(word) == 1
+        if word != top_up.currency and (word in ISO_4217 or word in rates.stated) and not fills:
             words = f"paid_in has '{word}', which is not worth one {top_up.currency}. Leave it out"
             yield ("top_up", "paid_in"), words
 

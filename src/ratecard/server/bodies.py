@@ -93,7 +93,7 @@ class ChargeRequest(_Body):
 
     model_config = ConfigDict(extra="forbid")
     usage: MeteredUsage = Field(description="What the request used, as for `POST /rate`")
-    timestamp: _Time = Field(description="When it ran, with a time zone: the prices of this instant count")
+    timestamp: _Time = Field(description="When it ran, with a time zone, not ahead of the clock: its prices count")
     request_id: _Name = Field(description="Its own name: the same again is charged once")
     execution_ms: int = Field(0, ge=0, le=MOST_MILLISECONDS)
     currency: str = Field("", description="A balance that pays all of it")
@@ -115,6 +115,6 @@ class RefundRequest(_Body):
     model_config = ConfigDict(extra="forbid", json_schema_extra=_one_amount)
     id: _Name = Field(description="The refund's own name: the same again pays back once")
     sku: _Name = Field(description="The SKU of the charge that is paid back")
-    timestamp: _Time = Field(description="When it is paid back, with a time zone")
+    timestamp: _Time = Field(description="When it is paid back, with a time zone, not before the charge")
     amount: _Money = Field("", description="What goes back, above 0, in the currency of the price")
     corrected: _Money = Field("", description="What the SKU should have cost: the rest goes back")

@@ -18,7 +18,13 @@ from ratecard.base.messages import REQUIRED, Problems, echo, too_small, wrong_ty
 from ratecard.base.money import USD, places_of
 from ratecard.base.suggestions import few_suggestions
 from ratecard.card import RateCard
-from ratecard.ledger import LedgerConflictError, LedgerError, LedgerUnavailableError, RefundError
+from ratecard.ledger import (
+    LedgerConflictError,
+    LedgerDamagedError,
+    LedgerError,
+    LedgerUnavailableError,
+    RefundError,
+)
 from ratecard.ledger.charges import BookedCharge, BookedRefund, charge_async, refund_async
 from ratecard.ledger.store import Ledger
 from ratecard.rating.ledger_entry import currencies
@@ -240,6 +246,8 @@ class _Booking:
         except LedgerUnavailableError:  # its reason may name machines of the host, and is not passed on
             words = "The ledger is not available now. Send the same again later: it is booked once"
             raise HTTPException(503, words, {"Retry-After": "1"}) from None
+        except LedgerDamagedError:  # no fault of the client: 500, and the reason is in the log
+            raise
         except LedgerError as error:
             return error_object(400, str(error))
         content = json.dumps(booked.to_dict(), ensure_ascii=False, separators=(",", ":"))

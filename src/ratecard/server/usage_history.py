@@ -231,8 +231,7 @@ def page_answer(media: str, walk: Walk, page: Page, following: str | None, encod
         "x-pagination-total-pages": str(-(-walk.total // walk.size)),
     }
     if media == JSON:
-        # As every list of the API has it; the library writes the page with all digits of its numbers.
-        content = '{"object":"list",' + ledger_json(page.entries, following).removeprefix("{")
+        content = ledger_json(page.entries, following)
     else:
         content = ledger_csv(page.entries)
         # The time of the export gives each page a file name of its own, sorted in the order of the pages.

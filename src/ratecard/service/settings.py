@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import RateCardError
 from ratecard.base.suggestions import did_you_mean
+from ratecard.ledger.clock import AHEAD, MOST_AHEAD
 from ratecard.requests.body import MOST_BODY_BYTES
 
 
@@ -91,6 +92,9 @@ class Settings(BaseModel):
     connect_timeout: _Counted = Field(10, description="Seconds to connect to PostgreSQL")
     wait_timeout: _Counted = Field(30, description="Seconds to wait for other writers of an account")
     statement_timeout: _Counted = Field(60, description="Seconds for PostgreSQL to answer")
+    charge_ahead: int = Field(
+        AHEAD, ge=0, le=MOST_AHEAD, description="Seconds that a new charge or refund may be ahead of the clock"
+    )
     charge_keys: Path | None = Field(None, description="File of ACCOUNT:KEY: keys that may book charges")
     cursor_secret: str | None = Field(
         None, min_length=16, repr=False, json_schema_extra=_SECRET, description="Signs the cursors of the usage history"

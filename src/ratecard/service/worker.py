@@ -47,12 +47,13 @@ def configured(settings: Settings, shared: Path | None = None) -> FastAPI:
 
 
 def _with_ledger(settings: Settings, live: LiveRateCard, check: Check | None, options: dict[str, Any]) -> FastAPI:
+    from ratecard.ledger.clock import Clock
     from ratecard.ledger.database import Waiting
     from ratecard.server.database import LedgerWatch, MeasuredLedger
     from ratecard.server.usage_history import usage_history_router
 
     waiting = Waiting(settings.pool_size, settings.connect_timeout, settings.wait_timeout, settings.statement_timeout)
-    ledger = MeasuredLedger(settings.database or "", waiting)
+    ledger = MeasuredLedger(settings.database or "", waiting, clock=Clock(settings.charge_ahead))
     watch = LedgerWatch(ledger)
     app = application(live, **options, unready=watch.unready)
     account_of = Bearer(check) if check else default_account

@@ -1,0 +1,39 @@
+"""The clock of the ledger: how far ahead of it a new charge or refund may be. Nothing else here reads one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ratecard.ledger.errors import LedgerError
+from ratecard.ledger.walk import instant_of
+
+# Seconds: the clocks of two machines differ by less, and a typing error in a date by more.
+AHEAD = 3600
+MOST_AHEAD = 366 * 86_400
+
+
+def _system_time() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How many seconds a new charge or refund may be `ahead` of `now`, a function that returns an aware datetime.
+
+    By default an hour ahead of the clock of the machine. Raises `LedgerError` for seconds that are not 0 to a year.
+
+    >>> noon = datetime(2026, 10, 1, 12, tzinfo=UTC)
+    >>> Clock(ahead=60, now=lambda: noon).latest() - Clock(ahead=0, now=lambda: noon).latest()
+    60000000
+    """
+
+    ahead: int = AHEAD
+    now: Callable[[], datetime] = _system_time
+
+    def __post_init__(self) -> None:
+        if isinstance(self.ahead, bool) or not isinstance(self.ahead, int) or not 0 <= self.ahead <= MOST_AHEAD:
+            raise LedgerError(f"ahead={self.ahead!r}. Allowed: a whole number of seconds, 0 to {MOST_AHEAD}")
+
+    def latest(self) -> int:
+        """Return the latest instant of a new charge, in microseconds since 1970."""
+        return instant_of(self.now()) + self.ahead * 1_000_000
