@@ -10,6 +10,17 @@ REQUEST_SECONDS = Histogram(
 )
 TABLES_TAKEN = Counter("ratecard_tables_taken_total", "Changed folders of tables that were taken into service.")
 TABLES_REFUSED = Counter("ratecard_tables_refused_total", "Changed folders of tables that were refused.")
+TABLES_INFO = Gauge(
+    "ratecard_tables_info",
+    "The tables by digest: 1 for those that are served, 0 for those that were served before.",
+    ("digest",),
+    multiprocess_mode="livemax",
+)
+TABLES_STAND_REFUSED = Gauge(
+    "ratecard_tables_stand_refused",
+    "Whether the folder has changed tables that are refused while others are served: 1, or 0.",
+    multiprocess_mode="livemax",
+)
 KEYS_TAKEN = Counter("ratecard_keys_taken_total", "Changed files of keys that were taken into service.")
 KEYS_REFUSED = Counter("ratecard_keys_refused_total", "Changed files of keys that were refused.")
 REFUSED_REQUESTS = Counter(

@@ -1,0 +1,72 @@
+"""Forks while a thread holds a lock of a live rate card: `python forked_rate_card.py FOLDER WHAT`.
+
+Parent and child then both wait until they serve a changed price.
+"""
+
+import os
+import sys
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from serving import GROK, at_rate, rewrite
+
+from ratecard.card import RateCard
+from ratecard.server import LiveRateCard
+
+
+def wait_for_change(live: LiveRateCard, before: str, who: str) -> None:
+    deadline = time.monotonic() + 120
+    while live.now().digest == before:
+        assert time.monotonic() < deadline, f"{who} serves no change"
+        time.sleep(0.02)
+    sys.stdout.write(f"{who} serves the change\n")
+    sys.stdout.flush()
+
+
+def main(folder: Path, held: str) -> None:
+    live = LiveRateCard(folder, allow_edits=True)
+    before = live.served.digest if held == "unstarted" else live.now().digest
+    watch = live._watch
+    assert watch is not None
+    changing, go_on = threading.Event(), threading.Event()
+    if held == "changing":  # the thread has seen the change, and has not served it yet
+        take = watch.taken
+
+        def taken(card: RateCard) -> None:
+            changing.set()
+            go_on.wait()
+            take(card)
+
+        watch.taken = taken
+        change(folder)
+        changing.wait()
+    with ExitStack() as locks:
+        lock = {"card": live._lock, "watch": watch._lock, "stop": getattr(watch._stop, "_cond")}.get(held)  # noqa: B009
+        if lock is not None:
+            locks.enter_context(lock)
+        child = os.fork()
+        if child == 0:
+            watch.taken = live._take
+            os.close(0)
+            try:
+                if held != "changing":
+                    change(folder)
+                wait_for_change(live, before, "the child")
+                live.stop()
+            finally:
+                sys.stdout.flush()
+                os._exit(0 if live.served.digest != before else 1)
+    go_on.set()
+    assert os.waitpid(child, 0)[1] == 0
+    wait_for_change(live, before, "the parent")
+    live.stop()
+
+
+def change(folder: Path) -> None:
+    rewrite(folder / GROK, at_rate((folder / GROK).read_text(), "0.2"))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2])
