@@ -28,18 +28,3 @@ REFUSED_REQUESTS = Counter(
     "Requests that were refused before any endpoint saw them, by reason.",
     ("reason",),
 )
-LEDGER_SECONDS = Histogram(
-    "ratecard_ledger_seconds",
-    "Transactions and writes of the ledger by outcome (done, refused, unavailable), and the seconds that they took.",
-    ("operation", "outcome"),
-    buckets=("0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "1", "5", "30"),
-)
-LEDGER_ANSWERS = Gauge(
-    "ratecard_ledger_answers", "Whether the database of the ledger answers: 1, or 0.", multiprocess_mode="livemin"
-)
-LEDGER_CONNECTIONS = Gauge(
-    "ratecard_ledger_connections",
-    "Connections to the database of the ledger: used, and idle ones that wait for use.",
-    ("connections",),
-    multiprocess_mode="livesum",
-)

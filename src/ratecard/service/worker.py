@@ -59,7 +59,8 @@ def _with_ledger(settings: Settings, live: LiveRateCard, check: Check | None, op
 
     waiting = Waiting(settings.pool_size, settings.connect_timeout, settings.wait_timeout, settings.statement_timeout)
     ledger = MeasuredLedger(settings.database or "", waiting)
-    watch = LedgerWatch(ledger)
+    # The usage history alone may be read from a copy that takes no writes.
+    watch = LedgerWatch(ledger, writes=settings.charge_keys is not None)
     app = application(live, **options, unready=watch.unready)
     account_of = Bearer(check) if check else default_account
     history = usage_history_router(ledger, account_of, secret=settings.cursor_secret or "", tables=live)
