@@ -1,6 +1,7 @@
 """A database that goes and comes back: 503 meanwhile, one line in the log, a metric, and quotes all the while."""
 
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -11,11 +12,14 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -483,3 +487,126 @@ def test_a_server_outlives_its_database(tmp_path: Path) -> None:
         assert "Traceback" not in server.said
         for words in (GONE, AGAIN):
             assert max(Counter(server.said_by(words)).values()) == 1, "one line of each worker"
+
+
+KEY = {"authorization": "Bearer secret"}
+
+
+@contextmanager
+def booking(folder: Path, *words: str) -> Iterator[Server]:
+    """A server of one worker that books charges in the PostgreSQL of `make test-postgres`."""
+    keys = folder / "keys"
+    keys.write_text("acme:secret")
+    with serving("--database", POSTGRES, "--charge-keys", keys, *words) as server:
+        yield server
+
+
+def book(server: Server, request_id: str) -> int:
+    usage = {"type": "video", "model": "ovi-image-to-video"}
+    body = {"usage": usage, "timestamp": "2026-10-01T12:00:00Z", "request_id": request_id}
+    return server.quote(json.dumps(body).encode(), "/api/v1/charges", KEY).status_code
+
+
+@contextmanager
+def administrator() -> Iterator[Callable[[str], list[tuple[Any, ...]]]]:
+    """Statements of the owner of the database, each in a transaction of its own."""
+    import psycopg  # only where there is a PostgreSQL
+
+    with psycopg.connect(POSTGRES, autocommit=True) as connection:
+        connection.execute("SET default_transaction_read_only = off")
+
+        def execute(statement: str) -> list[tuple[Any, ...]]:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+        yield execute
+
+
+def not_ready(server: Server, words: str) -> bool:
+    answer = server.get("/readyz")
+    return answer.status_code == 503 and answer.json() == {"error": f"Not ready: the ledger's database {words}"}
+
+
+def metric(server: Server, value: str) -> bool:
+    return f"ratecard_ledger_answers {value}" in server.get("/metrics").text
+
+
+def back(server: Server, request_id: str) -> None:
+    """Wait until all is well again."""
+    wait_for(lambda: server.get("/readyz").status_code == 200, "readiness")
+    assert book(server, request_id) == 200
+    wait_for(lambda: metric(server, "1.0"), "metric")
+
+
+@pytest.mark.skipif(not POSTGRES, reason="make test-postgres has a PostgreSQL")
+def test_a_postgresql_that_is_read_only_is_not_ready(tmp_path: Path) -> None:
+    with administrator() as execute, booking(tmp_path) as server:
+        assert book(server, uuid4().hex) == 200
+        execute("ALTER SYSTEM SET default_transaction_read_only = on")
+        execute("SELECT pg_reload_conf()")
+        try:
+            wait_for(lambda: not_ready(server, "takes no writes"), "end of readiness")
+            wait_for(lambda: metric(server, "0.0"), "metric")
+            for _ in range(3):
+                assert book(server, "r") == 503
+                assert server.get(HISTORY).status_code == 200
+            assert server.quote().status_code == 200
+        finally:
+            execute("ALTER SYSTEM RESET default_transaction_read_only")
+            execute("SELECT pg_reload_conf()")
+        back(server, uuid4().hex)
+        lines = [line.partition(" - ")[2] for line in server.said.splitlines() if "the ledger's database" in line]
+    assert [line.partition(":")[0] for line in lines] == [
+        "the ledger's database takes no writes",
+        "the ledger's database takes writes again",
+    ]
+
+
+@pytest.mark.skipif(not POSTGRES, reason="make test-postgres has a PostgreSQL")
+def test_a_postgresql_whose_tables_are_locked_is_not_ready_and_delays_nothing_else(tmp_path: Path) -> None:
+    with administrator() as execute, booking(tmp_path, "--pool-size", "2") as server:
+        assert book(server, uuid4().hex) == 200
+        execute("BEGIN")
+        execute("LOCK TABLE ledger_entries IN ACCESS EXCLUSIVE MODE")
+        with ThreadPoolExecutor(50) as clients:
+            reads = [clients.submit(server.get, HISTORY) for _ in range(50)]
+            wait_for(lambda: not_ready(server, "does not answer"), "end of readiness")
+            wait_for(lambda: metric(server, "0.0"), "metric")
+            assert server.get("/api/v1/models?at=2026-10-02").status_code == 200
+            assert server.quote().status_code == 200
+            assert server.get("/livez").status_code == 200
+            assert book(server, "r") == 503, "at once: every thread waits"
+            execute("ROLLBACK")
+            assert {each.result().status_code for each in reads} <= {200, 503}
+        back(server, uuid4().hex)
+        assert len(server.said_by(GONE)) == 1
+        assert len(server.said_by(AGAIN)) == 1
+
+
+@pytest.mark.skipif(not POSTGRES, reason="make test-postgres has a PostgreSQL")
+def test_a_postgresql_that_hangs_is_not_ready_and_does_not_keep_the_server(tmp_path: Path) -> None:
+    with administrator() as execute, booking(tmp_path, "--grace", "1") as server:
+        assert book(server, uuid4().hex) == 200
+        others = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+
+        def send(number: signal.Signals) -> None:
+            for (pid,) in backends:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, number)
+
+        backends = execute(f"{others} AND backend_type = 'client backend'")
+        send(signal.SIGSTOP)
+        try:
+            wait_for(lambda: not_ready(server, "does not answer"), "end of readiness")
+            wait_for(lambda: metric(server, "0.0"), "metric")
+            assert server.quote().status_code == 200
+            send(signal.SIGCONT)
+            back(server, uuid4().hex)
+            assert len(server.said_by(GONE)) == 1
+            assert len(server.said_by(AGAIN)) == 1
+            backends = execute(f"{others} AND backend_type = 'client backend'")
+            send(signal.SIGSTOP)
+            wait_for(lambda: not_ready(server, "does not answer"), "end of readiness")
+            assert server.stop() == 0
+        finally:
+            send(signal.SIGCONT)
