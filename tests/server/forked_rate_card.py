@@ -14,6 +14,7 @@ from serving import GROK, at_rate, rewrite
 
 from ratecard.card import RateCard
 from ratecard.server import LiveRateCard
+from ratecard.server.last_sound import LastSound
 
 
 def wait_for_change(live: LiveRateCard, before: str, who: str) -> None:
@@ -26,7 +27,8 @@ def wait_for_change(live: LiveRateCard, before: str, who: str) -> None:
 
 
 def main(folder: Path, held: str) -> None:
-    live = LiveRateCard(folder, allow_edits=True)
+    state = folder.with_name("state")
+    live = LiveRateCard(folder, allow_edits=True, state=state)
     before = live.served.digest if held == "unstarted" else live.now().digest
     watch = live._watch
     assert watch is not None
@@ -41,6 +43,9 @@ def main(folder: Path, held: str) -> None:
 
         watch.taken = taken
         change(folder)
+        changing.wait()
+    if held == "state":  # the thread compares tables; its lock must not live on in the child
+        threading.Thread(target=decide, args=(LastSound(state), changing, go_on)).start()
         changing.wait()
     with ExitStack() as locks:
         lock = {"card": live._lock, "watch": watch._lock, "stop": getattr(watch._stop, "_cond")}.get(held)  # noqa: B009
@@ -62,6 +67,12 @@ def main(folder: Path, held: str) -> None:
     assert os.waitpid(child, 0)[1] == 0
     wait_for_change(live, before, "the parent")
     live.stop()
+
+
+def decide(kept: LastSound, begun: threading.Event, go_on: threading.Event) -> None:
+    with kept.deciding():
+        begun.set()
+        go_on.wait()
 
 
 def change(folder: Path) -> None:

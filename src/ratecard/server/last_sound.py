@@ -27,7 +27,19 @@ _PATIENCE, _PAUSE = 60, 20
 
 
 class StateError(RateCardError):
-    """A folder of served tables that cannot be used; the message says what to do."""
+    """A folder of the tables that were served last that cannot be used; the message says what to do.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from ratecard.server import LiveRateCard
+    >>> with TemporaryDirectory() as state:
+    ...     _ = Path(state, "tables.json").write_text("cut")
+    ...     try:
+    ...         LiveRateCard(state=state)
+    ...     except StateError as error:
+    ...         print(str(error).removeprefix(state).partition(". ")[0])
+    /tables.json is damaged
+    """
 
 
 class LastSound:
