@@ -13,7 +13,7 @@ from pathlib import Path
 from serving import GROK, at_rate, rewrite
 
 from ratecard.card import RateCard
-from ratecard.server import LiveRateCard
+from ratecard.server import LiveRateCard, tables
 from ratecard.server.last_sound import LastSound
 
 
@@ -33,15 +33,16 @@ def main(folder: Path, held: str) -> None:
     watch = live._watch
     assert watch is not None
     changing, go_on = threading.Event(), threading.Event()
-    if held == "changing":  # the thread has seen the change, and has not served it yet
+    if held in ("changing", "loading"):  # the thread has seen the change, and has not served it yet
         take = watch.taken
 
         def taken(card: RateCard) -> None:
             changing.set()
-            go_on.wait()
+            go_on.wait(0.5 if held == "loading" else None)
             take(card)
 
         watch.taken = taken
+        tables._FORK_WAITS = 0 if held == "changing" else 120
         change(folder)
         changing.wait()
     if held == "state":  # the thread compares tables; its lock must not live on in the child
@@ -52,11 +53,13 @@ def main(folder: Path, held: str) -> None:
         if lock is not None:
             locks.enter_context(lock)
         child = os.fork()
+        assert held != "loading" or live.served.digest != before, "the fork waits for the thread"
         if child == 0:
             watch.taken = live._take
             os.close(0)
             try:
-                if held != "changing":
+                live.stop()  # what a host's own hook may do first
+                if held not in ("changing", "loading"):
                     change(folder)
                 wait_for_change(live, before, "the child")
                 live.stop()

@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Event, Lock, RLock, Thread, local
 from weakref import WeakSet
 
 from watchfiles import watch
@@ -221,6 +221,11 @@ _QUIET, _MOST_PATIENCE = 50, 400
 _POLL = 500
 
 
+# Held by a thread that looks, and by a fork: a forked process must not get the locks that a look takes, of this library
+# or another one, without the thread that frees them. Seconds that a fork waits for a look, as where a drive hangs.
+_LOOKS, _FORK_WAITS = RLock(), 10
+
+
 class TableWatch:
     """Calls `taken` with the rate card of a changed folder, or `refused` with its faults."""
 
@@ -282,17 +287,18 @@ class TableWatch:
         )
 
     def _look(self, stop: Event) -> None:
-        self._looking = True
-        try:
-            card = self.folder.changed(lambda: stop.wait(_QUIET / 1000))
-            if card:
-                self.taken(card)
-        except TableError as error:
-            self.refused(error)
-        except Exception as error:  # the thread must survive: the next change may mend it
-            logger.exception("cannot load %s", self.folder.path)
-            self.refused(TableError([Fault(str(self.folder.path), 1, (), f"cannot be loaded: {error!r}")]))
-        self._looking = False
+        with _LOOKS:
+            self._looking = True
+            try:
+                card = self.folder.changed(lambda: stop.wait(_QUIET / 1000))
+                if card:
+                    self.taken(card)
+            except TableError as error:
+                self.refused(error)
+            except Exception as error:  # the thread must survive: the next change may mend it
+                logger.exception("cannot load %s", self.folder.path)
+                self.refused(TableError([Fault(str(self.folder.path), 1, (), f"cannot be loaded: {error!r}")]))
+            self._looking = False
 
 
 # A folder of tables, by default the shipped one, or a rate card.
@@ -419,14 +425,26 @@ class LiveRateCard:
             self._watch.begin_anew()
 
 
-# Those of this process, which a forked one has too.
+# Those of this process, which a forked one has too; and whether the fork of a thread has the looks.
 _LIVE: WeakSet[LiveRateCard] = WeakSet()
+_FORK = local()
+
+
+def _before_fork() -> None:
+    _FORK.holds = _LOOKS.acquire(timeout=_FORK_WAITS)
+
+
+def _after_fork() -> None:
+    if _FORK.holds:
+        _LOOKS.release()
 
 
 def _begin_anew() -> None:
+    global _LOOKS
+    _LOOKS = RLock()
     for live in list(_LIVE):
         live.begin_anew()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_begin_anew)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_begin_anew)
