@@ -96,6 +96,8 @@ def test_a_database_that_hangs_is_not_ready(
         answer.clear()
         wait_for(lambda: watch.unready() == "the ledger's database does not answer", "end of readiness")
         wait_for(lambda: REGISTRY.get_sample_value("ratecard_ledger_answers") == 0, "metric")
+        watch._look()
+        assert watch._looks.waiting() == 0, "one look at a time"
         answer.set()
         wait_for(lambda: watch.unready() == "", "readiness")
         wait_for(lambda: REGISTRY.get_sample_value("ratecard_ledger_answers") == 1, "metric")

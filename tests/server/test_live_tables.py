@@ -155,6 +155,14 @@ def test_a_file_that_is_written_in_steps_is_read_when_it_is_whole(tmp_path: Path
     assert folder.changed(step) is None
 
 
+def test_a_file_that_is_put_back_while_it_is_read_is_no_change(tmp_path: Path) -> None:
+    folder = TableFolder(copy_tables(tmp_path))
+    grok = folder.path / GROK
+    text = grok.read_text()
+    grok.write_text("nonsense")
+    assert folder.changed(lambda: grok.write_text(text)) is None
+
+
 def test_a_worker_that_starts_on_broken_tables_serves_those_that_were_sound(tmp_path: Path) -> None:
     path, kept = copy_tables(tmp_path), LastSound(tmp_path / "kept")
     sound = TableFolder(path, kept)
