@@ -53,6 +53,7 @@ from ratecard.service.logs import TextLines
 
 HISTORY = "/api/v1/billing/usage-history"
 GONE, AGAIN = "does not answer", "answers again"
+AGAIN_WORDS = f"the ledger's database {AGAIN}"
 
 
 def test_a_ledger_is_ready_when_its_database_is_there(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -106,6 +107,30 @@ def test_a_database_that_hangs_is_not_ready(
         "the ledger's database does not answer: no answer in 1 s; each request tries again",
         "the ledger's database answers again",
     ]
+
+
+def test_reads_do_not_end_what_writes_that_hang_began(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("ratecard.server.database._PATIENCE", 0)
+    caplog.set_level(logging.INFO, "ratecard.ledger")
+    answer = threading.Event()
+    with new_ledger(tmp_path, monkeypatch) as (ledger, _):
+        real = ledger.try_to_write
+        monkeypatch.setattr(ledger, "try_to_write", lambda: answer.wait(PATIENCE) and real())
+        watch = LedgerWatch(ledger)
+        for _ in range(3):
+            watch._look()
+            assert watch.unready() == "the ledger's database does not answer"
+            assert ledger.walk("a").total == 0
+        assert len(caplog.messages) == 1
+        answer.set()
+        monkeypatch.setattr("ratecard.server.database._PATIENCE", PATIENCE)
+        watch._look()  # what hung began before it was missed
+        watch._look()
+        assert watch.unready() == ""
+        watch._looks.close(1)
+    assert [line.partition(":")[0] for line in caplog.messages] == [f"the ledger's database {GONE}", AGAIN_WORDS]
 
 
 @contextmanager

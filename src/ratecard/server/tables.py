@@ -342,7 +342,6 @@ class LiveRateCard:
     ) -> None:
         self._clock, self._lock = clock, Lock()
         self._watch: TableWatch | None = None
-        self._digest = digest
         refused: TableError | None = None
         if isinstance(tables, RateCard):
             if state is not None:
@@ -355,7 +354,8 @@ class LiveRateCard:
                 last_sound = LastSound(None if state is None else Path(state))
                 tables = TableFolder(tables, last_sound, allow_edits=allow_edits, digest=digest, clock=clock)
             self._watch, card, refused = TableWatch(tables, self._take, self.refuse), tables.card, tables.refused
-        self.served = Served(card, clock())
+            digest = tables.digest
+        self.served, self._digest = Served(card, clock()), digest
         self._started = False
         self.refusal: TableRefusal | None = None
         self.standing = False
