@@ -312,6 +312,17 @@ def test_an_error_of_the_database_is_an_outage_unless_it_is_of_the_rows(
     assert len(caplog.messages) == (outcome == "an outage")
 
 
+def test_a_connection_that_is_lost_in_a_write_says_nothing_of_writes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lost = OperationalError("", {}, sqlite3.OperationalError("server closed"), connection_invalidated=True)
+    with new_ledger(tmp_path, monkeypatch) as (ledger, _):
+        with pytest.raises(LedgerUnavailableError, match="does not answer: server closed"), ledger.writing(["a"]):
+            raise lost
+        ledger.ping()
+        assert ledger.outage.problem == ""
+
+
 def test_the_log_names_the_request_whose_charge_found_the_database_gone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, card: ratecard.RateCard
 ) -> None:
