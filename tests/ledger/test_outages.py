@@ -13,6 +13,7 @@ from sqlalchemy import make_url
 
 from databases import POSTGRES
 from ratecard.ledger import LedgerUnavailableError, open_ledger
+from ratecard.ledger.database import Need, Outage
 from ratecard.ledger.store import Ledger
 
 
@@ -40,6 +41,44 @@ def test_a_lazy_ledger_of_another_schema_does_not_answer(database: str) -> None:
         connection.exec_driver_sql("UPDATE ledger_schema SET version = 4")
     with open_ledger(database, lazy=True) as ledger, pytest.raises(LedgerUnavailableError, match="has schema 4"):
         append(ledger, "r")
+
+
+READ, TRIAL, WRITE = Need
+
+
+@pytest.mark.parametrize(
+    ("failed", "succeeded", "problem"),
+    [
+        ([READ], READ, ""),
+        ([READ], TRIAL, ""),
+        ([READ], WRITE, ""),
+        ([TRIAL], READ, "takes no writes"),
+        ([TRIAL], TRIAL, ""),
+        ([TRIAL], WRITE, ""),
+        ([WRITE], READ, "takes no writes"),
+        ([WRITE], TRIAL, "takes no writes"),  # a disk that is full fails at the commit
+        ([WRITE], WRITE, ""),
+        ([TRIAL, WRITE], READ, "takes no writes"),
+        ([TRIAL, WRITE], TRIAL, ""),  # what trials see is over
+        ([READ, TRIAL, WRITE], READ, "does not answer"),
+        ([READ, TRIAL, WRITE], TRIAL, ""),
+    ],
+)
+def test_a_success_ends_failures_of_what_needs_no_more(
+    failed: list[Need], succeeded: Need, problem: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "ratecard.ledger")
+    outage = Outage()
+    before = outage.begin()
+    for need in failed:
+        outage.failed("why", need)
+        outage.succeeded(before, succeeded)  # it began before the failure, and says nothing of what is now
+        assert outage.problem
+    outage.succeeded(outage.begin(), succeeded)
+    assert outage.problem == problem
+    assert outage.failed_to_write(60) == (WRITE in failed and bool(problem))
+    assert not outage.failed_to_write(0)
+    assert len(caplog.messages) == (1 if problem else 2)
 
 
 class Cable:

@@ -280,7 +280,9 @@ def test_a_database_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "text.db").write_text("this is no database\n" * 100)
     with pytest.raises(LedgerUnavailableError) as caught:
         open_ledger(f"sqlite:///{tmp_path}/text.db")
-    assert str(caught.value) == "the ledger's tables cannot be made: file is not a database"
+    assert (
+        str(caught.value) == "the ledger's database does not answer: the tables cannot be made: file is not a database"
+    )
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])

@@ -61,9 +61,20 @@ def test_the_settings_of_the_deployment_are_settings() -> None:
     assert container()["ports"][0]["containerPort"] == settings.port
     assert str(settings.keys_file).startswith(container()["volumeMounts"][1]["mountPath"])
     assert container()["args"] == [container()["volumeMounts"][0]["mountPath"]]
+    assert settings.state is not None
+    assert str(settings.state.parent) == container()["volumeMounts"][2]["mountPath"]
     # Longer than a probe needs to notice that it is not ready.
     probe = container()["readinessProbe"]
     assert settings.drain > probe["periodSeconds"] * probe.get("failureThreshold", 3)
+
+
+def test_the_replicas_share_what_they_served_on_a_volume_that_many_may_write() -> None:
+    claim = manifest("state")
+    pod = manifest("deployment")["spec"]["template"]["spec"]
+    assert pod["volumes"][2]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+    assert claim["spec"]["accessModes"] == ["ReadWriteMany"]
+    assert pod["securityContext"]["fsGroup"] == pod["securityContext"]["runAsUser"]
+    assert "readOnly" not in container()["volumeMounts"][2]
 
 
 def test_every_probe_asks_a_path_that_is_there(card: ratecard.RateCard) -> None:
@@ -128,6 +139,8 @@ def test_the_unit_starts_the_server_with_settings_that_are_settings() -> None:
     settings = read_settings({"config": DEPLOY / "settings.toml"}, {})
     [stop] = re.findall(r"^TimeoutStopSec=(\d+)$", text, re.MULTILINE)
     assert int(stop) > settings.drain + settings.grace
+    [state] = re.findall(r"^StateDirectory=(.*)$", text, re.MULTILINE)
+    assert str(settings.state) == f"/var/lib/{state}/served"
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")

@@ -17,7 +17,8 @@ from ratecard import TableError
 from ratecard.cli.commands import main
 from ratecard.load.folder import read_folder
 from ratecard.server import LiveRateCard, application
-from ratecard.server.tables import LastSound, TableFolder
+from ratecard.server.last_sound import LastSound
+from ratecard.server.tables import TableFolder
 
 NOW = int(datetime(2026, 11, 22, 12, tzinfo=UTC).timestamp()) * 10**9
 EDITED = "version 2026-09-28 of grok-imagine-1-5-image-to-video-private is in effect, and was edited"
@@ -179,7 +180,7 @@ def test_a_refused_state_is_never_what_was_served(followed: Followed) -> None:
 
 def test_workers_judge_by_what_they_share(tmp_path: Path) -> None:
     """One worker missed the tables between; another is started while the folder is refused."""
-    path, kept = copy_tables(tmp_path), tmp_path / "kept.json"
+    path, kept = copy_tables(tmp_path), tmp_path / "kept"
     one, two = (Followed(path, LastSound(kept)) for _ in range(2))
     before = one.text(OVI)
     new = NEW.replace("2027-01-01", "2026-11-01").replace(
@@ -191,7 +192,8 @@ def test_workers_judge_by_what_they_share(tmp_path: Path) -> None:
     assert "was edited" in two.refused(edited, OVI)[0]
     anew = Followed(path, LastSound(kept))
     assert anew.tables.card.digest == taken.digest
-    assert "was edited" in anew.refused(edited, OVI)[0]
+    assert "was edited" in str(anew.tables.refused)
+    assert anew.tables.changed(lambda: None) is None, "a state is refused once"
     assert two.write(before, OVI) is not None, "it was served by another worker"
 
 

@@ -245,6 +245,9 @@ def test_new_limits_begin_later(folder: Path) -> None:
         "if the limits of that day were wrong, say `correction: reason`"
     )
     assert rewritten(folder, above("2026-10-01", "\n    correction: a slip")).exit_code == 0
+    write(folder, {**FILES, "limits.yaml": above("2026-12-01")})
+    for instant, exit_code in (("2026-12-01T00:00:00Z", 0), ("2026-12-01T00:00:01Z", 1)):
+        assert checked(folder, "--against=HEAD", f"--as-of={instant}").exit_code == exit_code, instant
 
 
 def test_limits_that_were_in_effect_do_not_vanish(tmp_path: Path) -> None:
@@ -258,6 +261,20 @@ def test_limits_that_were_in_effect_do_not_vanish(tmp_path: Path) -> None:
     )
     moved = two.replace("2026-10-01", "2026-10-02\n    correction: the first day was the second")
     assert rewritten(folder, moved).exit_code == 0
+
+
+def test_one_correction_excuses_one_date_of_limits(tmp_path: Path) -> None:
+    later = [ENTRY.replace("2026-08-03", day).replace("requests: 75", "requests: 80") for day in (SECOND, THIRD)]
+    folder = repository(tmp_path, {**FILES, "limits.yaml": f"limits:\n{later[1]}{later[0]}{ENTRY}"})
+    corrected = later[0].replace(SECOND, "2026-09-02\n    correction: the first day was the second")
+    sent = rewritten(folder, f"limits:\n{corrected}{ENTRY}")
+    assert sent.exit_code == 1
+    assert sent.stdout.count("were in effect (HEAD:limits.yaml:") == 1
+    both = later[1].replace(THIRD, "2026-10-02\n    correction: that one too")
+    assert rewritten(folder, f"limits:\n{both}{corrected}{ENTRY}").exit_code == 0
+
+
+SECOND, THIRD = "2026-09-01", "2026-10-01"
 
 
 def test_a_correction_of_long_ago_excuses_no_other_edit(tmp_path: Path) -> None:

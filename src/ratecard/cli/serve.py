@@ -1,5 +1,6 @@
 """`ratecard serve`: serve quotes over HTTP, without another application."""
 
+import logging.config
 import os
 import secrets
 import socket
@@ -75,7 +76,8 @@ def serve(folder: Path | None, **given: Any) -> None:
     everybody on this machine is answered; a public address then needs --no-auth. The folder is followed: sound changes
     are served at once, others are refused with file:line while the tables before them stay. A price that was in effect
     may not be edited, as `ratecard check --against` has it: write a new version, say `correction: reason`, or give
-    --allow-edits.
+    --allow-edits. With --state that holds over restarts too: if the tables are refused at the start, those that were
+    served last are served, and the log says why.
 
     With --database and --charge-keys the server books charges and refunds, for holders of these keys only.
 
@@ -102,13 +104,16 @@ def serve(folder: Path | None, **given: Any) -> None:
 
 
 def _serve(settings: Settings) -> None:
-    from ratecard.server.tables import LastSound, TableFolder
+    from ratecard.service.logs import log_config
+    from ratecard.service.worker import table_folder
 
+    if settings.state:  # then tables can differ from those that were served last, of which the log tells
+        logging.config.dictConfig(log_config(settings.log_format, settings.access_log))
     if settings.log_format == "text":  # a line of words would be none of JSON
         tell_tables(settings.tables)
     with _shared_folder(settings.workers) as shared:
         # Every worker compares changed tables with these, also one that is started later.
-        card = TableFolder(settings.tables, LastSound(shared / "tables.json") if shared else None).card
+        card = table_folder(settings, shared).card
         if settings.log_format == "text":
             click.echo(f"{len(card.tables.models)} models of tables {card.digest}", err=True)
         _run(settings, shared)

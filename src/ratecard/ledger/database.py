@@ -1,19 +1,32 @@
-"""The connections of a ledger: engines and their timeouts, a database that is gone, and writers that wait."""
+"""The connections of a ledger: engines and their timeouts, threads, a database that is gone, and writers that wait."""
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import partial
 from itertools import count
+from queue import SimpleQueue
+from time import monotonic_ns
+from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, delete, event, false, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, InternalError, NoSuchModuleError, OperationalError
+from sqlalchemy import URL, Connection, Engine, create_engine, delete, event, false, insert, make_url, select
+from sqlalchemy.exc import (
+    ArgumentError,
+    DatabaseError,
+    DBAPIError,
+    InterfaceError,
+    InternalError,
+    NoSuchModuleError,
+    OperationalError,
+)
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from ratecard.ledger.errors import LedgerError, LedgerUnavailableError
-from ratecard.ledger.schema import REQUESTS, prepare
+from ratecard.ledger.schema import ACCOUNTS, ENTRIES, REFUNDS, REQUESTS, prepare
 
 log = logging.getLogger("ratecard.ledger")
 
@@ -21,8 +34,12 @@ _EXAMPLES = "Write sqlite:///ledger.db, or postgresql://user@host/name"
 _DIALECTS = ("sqlite", "postgresql")
 # Processes that open a new database at the same time may collide while they create its tables.
 _ATTEMPTS = 10
-# PostgreSQL's codes for a lock that was not free in time, and for a deadlock; SQLite has only words.
-_BUSY = ("55P03", "40P01")
+# Codes of PostgreSQL and names of SQLite: a lock that was not free in time, a deadlock, a statement that took too long.
+_BUSY = ("55P03", "40P01", "57014", "SQLITE_BUSY", "SQLITE_LOCKED")
+# Codes of PostgreSQL that say no to what the ledger does, which is right: no permission, no such table or column.
+_REFUSES = ("42501", "42P01", "42703")
+
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +100,14 @@ def check_transaction(connection: Connection) -> None:
         )
 
 
-@contextmanager
-def connect(engine: Engine) -> Iterator[Connection]:
-    """Give a connection for the ledger's own transactions."""
-    with engine.connect() as connection:
-        if engine.dialect.name == "postgresql":
-            # A retry must see what the attempt before it committed, whatever the server's default is. Set for each
-            # connection: an option of the host's engine would come after one of an engine that is derived from it.
-            connection.execution_options(isolation_level="READ COMMITTED")
-        yield connection
+def connect(engine: Engine) -> Connection:
+    """Open a connection for the ledger's own transactions."""
+    connection = engine.connect()
+    if engine.dialect.name == "postgresql":
+        # A retry must see what the attempt before it committed, whatever the server's default is. Set for each
+        # connection: an option of the host's engine would come after one of an engine that is derived from it.
+        connection.execution_options(isolation_level="READ COMMITTED")
+    return connection
 
 
 def _sqlite(url: URL, waiting: Waiting) -> Engine:
@@ -136,7 +152,7 @@ def _pool(waiting: Waiting) -> dict[str, int]:
     return {"pool_size": waiting.pool_size, "max_overflow": 0, "pool_timeout": waiting.wait_timeout}
 
 
-def make_tables(engine: Engine) -> None:
+def make_tables(engine: Engine, outage: "Outage") -> None:
     """Make or migrate the tables if needed. Raises `LedgerError`, and the errors of the database."""
     with connect(engine):  # one that does not answer is an error now, and is not asked again and again
         pass
@@ -146,57 +162,165 @@ def make_tables(engine: Engine) -> None:
             return
         except DBAPIError as error:
             if attempt == _ATTEMPTS:
-                raise LedgerUnavailableError(f"the ledger's tables cannot be made: {error.orig}") from error
+                words = outage.failed(f"the tables cannot be made: {error.orig}")
+                raise LedgerUnavailableError(words) from error
+
+
+class Need(IntEnum):
+    """What an attempt needs of the database, the least first: a trial is a write that is rolled back."""
+
+    READ = 1
+    TRIAL = 2
+    WRITE = 3
 
 
 class Outage:
-    """Whether the database answers; logs one line when it no longer does, and one when it does again."""
+    """What the database does not do; logs one line when that begins, and one when all of it is over.
+
+    A success says nothing of what needs more: a database that takes no writes can be read, and one whose disk is full
+    only fails at the commit. A trial that succeeds after trials failed is a success of writes too.
+    """
 
     def __init__(self) -> None:
         self._lock, self._numbers = threading.Lock(), count(1)
-        # The attempts are numbered: one that began before the last failure says nothing of what is now.
-        self._failed_at = 0
+        # The number of the last failed attempt of each kind: one that began before it says nothing of what is now.
+        self._failed: dict[Need, int] = {}
+        self._problem, self._write_failed = "", 0
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, after the words "the ledger's database"; empty if nothing is."""
+        return self._problem if self._failed else ""
+
+    def failed_to_write(self, seconds: int) -> bool:
+        """Return True if a write failed within the last seconds, and none succeeded since."""
+        return Need.WRITE in self._failed and monotonic_ns() - self._write_failed < seconds * 10**9
 
     def begin(self) -> int:
         """The number of an attempt."""
         return next(self._numbers)
 
-    def failed(self, reason: str) -> None:
-        """The database did not answer."""
+    def failed(self, reason: str, need: Need = Need.READ, *, answers: bool = True) -> str:
+        """Note that an attempt failed, with or without an answer; return what is wrong in a sentence."""
+        problem = "takes no writes" if answers and need > Need.READ else "does not answer"
+        words = f"the ledger's database {problem}: {reason}"
         with self._lock:
-            known, self._failed_at = self._failed_at, next(self._numbers)
+            known = bool(self._failed)
+            self._failed[need] = next(self._numbers)
+            if need == Need.WRITE:
+                self._write_failed = monotonic_ns()
+            if not known:
+                self._problem = problem
         if not known:
-            log.error("%s; each request tries again", reason)
+            log.error("%s; each request tries again", words)
+        return words
 
-    def succeeded(self, attempt: int) -> None:
-        """The database answered an attempt."""
-        if not self._failed_at:
+    def succeeded(self, attempt: int, need: Need) -> None:
+        """Note that an attempt succeeded."""
+        if not self._failed:
             return
         with self._lock:
-            over = 0 < self._failed_at < attempt
-            if over:
-                self._failed_at = 0
+            if need == Need.TRIAL and self._failed.get(Need.TRIAL, attempt) < attempt:
+                need = Need.WRITE
+            before = bool(self._failed)
+            self._failed = {kind: at for kind, at in self._failed.items() if kind > need or at > attempt}
+            over = before and not self._failed
         if over:
-            log.info("the ledger's database answers again")
+            again = "answers" if self._problem == "does not answer" else "takes writes"
+            log.info("the ledger's database %s again", again)
 
 
 @contextmanager
-def connected(engine: Engine, outage: Outage) -> Iterator[Connection]:
+def connected(engine: Engine, outage: Outage, need: Need = Need.READ) -> Iterator[Connection]:
     """A connection, rolled back unless it was committed. Raises `LedgerUnavailableError` without a database."""
     attempt = outage.begin()
+    with unavailable(outage, Need.READ):
+        connection = connect(engine)
+    with unavailable(outage, need), connection:
+        yield connection
+    outage.succeeded(attempt, need)
+
+
+@contextmanager
+def unavailable(outage: Outage, need: Need) -> Iterator[None]:
+    """Raise `LedgerUnavailableError` for errors of the database, which are an outage unless it is only busy."""
     try:
-        with connect(engine) as connection:
-            yield connection
-        outage.succeeded(attempt)
-    except (OperationalError, InterfaceError, InternalError) as error:
+        yield
+    except DBAPIError as error:
+        codes = [str(getattr(error.orig, name, "")) for name in ("sqlstate", "sqlite_errorname")]
+        if not _says_nothing_of_the_rows(error, codes):
+            raise
         words = " ".join(str(error.orig).split())
-        if getattr(error.orig, "sqlstate", "") in _BUSY or words == "database is locked":
+        if any(code.startswith(_BUSY) for code in codes):
             raise LedgerUnavailableError(f"the ledger is busy: {words}") from error
-        reason = f"the ledger's database does not answer: {words}"
-        outage.failed(reason)
-        raise LedgerUnavailableError(reason) from error
+        need = Need.READ if error.connection_invalidated else need
+        raise LedgerUnavailableError(outage.failed(words, need)) from error
     except NoConnectionError as error:
         raise LedgerUnavailableError("the ledger's database does not answer: every connection is busy") from error
+
+
+def _says_nothing_of_the_rows(error: DBAPIError, codes: Iterable[str]) -> bool:
+    """Return True if the database failed, and False if it refuses what it was given."""
+    if isinstance(error, (OperationalError, InterfaceError, InternalError)) or type(error) is DatabaseError:
+        return True
+    return any(code in _REFUSES for code in codes)
+
+
+def try_to_write(connection: Connection) -> None:
+    """Write nothing into each table that charges write: with their locks and permissions, and without a row."""
+    for table in (ACCOUNTS, REQUESTS, REFUNDS, ENTRIES):
+        nothing = select(table).where(table.c.account == "")  # which no account is called
+        connection.execute(insert(table).from_select(table.c.keys(), nothing))
+    connection.rollback()
+
+
+class Threads:
+    """Threads that call functions in their order, made when they are needed.
+
+    They do not keep the process from ending, unlike those of an executor: a database that hangs never lets them go.
+    """
+
+    def __init__(self, most: int, name: str) -> None:
+        self._most, self._name, self._lock = most, name, threading.Lock()
+        self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._closed = False
+
+    def submit(self, call: Callable[[], _Result]) -> Future[_Result]:
+        """Call a function in a thread, once one is free. Raises `RuntimeError` after `close`."""
+        future: Future[_Result] = Future()
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the ledger is closed")
+            self._calls.put((future, call))
+            if len(self._threads) < self._most:
+                self._threads.append(threading.Thread(target=self._run, name=self._name, daemon=True))
+                self._threads[-1].start()
+        return future
+
+    def waiting(self) -> int:
+        """How many calls wait for a thread."""
+        return self._calls.qsize()
+
+    def close(self, seconds: int) -> None:
+        """End the threads after the calls that there are; do not wait longer than this for them."""
+        with self._lock:
+            self._closed, deadline = True, monotonic_ns() + seconds * 10**9
+            for _ in self._threads:
+                self._calls.put(None)
+        for thread in self._threads:
+            thread.join(max(0, deadline - monotonic_ns()) / 10**9)
+
+    def _run(self) -> None:
+        while (job := self._calls.get()) is not None:
+            future, call = job
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(call())
+            except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
+                future.set_exception(error)
+            del future, call, job  # else this thread would keep the last result until the next call
 
 
 @dataclass(slots=True)

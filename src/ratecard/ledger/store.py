@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, contextmanager
+from contextvars import copy_context
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -16,7 +17,19 @@ from sqlalchemy.pool import QueuePool
 
 from ratecard.ledger.booking import write_charges
 from ratecard.ledger.clock import Clock
-from ratecard.ledger.database import Outage, Turns, Waiting, check_transaction, connected, engine_of, make_tables
+from ratecard.ledger.database import (
+    Need,
+    Outage,
+    Threads,
+    Turns,
+    Waiting,
+    check_transaction,
+    connected,
+    engine_of,
+    make_tables,
+    try_to_write,
+    unavailable,
+)
 from ratecard.ledger.errors import LedgerError, LedgerUnavailableError
 from ratecard.ledger.rows import NewCharge, charge_rows, entry_of_row
 from ratecard.ledger.schema import ACCOUNTS, ENTRIES
@@ -24,6 +37,8 @@ from ratecard.ledger.walk import AFTER_ALL, BEFORE_ALL, Page, Walk, instant_of
 from ratecard.rating.quote import Quote
 
 _Result = TypeVar("_Result")
+# Seconds that `close` waits for calls in threads; one that hangs is left behind.
+_AT_THE_END = 5
 
 
 class Ledger:
@@ -38,9 +53,9 @@ class Ledger:
     ) -> None:
         self.waiting, self.clock = waiting, clock or Clock()
         self._engine, self._own = engine_of(database, waiting), isinstance(database, str)
-        self._outage, self._turns, self._lazy, self._ready = Outage(), Turns(), lazy, False
+        self.outage, self._turns, self._lazy, self._ready = Outage(), Turns(), lazy, False
         # As many threads as connections: what waits for its turn in an event loop needs neither.
-        self._threads = ThreadPoolExecutor(waiting.pool_size, "ratecard-ledger")
+        self._threads = Threads(waiting.pool_size, "ratecard-ledger")
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[str, asyncio.Lock]]
         self._queues = WeakKeyDictionary()
 
@@ -118,7 +133,7 @@ class Ledger:
 
     def close(self) -> None:
         """Close every connection; an engine of the host stays open."""
-        self._threads.shutdown()
+        self._threads.close(_AT_THE_END)
         if self._own:
             self._engine.dispose()
 
@@ -135,27 +150,37 @@ class Ledger:
         with self.reading() as connection:
             connection.execute(select(1))
 
+    def try_to_write(self) -> None:
+        """Write without a row, and roll back. Raises `LedgerUnavailableError` if the database takes no writes."""
+        with self.transaction(Need.TRIAL) as connection:
+            try_to_write(connection)
+
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A connection to read on. Raises `LedgerUnavailableError` without a database."""
+    def transaction(self, need: Need) -> Iterator[Connection]:
+        """A connection, rolled back unless it was committed. Raises `LedgerUnavailableError` without a database."""
         if not self._ready:
             self._make_ready()
-        with connected(self._engine, self._outage) as connection:
+        with connected(self._engine, self.outage, need) as connection:
             yield connection
 
     def _make_ready(self) -> None:
         try:
-            with connected(self._engine, self._outage):
-                make_tables(self._engine)
+            with unavailable(self.outage, Need.READ):
+                make_tables(self._engine, self.outage)
         except LedgerUnavailableError:
             raise
         except LedgerError as error:
             if not self._lazy:
                 raise
             # It was opened already, and its schema has changed since: the caller must keep what is to be booked.
-            self._outage.failed(str(error))
-            raise LedgerUnavailableError(str(error)) from None
+            raise LedgerUnavailableError(self.outage.failed(str(error))) from None
         self._ready = True
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection to read on. Raises `LedgerUnavailableError` without a database."""
+        with self.transaction(Need.READ) as connection:
+            yield connection
 
     @contextmanager
     def writing(self, accounts: Collection[str]) -> Iterator[Connection]:
@@ -164,15 +189,19 @@ class Ledger:
         In this process one writer of an account at a time has a connection. Raises `LedgerUnavailableError` without a
         database, and when the accounts stay busy; `LedgerError` for an engine of the host in AUTOCOMMIT.
         """
-        with self._turns.take(accounts, self.waiting.wait_timeout), self.reading() as connection:
+        with self._turns.take(accounts, self.waiting.wait_timeout), self.transaction(Need.WRITE) as connection:
             if not self._own:
                 check_transaction(connection)
             yield connection
             connection.commit()
 
-    async def in_thread(self, accounts: Collection[str], write: Callable[[], _Result]) -> _Result:
-        """Call a function that writes rows of these accounts in a thread, once it is their turn in this event loop."""
-        loop = asyncio.get_running_loop()
+    async def in_thread(self, accounts: Collection[str], call: Callable[[], _Result]) -> _Result:
+        """Call a function in a thread of the ledger, once it is the turn of these accounts in this event loop.
+
+        Raises `LedgerUnavailableError` when that takes too long, and at once where every thread waits for a database
+        that is known not to answer.
+        """
+        loop, limit = asyncio.get_running_loop(), self.waiting.wait_timeout + self.waiting.statement_timeout
         queues = self._queues.setdefault(loop, WeakValueDictionary())
         async with AsyncExitStack() as held:
             for account in sorted(set(accounts)):
@@ -182,7 +211,17 @@ class Ledger:
                         await held.enter_async_context(turn)
                 except TimeoutError:
                     raise LedgerUnavailableError(f"the ledger is busy: other appends to {account!r} wait") from None
-            return await loop.run_in_executor(self._threads, write)
+            if self._threads.waiting() and self.outage.problem:
+                raise LedgerUnavailableError(f"the ledger's database {self.outage.problem}")
+            future = self._threads.submit(partial(copy_context().run, call))  # the log names the request
+            try:
+                async with asyncio.timeout(limit) as timer:
+                    return await asyncio.wrap_future(future)
+            except TimeoutError:
+                if not timer.expired():
+                    raise
+                words = f"the ledger's database does not answer: no answer in {limit} s"
+                raise LedgerUnavailableError(words) from None
 
 
 def _ahead(account: str, walk: Walk) -> ColumnElement[bool]:

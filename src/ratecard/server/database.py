@@ -1,26 +1,48 @@
-"""The ledger of a server: how long its database takes, and whether it answers."""
+"""The ledger of a server: how long its database takes, and whether it answers. No server without one imports this."""
 
 from collections.abc import Collection, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from threading import Event, Thread
-from time import monotonic_ns, perf_counter
+from time import perf_counter
 from typing import Any
 
-from ratecard.ledger import LedgerError, LedgerUnavailableError
-from ratecard.ledger.store import Ledger
-from ratecard.server.metrics import LEDGER_ANSWERS, LEDGER_CONNECTIONS, LEDGER_SECONDS
+from prometheus_client import Gauge, Histogram
 
-# Seconds between two looks at the database, and after which one without an answer says that there is none.
-_EVERY, _PATIENCE = 1, 5
+from ratecard.ledger import LedgerError, LedgerUnavailableError
+from ratecard.ledger.database import Need, Threads
+from ratecard.ledger.store import Ledger
+
+LEDGER_SECONDS = Histogram(
+    "ratecard_ledger_seconds",
+    "Transactions and writes of the ledger by outcome (done, refused, unavailable), and the seconds that they took.",
+    ("operation", "outcome"),
+    buckets=("0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "1", "5", "30"),
+)
+LEDGER_ANSWERS = Gauge(
+    "ratecard_ledger_answers",
+    "Whether the database of the ledger answers, and takes writes where there are charges: 1, or 0.",
+    multiprocess_mode="livemin",
+)
+LEDGER_CONNECTIONS = Gauge(
+    "ratecard_ledger_connections",
+    "Connections to the database of the ledger: used, and idle ones that wait for use.",
+    ("connections",),
+    multiprocess_mode="livesum",
+)
+
+# Seconds between two looks at the database; after which one without an answer says that there is none; and for which a
+# charge that failed is believed, though trials succeed, as where a disk is full.
+_EVERY, _PATIENCE, _DOUBT = 1, 5, 30
 
 
 class MeasuredLedger(Ledger):
     """A ledger that counts its transactions, and the seconds that they take."""
 
     @contextmanager
-    def reading(self) -> Iterator[Any]:
+    def transaction(self, need: Need) -> Iterator[Any]:
         """As that of `Ledger`: a transaction, with the wait for a connection."""
-        with _measured("transaction"), super().reading() as connection:
+        with _measured("transaction"), super().transaction(need) as connection:
             yield connection
 
     @contextmanager
@@ -44,27 +66,39 @@ def _measured(operation: str) -> Iterator[None]:
 
 
 class LedgerWatch:
-    """Looks at the database of a ledger once a second, in a thread: `/readyz` needs no key, and must not reach it."""
+    """Looks at the database of a ledger once a second, in a thread: `/readyz` needs no key, and must not reach it.
 
-    def __init__(self, ledger: Ledger) -> None:
+    With `writes` it must take writes: each look is one, which is rolled back.
+    """
+
+    def __init__(self, ledger: Ledger, *, writes: bool = True) -> None:
         self._ledger, self._stop = ledger, Event()
+        self._need, self._try = (Need.TRIAL, ledger.try_to_write) if writes else (Need.READ, ledger.ping)
+        # A look that hangs must not keep this process from saying so.
+        self._looks = Threads(1, "ratecard ledger look")
+        self._look_begun: Future[None] | None = None
+        self._thread: Thread | None = None
         self._answers = False
-        self._asked: int | None = None
 
     def unready(self) -> str:
         """Why the ledger cannot be used, without the names of machines; empty if it can."""
-        late = self._asked is not None and monotonic_ns() - self._asked > _PATIENCE * 10**9
-        return "" if self._answers and not late else "the ledger's database does not answer"
+        if self._answers and not self._ledger.outage.failed_to_write(_DOUBT):
+            return ""
+        return f"the ledger's database {self._ledger.outage.problem or 'does not answer'}"
 
     def start(self) -> None:
         """Look now, and in a thread from now on."""
         self._stop = Event()
         self._look()
-        Thread(target=self._watch, args=(self._stop,), name="ratecard ledger", daemon=True).start()
+        self._thread = Thread(target=self._watch, args=(self._stop,), name="ratecard ledger", daemon=True)
+        self._thread.start()
 
     def stop(self) -> None:
-        """End the thread, and close the ledger."""
+        """End the threads, and close the ledger."""
         self._stop.set()
+        if self._thread:
+            self._thread.join(_EVERY)
+        self._looks.close(_EVERY)
         self._ledger.close()
 
     def _watch(self, stop: Event) -> None:
@@ -72,14 +106,17 @@ class LedgerWatch:
             self._look()
 
     def _look(self) -> None:
-        self._asked = monotonic_ns()
+        if self._look_begun is None or self._look_begun.done():
+            self._look_begun = self._looks.submit(self._try)
         try:
-            self._ledger.ping()
+            self._look_begun.result(_PATIENCE)
             self._answers = True
+        except TimeoutError:
+            self._ledger.outage.failed(f"no answer in {_PATIENCE} s", self._need, answers=False)
+            self._answers = False
         except LedgerError:  # the ledger has logged why
             self._answers = False
-        self._asked = None
-        LEDGER_ANSWERS.set(self._answers)
+        LEDGER_ANSWERS.set(self._answers and not self._ledger.outage.problem)
         used, idle = self._ledger.connections()
         LEDGER_CONNECTIONS.labels("used").set(used)
         LEDGER_CONNECTIONS.labels("idle").set(idle)

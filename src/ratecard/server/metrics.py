@@ -10,25 +10,21 @@ REQUEST_SECONDS = Histogram(
 )
 TABLES_TAKEN = Counter("ratecard_tables_taken_total", "Changed folders of tables that were taken into service.")
 TABLES_REFUSED = Counter("ratecard_tables_refused_total", "Changed folders of tables that were refused.")
+TABLES_INFO = Gauge(
+    "ratecard_tables_info",
+    "The tables by digest: 1 for those that are served, 0 for those that were served before.",
+    ("digest",),
+    multiprocess_mode="livemax",
+)
+TABLES_STAND_REFUSED = Gauge(
+    "ratecard_tables_stand_refused",
+    "Whether the folder has changed tables that are refused while others are served: 1, or 0.",
+    multiprocess_mode="livemax",
+)
 KEYS_TAKEN = Counter("ratecard_keys_taken_total", "Changed files of keys that were taken into service.")
 KEYS_REFUSED = Counter("ratecard_keys_refused_total", "Changed files of keys that were refused.")
 REFUSED_REQUESTS = Counter(
     "ratecard_refused_requests_total",
     "Requests that were refused before any endpoint saw them, by reason.",
     ("reason",),
-)
-LEDGER_SECONDS = Histogram(
-    "ratecard_ledger_seconds",
-    "Transactions and writes of the ledger by outcome (done, refused, unavailable), and the seconds that they took.",
-    ("operation", "outcome"),
-    buckets=("0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "1", "5", "30"),
-)
-LEDGER_ANSWERS = Gauge(
-    "ratecard_ledger_answers", "Whether the database of the ledger answers: 1, or 0.", multiprocess_mode="livemin"
-)
-LEDGER_CONNECTIONS = Gauge(
-    "ratecard_ledger_connections",
-    "Connections to the database of the ledger: used, and idle ones that wait for use.",
-    ("connections",),
-    multiprocess_mode="livesum",
 )

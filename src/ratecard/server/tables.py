@@ -1,11 +1,10 @@
 """The rate card that a server quotes from, replaced while it runs when its folder has other valid tables.
 
-`LiveRateCard` is what endpoints ask. `TableWatch` watches the folder in a thread, `TableFolder` decides whether its
-tables may be served, and `LastSound` shares the last valid tables between the workers of a server.
+`LiveRateCard` is what endpoints ask. `TableWatch` watches the folder in a thread, and `TableFolder` decides whether its
+tables may be served, by those that were served last (`last_sound`).
 """
 
 import atexit
-import json
 import logging
 import os
 import time
@@ -14,23 +13,23 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
-from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Event, Lock, RLock, Thread, local
 from typing import Any
+from weakref import WeakSet
 
 from watchfiles import watch
 
 from ratecard.base.errors import Fault, QuoteError, TableError
-from ratecard.base.json_reader import read_json
 from ratecard.card import RateCard
 from ratecard.changes.guard import Rules, refusals
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.price_book import PriceBook
 from ratecard.server.answers import ModelList, json_of
 from ratecard.server.http import JSON, encode_as
-from ratecard.server.metrics import TABLES_REFUSED, TABLES_TAKEN
+from ratecard.server.last_sound import Contents, LastSound, StateError
+from ratecard.server.metrics import TABLES_INFO, TABLES_REFUSED, TABLES_STAND_REFUSED, TABLES_TAKEN
 from ratecard.server.models import listed_model, listed_models, price_change
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.tables.card import AnyModel
@@ -118,59 +117,6 @@ def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers.items()]
 
 
-Contents = dict[str, bytes]
-
-
-class LastSound:
-    """Last valid tables as bytes by file name: in a file that workers share, or in memory for one process."""
-
-    def __init__(self, path: Path | None = None) -> None:
-        self._path = path
-        self._kept: Contents | None = None
-        self._served: set[str] = set()
-
-    def write(self, contents: Mapping[str, bytes]) -> None:
-        """Keep these tables. A concurrent reader gets all of them, or all of those before."""
-        if self._path is None:
-            self._kept = dict(contents)
-            self._served.add(_name_of(contents))
-            return
-        # One file for each state, so that processes that write at the same time lose nothing.
-        marks = self._marks(self._path)
-        marks.mkdir(exist_ok=True)
-        (marks / _name_of(contents)).touch()
-        new = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-        new.write_text(json.dumps({name: content.decode() for name, content in contents.items()}), encoding="utf-8")
-        new.replace(self._path)
-
-    def read(self) -> Contents | None:
-        """The tables that were kept last; None if there are none."""
-        if self._path is None:
-            return self._kept
-        if not self._path.exists():
-            return None
-        kept: dict[str, str] = read_json(self._path.read_bytes())
-        return {name: content.encode() for name, content in kept.items()}
-
-    def had(self, contents: Mapping[str, bytes]) -> bool:
-        """Whether exactly these bytes were ever kept."""
-        name = _name_of(contents)
-        return name in self._served if self._path is None else (self._marks(self._path) / name).exists()
-
-    @staticmethod
-    def _marks(path: Path) -> Path:
-        return path.with_name(f"{path.name}.served")
-
-
-def _name_of(contents: Mapping[str, bytes]) -> str:
-    """A digest of the bytes; the digest of a rate card ignores examples and dates."""
-    found = sha256()
-    for name, content in sorted(contents.items()):
-        found.update(f"{len(name.encode())} {name} {len(content)} ".encode())
-        found.update(content)
-    return found.hexdigest()
-
-
 # The most readings of a folder that changes all the time, before it is loaded anyway.
 _PATIENCE = 20
 # The greatest factor between two rates that needs no reason, and the name of the previous tables in messages.
@@ -182,9 +128,10 @@ logger = logging.getLogger("ratecard.server")
 class TableFolder:
     """A folder of rate tables, by default the shipped one, and whether its tables may be served.
 
-    They may if they are valid, every example agrees with its rates, and no version that was in effect differs from
-    `last_sound` without a reason (`ratecard check --against`); `allow_edits` drops the last condition. Otherwise raises
-    `TableError`, unless `last_sound` has tables to start with.
+    They may if they are valid, have the `digest` if one is named, every example agrees with its rates, and no version
+    that was in effect differs from `last_sound` without a reason (`ratecard check --against`); `allow_edits` drops the
+    last condition. Otherwise raises `TableError`, unless `last_sound` has tables to start with: then `card` is made of
+    those, and `refused` says why. Raises `StateError` where `last_sound` cannot be used.
     """
 
     def __init__(
@@ -193,19 +140,23 @@ class TableFolder:
         last_sound: LastSound | None = None,
         *,
         allow_edits: bool = False,
+        digest: str | None = None,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
-        self.path = Path(folder) if folder is not None else shipped_folder()
+        self.path, self.digest = Path(folder) if folder is not None else shipped_folder(), digest
         self._last_sound, self._allow_edits, self._clock = last_sound or LastSound(), allow_edits, clock
-        found = self._read()
+        self.refused: TableError | None = None
+        contents = self._read()
         try:
-            self.card = self._loaded(found)
-        except TableError:
+            self.card = self._loaded(contents)
+        except TableError as error:
             kept = self._last_sound.read()
             if kept is None:
                 raise
-            self.card, found = self._loaded(kept), kept
-        self._seen = found
+            self.card, self.refused = self._card_of_kept(kept), error
+            if digest not in (None, self.card.digest):
+                raise
+        self._seen: Contents | tuple[Fault, ...] | None = contents
 
     def changed(self, pause: Callable[[], object]) -> RateCard | None:
         """The rate card of the folder if its bytes changed since the last call; else None.
@@ -213,18 +164,25 @@ class TableFolder:
         An editor writes in several steps: a changed folder is read again after every `pause`, until two readings are
         the same. Raises `TableError`, once for each state of the folder.
         """
-        found = self._read()
-        if found == self._seen:
+        contents = self._read()
+        if contents == self._seen:
             return None
         for _ in range(_PATIENCE):
             pause()
-            before, found = found, self._read()
-            if before == found:
+            before, contents = contents, self._read()
+            if before == contents:
                 break
-        if found == self._seen:
+        if contents == self._seen:
             return None
-        self._seen = found
-        return self._loaded(found)
+        self._seen = contents
+        try:
+            return self._loaded(contents)
+        except StateError as error:
+            raise TableError([Fault(str(self._last_sound.folder), 1, (), f"{error}; then restart")]) from None
+
+    def forget(self) -> None:
+        """Take whatever is in the folder for a change, at the next call of `changed`."""
+        self._seen = None
 
     def _read(self) -> Contents | tuple[Fault, ...]:
         """The bytes by file name, or why the folder cannot be read."""
@@ -235,33 +193,55 @@ class TableFolder:
         except OSError as error:
             return (Fault(str(error.filename or self.path), 1, (), f"cannot be read: {error.strerror}"),)
 
-    def _loaded(self, found: Contents | tuple[Fault, ...]) -> RateCard:
-        if isinstance(found, tuple):
-            raise TableError(found)
-        card = RateCard(tables_from(found))
+    def _loaded(self, contents: Contents | tuple[Fault, ...]) -> RateCard:
+        if isinstance(contents, tuple):
+            raise TableError(contents)
+        card = RateCard(tables_from(contents))
         card.prove_all()
-        before = self._last_sound.read()
-        if before is not None and before != found and not self._allow_edits:
-            self._guard(before, found, card)
-        self._last_sound.write(found)
+        refuse_other(card, self.digest, self.path)
+        with self._last_sound.deciding():
+            before = self._last_sound.read()
+            if before is not None and before != contents and not self._allow_edits:
+                self._guard(before, contents, card)
+            self._last_sound.write(contents)
         return card
 
-    def _guard(self, before: Contents, found: Contents, card: RateCard) -> None:
+    def _guard(self, before: Contents, contents: Contents, card: RateCard) -> None:
         """Raise `TableError` for edits of what was in effect; warn only if these tables were served before."""
-        now = datetime.fromtimestamp(self._clock() // 10**9, UTC)
-        edits = refusals(RateCard(tables_from(before)), card, Rules(now, _MOST, _BEFORE))
-        if edits and not self._last_sound.had(found):
+        now = datetime.fromtimestamp(self._clock() // _SECOND, UTC)
+        edits = refusals(self._card_of_kept(before), card, Rules(now, _MOST, _BEFORE))
+        if edits and not self._last_sound.had(contents):
             raise TableError(edits)
         for edit in edits:
             logger.warning("%s", edit)
         if edits:
             logger.warning("tables %s were served before, so these edits are taken", card.digest)
 
+    def _card_of_kept(self, kept: Contents) -> RateCard:
+        try:
+            card = RateCard(tables_from(kept))
+            card.prove_all()
+        except TableError as error:
+            raise self._last_sound.unusable(f"is not sound for this release: {error.faults[0]}") from None
+        return card
+
+
+def refuse_other(card: RateCard, digest: str | None, folder: str | Path) -> None:
+    """Raise `TableError` unless a rate card has the digest, where one is named."""
+    if digest not in (None, card.digest):
+        words = f"these tables have the digest {card.digest}, and only {digest} is served. Put those tables back; or, "
+        raise TableError([Fault(str(folder), 1, (), f"{words}if these are right, name their digest")])
+
 
 # Milliseconds without a change after which an editor has finished, and the longest wait for that.
 _QUIET, _MOST_PATIENCE = 50, 400
 # Milliseconds between readings where the system reports no changes: a network drive, a folder that was renamed.
 _POLL = 500
+
+
+# Held by a thread that looks, and by a fork: a forked process must not get the locks that a look takes, of this library
+# or another one, without the thread that frees them. Seconds that a fork waits for a look, as where a drive hangs.
+_LOOKS, _FORK_WAITS = RLock(), 10
 
 
 class TableWatch:
@@ -273,9 +253,17 @@ class TableWatch:
         self.folder, self.taken, self.refused = folder, taken, refused
         self._lock, self._stop = Lock(), Event()
         self._thread: Thread | None = None
+        self._looking = False
+
+    def begin_anew(self) -> None:
+        """Forget the thread of the parent in a forked process, which does not have it, and what it was doing."""
+        self._lock, self._stop, self._thread = Lock(), Event(), None
+        if self._looking:
+            self.folder.forget()
+            self._looking = False
 
     def start(self) -> None:
-        """Start the thread, unless it runs: a forked process does not have the threads of its parent."""
+        """Start the thread, unless it runs."""
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
                 self._stop = Event()
@@ -317,15 +305,18 @@ class TableWatch:
         )
 
     def _look(self, stop: Event) -> None:
-        try:
-            card = self.folder.changed(lambda: stop.wait(_QUIET / 1000))
-            if card:
-                self.taken(card)
-        except TableError as error:
-            self.refused(error)
-        except Exception as error:  # the thread must survive: the next change may mend it
-            logger.exception("cannot load %s", self.folder.path)
-            self.refused(TableError([Fault(str(self.folder.path), 1, (), f"cannot be loaded: {error!r}")]))
+        with _LOOKS:
+            self._looking = True
+            try:
+                card = self.folder.changed(lambda: stop.wait(_QUIET / 1000))
+                if card:
+                    self.taken(card)
+            except TableError as error:
+                self.refused(error)
+            except Exception as error:  # the thread must survive: the next change may mend it
+                logger.exception("cannot load %s", self.folder.path)
+                self.refused(TableError([Fault(str(self.folder.path), 1, (), f"cannot be loaded: {error!r}")]))
+            self._looking = False
 
 
 # A folder of tables, by default the shipped one, or a rate card.
@@ -344,10 +335,13 @@ class LiveRateCard:
     """The rate card of a folder that is followed while people edit it; or a card that stays until `take`.
 
     Every version must agree with its examples before it is served, else `TableError` is raised. Changed tables that
-    edit a version that was in effect are refused, unless they give a reason or `allow_edits` is set.
+    edit a version that was in effect are refused, unless they give a reason or `allow_edits` is set. So that this holds
+    over a restart too, `state` is a folder that keeps the tables that were served last, also for other processes: if
+    those of the folder are refused at the start, the kept ones are served, and `refusal` says why. With a `digest`,
+    tables of any other are refused. Raises `StateError` for a `state` that is damaged or cannot be written.
 
     Every answer is made from one `now()`: a card on one day, which ends at 00:00 UTC by `clock` (nanoseconds since
-    1970), the only clock of the server. A thread watches the folder from the first answer on.
+    1970), the only clock of the server. A thread watches the folder from the first answer on, in a forked process too.
 
     >>> import ratecard
     >>> live = LiveRateCard(ratecard.load_rate_card())
@@ -356,22 +350,36 @@ class LiveRateCard:
     """
 
     def __init__(
-        self, tables: TableSource = None, *, allow_edits: bool = False, clock: Callable[[], int] = time.time_ns
+        self,
+        tables: TableSource = None,
+        *,
+        allow_edits: bool = False,
+        state: str | Path | None = None,
+        digest: str | None = None,
+        clock: Callable[[], int] = time.time_ns,
     ) -> None:
         self._clock, self._lock = clock, Lock()
         self._watch: TableWatch | None = None
+        refused: TableError | None = None
         if isinstance(tables, RateCard):
+            if state is not None:
+                raise ValueError("state keeps the files of a folder of tables: give the folder, not a rate card")
             card = tables
             card.prove_all()
-        elif isinstance(tables, TableFolder):
-            self._watch, card = TableWatch(tables, self.take, self.refuse), tables.card
+            refuse_other(card, digest, "tables")
         else:
-            folder = TableFolder(tables, allow_edits=allow_edits, clock=clock)
-            self._watch, card = TableWatch(folder, self.take, self.refuse), folder.card
-        self.served = Served(card, clock())
+            if not isinstance(tables, TableFolder):
+                last_sound = LastSound(None if state is None else Path(state))
+                tables = TableFolder(tables, last_sound, allow_edits=allow_edits, digest=digest, clock=clock)
+            self._watch, card, refused = TableWatch(tables, self._take, self.refuse), tables.card, tables.refused
+            digest = tables.digest
+        self.served, self._digest = Served(card, clock()), digest
         self._started = False
         self.refusal: TableRefusal | None = None
         self.standing = False
+        _LIVE.add(self)
+        if refused:
+            self.refuse(refused)
 
     def now(self) -> Served:
         """The card and price book of this instant; `served` is that of the last call."""
@@ -386,11 +394,20 @@ class LiveRateCard:
         return served
 
     def take(self, card: RateCard) -> None:
-        """Serve another card from the next answer on. Raises `TableError` if an example contradicts its rates."""
+        """Serve another card from the next answer on.
+
+        Raises `TableError` if an example contradicts its rates, and for another digest than the one that was named.
+        """
         card.prove_all()
+        refuse_other(card, self._digest, "tables")
+        self._take(card)
+
+    def _take(self, card: RateCard) -> None:
         with self._lock:
             before, self.served, self.standing = self.served, Served(card, self._clock()), False
         TABLES_TAKEN.inc()
+        TABLES_INFO.labels(before.digest).set(0)
+        self._show()
         logger.info("tables %s take the place of %s", card.digest, before.digest)
 
     def refuse(self, error: TableError) -> None:
@@ -400,10 +417,16 @@ class LiveRateCard:
             logger.error("%s", fault)
         logger.error("%s; tables %s stay", error.body()["error"], self.served.digest)
         # Last, so that a visible refusal is in the log already.
-        self.refusal, self.standing = TableRefusal(datetime.fromtimestamp(self._clock() // 10**9, UTC), error), True
+        self.refusal, self.standing = TableRefusal(datetime.fromtimestamp(self._clock() // _SECOND, UTC), error), True
+        self._show()
+
+    def _show(self) -> None:
+        TABLES_INFO.labels(self.served.digest).set(1)
+        TABLES_STAND_REFUSED.set(self.standing)
 
     def start(self) -> None:
         """Start to follow the folder."""
+        self._show()
         self._started = True
         if self._watch:
             self._watch.start()
@@ -412,3 +435,34 @@ class LiveRateCard:
         """Stop following the folder."""
         if self._watch:
             self._watch.stop()
+
+    def begin_anew(self) -> None:
+        """Make a forked process follow the folder from its next answer on, whatever threads of the parent held."""
+        self._lock, self._started = Lock(), False
+        if self._watch:
+            self._watch.begin_anew()
+
+
+# Those of this process, which a forked one has too; and whether the fork of a thread has the looks.
+_LIVE: WeakSet[LiveRateCard] = WeakSet()
+_FORK = local()
+
+
+def _before_fork() -> None:
+    _FORK.holds = _LOOKS.acquire(timeout=_FORK_WAITS)
+
+
+def _after_fork() -> None:
+    if _FORK.holds:
+        _LOOKS.release()
+
+
+def _begin_anew() -> None:
+    global _LOOKS
+    _LOOKS = RLock()
+    for live in list(_LIVE):
+        live.begin_anew()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_begin_anew)

@@ -383,7 +383,6 @@ def usage_history_router(
         size = LARGEST_PAGE if query.size is None else query.size
         return ledger.walk(account, start=query.start, end=query.end, currency=query.currency, size=size)
 
-    # Not a coroutine: FastAPI runs it in a thread, so that the event loop never waits for the database.
     @router.get(
         PATH,
         tags=["Billing"],
@@ -393,20 +392,25 @@ def usage_history_router(
         responses={200: _ROWS | {"model": _page_of(schema)}, **errors(400, 401, 406, 503)},
         openapi_extra={"parameters": parameters},
     )
-    def usage_history(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
+    async def usage_history(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
         if account is None:
             raise HTTPException(401, "Authentication failed", {"WWW-Authenticate": "Bearer"})
         media = preferred(",".join(request.headers.getlist("accept")).strip(" ,") or "*/*", [JSON, CSV])
         if media is None:
             raise HTTPException(406, f"Accept {JSON} or {CSV}")
-        try:
+        asked = request.headers.get("accept-encoding", "")
+
+        def page() -> Response:
             walk = walk_of(request, account)
-            page = ledger.page(account, walk)
+            rows = ledger.page(account, walk)
+            following = cursors.write(account, rows.next) if rows.next else None
+            return page_answer(media, walk, rows, following, asked)
+
+        try:
+            return await ledger.in_thread((), page)
         except RefusedError as refusal:
             return refusal_answer(refusal)
         except LedgerUnavailableError:  # its reason may name machines of the host, and is not passed on
             raise HTTPException(503, "The usage history is not available now. Try again later") from None
-        following = cursors.write(account, page.next) if page.next else None
-        return page_answer(media, walk, page, following, request.headers.get("accept-encoding", ""))
 
     return router

@@ -100,6 +100,10 @@ class Settings(BaseModel):
         None, min_length=16, repr=False, json_schema_extra=_SECRET, description="Signs the cursors of the usage history"
     )
     allow_edits: bool = Field(False, description="Take changed tables that edit what was in effect, without a word")
+    state: Path | None = Field(
+        None, description="Folder that keeps the tables that were served last, for restarts and replicas"
+    )
+    digest: str | None = Field(None, pattern=r"^[0-9a-f]{16}$", description="Serve only the tables of this digest")
     drain: int = Field(5, ge=0, le=3600, description="Seconds of answering on after SIGTERM, while not ready")
     grace: int = Field(10, ge=1, le=3600, description="Seconds until open requests are broken off at the end")
     keep_alive: int = Field(75, ge=1, le=3600, description="Seconds that a connection may wait for its next request")

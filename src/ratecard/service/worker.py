@@ -11,9 +11,10 @@ from fastapi import APIRouter, FastAPI
 
 from ratecard.server.app import application
 from ratecard.server.auth import DEFAULT_ACCOUNT, ApiKeys, Bearer, Check, KeyFile
+from ratecard.server.last_sound import LastSound
 from ratecard.server.route import Lifespan
 from ratecard.server.source_videos import Probe
-from ratecard.server.tables import LastSound, LiveRateCard, TableFolder
+from ratecard.server.tables import LiveRateCard, TableFolder
 from ratecard.service.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ def worker() -> FastAPI:
 
 def configured(settings: Settings, shared: Path | None = None) -> FastAPI:
     """The application for these settings: usage history with a database, charges with keys of their own."""
-    last_sound = LastSound(shared / "tables.json") if shared else None
-    folder = TableFolder(settings.tables, last_sound, allow_edits=settings.allow_edits)
+    folder = table_folder(settings, shared)
     check = check_of(settings)
     options: dict[str, Any] = {
         "base_path": settings.base_path,
@@ -46,6 +46,12 @@ def configured(settings: Settings, shared: Path | None = None) -> FastAPI:
     return _with_ledger(settings, LiveRateCard(folder), check, options)
 
 
+def table_folder(settings: Settings, shared: Path | None = None) -> TableFolder:
+    """The folder of tables; what was served last is kept for restarts, or else for the workers of this server."""
+    last_sound = LastSound(settings.state or (shared / "state" if shared else None))
+    return TableFolder(settings.tables, last_sound, allow_edits=settings.allow_edits, digest=settings.digest)
+
+
 def _with_ledger(settings: Settings, live: LiveRateCard, check: Check | None, options: dict[str, Any]) -> FastAPI:
     from ratecard.ledger.clock import Clock
     from ratecard.ledger.database import Waiting
@@ -54,7 +60,8 @@ def _with_ledger(settings: Settings, live: LiveRateCard, check: Check | None, op
 
     waiting = Waiting(settings.pool_size, settings.connect_timeout, settings.wait_timeout, settings.statement_timeout)
     ledger = MeasuredLedger(settings.database or "", waiting, clock=Clock(settings.charge_ahead))
-    watch = LedgerWatch(ledger)
+    # The usage history alone may be read from a copy that takes no writes.
+    watch = LedgerWatch(ledger, writes=settings.charge_keys is not None)
     app = application(live, **options, unready=watch.unready)
     account_of = Bearer(check) if check else default_account
     history = usage_history_router(ledger, account_of, secret=settings.cursor_secret or "", tables=live)

@@ -1,0 +1,73 @@
+"""Threads of a ledger: calls in their order, none that was given up, and no end that waits for what hangs."""
+
+import threading
+
+import pytest
+
+from ratecard.ledger.database import Threads
+
+# Seconds, far more than anything takes on a busy machine: only what never happens fails.
+PATIENCE = 120
+
+
+def test_calls_are_made_in_their_order_by_no_more_threads_than_allowed() -> None:
+    threads, names, made = Threads(2, "test"), set[int](), list[int]()
+
+    def call(number: int) -> int:
+        names.add(threading.get_ident())
+        made.append(number)
+        return number
+
+    futures = [threads.submit(lambda number=number: call(number)) for number in range(20)]  # type: ignore[misc]
+    assert [each.result(PATIENCE) for each in futures] == list(range(20))
+    assert len(names) <= 2
+    threads.close(PATIENCE)
+    with pytest.raises(RuntimeError, match="the ledger is closed"):
+        threads.submit(lambda: None)
+
+
+def test_a_call_that_was_given_up_before_it_began_is_not_made() -> None:
+    threads, begun, go_on, made = Threads(1, "test"), threading.Event(), threading.Event(), list[str]()
+
+    def first() -> None:
+        begun.set()
+        go_on.wait(PATIENCE)
+
+    running = threads.submit(first)
+    assert begun.wait(PATIENCE)
+    given_up, last = threads.submit(lambda: made.append("given up")), threads.submit(lambda: made.append("last"))
+    assert threads.waiting() == 2
+    assert not running.cancel()
+    assert given_up.cancel()
+    go_on.set()
+    last.result(PATIENCE)
+    assert made == ["last"]
+    threads.close(PATIENCE)
+
+
+@pytest.mark.parametrize("error", [ValueError("wrong"), KeyboardInterrupt()])
+def test_an_error_is_raised_where_the_result_is_awaited_and_the_thread_goes_on(error: BaseException) -> None:
+    def fail() -> None:
+        raise error
+
+    threads = Threads(1, "test")
+    with pytest.raises(type(error)):
+        threads.submit(fail).result(PATIENCE)
+    assert threads.submit(lambda: 1).result(PATIENCE) == 1
+    threads.close(PATIENCE)
+
+
+def test_the_end_waits_for_calls_but_not_for_what_hangs() -> None:
+    threads, go_on, done = Threads(1, "test"), threading.Event(), list[str]()
+
+    def hang() -> None:
+        go_on.wait(PATIENCE)
+        done.append("done")
+
+    running = threads.submit(hang)
+    threads.close(0)
+    assert done == []
+    go_on.set()
+    threads.close(PATIENCE)
+    running.result(PATIENCE)
+    assert done == ["done"]

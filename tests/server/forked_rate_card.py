@@ -1,0 +1,86 @@
+"""Forks while a thread holds a lock of a live rate card: `python forked_rate_card.py FOLDER WHAT`.
+
+Parent and child then both wait until they serve a changed price.
+"""
+
+import os
+import sys
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from serving import GROK, at_rate, rewrite
+
+from ratecard.card import RateCard
+from ratecard.server import LiveRateCard, tables
+from ratecard.server.last_sound import LastSound
+
+
+def wait_for_change(live: LiveRateCard, before: str, who: str) -> None:
+    deadline = time.monotonic() + 120
+    while live.now().digest == before:
+        assert time.monotonic() < deadline, f"{who} serves no change"
+        time.sleep(0.02)
+    sys.stdout.write(f"{who} serves the change\n")
+    sys.stdout.flush()
+
+
+def main(folder: Path, held: str) -> None:
+    state = folder.with_name("state")
+    live = LiveRateCard(folder, allow_edits=True, state=state)
+    before = live.served.digest if held == "unstarted" else live.now().digest
+    watch = live._watch
+    assert watch is not None
+    changing, go_on = threading.Event(), threading.Event()
+    if held in ("changing", "loading"):  # the thread has seen the change, and has not served it yet
+        take = watch.taken
+
+        def taken(card: RateCard) -> None:
+            changing.set()
+            go_on.wait(0.5 if held == "loading" else None)
+            take(card)
+
+        watch.taken = taken
+        tables._FORK_WAITS = 0 if held == "changing" else 120
+        change(folder)
+        changing.wait()
+    if held == "state":  # the thread compares tables; its lock must not live on in the child
+        threading.Thread(target=decide, args=(LastSound(state), changing, go_on)).start()
+        changing.wait()
+    with ExitStack() as locks:
+        lock = {"card": live._lock, "watch": watch._lock, "stop": getattr(watch._stop, "_cond")}.get(held)  # noqa: B009
+        if lock is not None:
+            locks.enter_context(lock)
+        child = os.fork()
+        assert held != "loading" or live.served.digest != before, "the fork waits for the thread"
+        if child == 0:
+            watch.taken = live._take
+            os.close(0)
+            try:
+                live.stop()  # what a host's own hook may do first
+                if held not in ("changing", "loading"):
+                    change(folder)
+                wait_for_change(live, before, "the child")
+                live.stop()
+            finally:
+                sys.stdout.flush()
+                os._exit(0 if live.served.digest != before else 1)
+    go_on.set()
+    assert os.waitpid(child, 0)[1] == 0
+    wait_for_change(live, before, "the parent")
+    live.stop()
+
+
+def decide(kept: LastSound, begun: threading.Event, go_on: threading.Event) -> None:
+    with kept.deciding():
+        begun.set()
+        go_on.wait()
+
+
+def change(folder: Path) -> None:
+    rewrite(folder / GROK, at_rate((folder / GROK).read_text(), "0.2"))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2])
