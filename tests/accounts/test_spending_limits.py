@@ -192,18 +192,18 @@ def test_what_does_not_say_its_currency_is_refused(quote: Quote, spent: Any, mor
 def test_a_limit_in_an_unknown_currency_is_refused(quote: Quote, spent: Any) -> None:
     record = {"consumptionLimits": {"eur": "0"}, "currentPeriodUsage": {"usd": "0"}}
     for key in (record, ApiKey.model_validate(record)):
-        with pytest.raises(CurrencyError, match="^consumptionLimits has 'eur'"):
+        with pytest.raises(CurrencyError, match=r"^consumptionLimits has 'eur'"):
             within_limits(quote, key, spent)
     spending = {"consumptionLimits": {"usd": "9"}, "currentPeriodUsage": {"eur": "1"}}
     for key in (spending, ApiKey.model_validate(spending)):
         if spent is None:
-            with pytest.raises(CurrencyError, match="^currentPeriodUsage has 'eur'"):
+            with pytest.raises(CurrencyError, match=r"^currentPeriodUsage has 'eur'"):
                 within_limits(quote, key)
         else:  # what the record says of it does not count then
             assert within_limits(quote, key, spent)
 
 
-@pytest.mark.parametrize("amount", [0.1, "0.1", True, Decimal("NaN"), Decimal("Infinity")])
+@pytest.mark.parametrize("amount", [0.1, "0.1", True, Decimal("-0.5"), Decimal("NaN"), Decimal("Infinity")])
 def test_what_was_spent_is_exact(quote: Quote, amount: Any) -> None:
     key = {"consumptionLimits": {"usd": "1"}}
     with pytest.raises(ValueError, match=r"^spent=.* must be a "):
