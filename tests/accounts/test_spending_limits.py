@@ -174,6 +174,7 @@ def test_each_part_of_a_split_is_compared_with_its_own_limit(
     ("spent", "more", "said"),
     [
         ({"euro": Decimal(1)}, {}, "spent has 'euro'. Allowed: usd, diem, vcu"),
+        ({"usd": Decimal(1), "USD": Decimal(2)}, {}, "spent has 'USD' twice; keep one"),
         (Decimal(1), {"paid": {"DIEM": Decimal("0.4"), "USD": Decimal("0.37")}},
          "spent=Decimal('1') of a charge that diem, usd pay. Give it by currency"),
         (None, {"paid": {"USD": Decimal("0.76")}}, "paid comes to 0.76 USD, and the charge to 0.77 USD"),
@@ -187,7 +188,22 @@ def test_what_does_not_say_its_currency_is_refused(quote: Quote, spent: Any, mor
     assert str(caught.value) == said
 
 
-@pytest.mark.parametrize("amount", [0.1, "0.1", True, Decimal("NaN"), Decimal("Infinity")])
+@pytest.mark.parametrize("spent", [None, {"usd": Decimal(0)}])
+def test_a_limit_in_an_unknown_currency_is_refused(quote: Quote, spent: Any) -> None:
+    record = {"consumptionLimits": {"eur": "0"}, "currentPeriodUsage": {"usd": "0"}}
+    for key in (record, ApiKey.model_validate(record)):
+        with pytest.raises(CurrencyError, match=r"^consumptionLimits has 'eur'"):
+            within_limits(quote, key, spent)
+    spending = {"consumptionLimits": {"usd": "9"}, "currentPeriodUsage": {"eur": "1"}}
+    for key in (spending, ApiKey.model_validate(spending)):
+        if spent is None:
+            with pytest.raises(CurrencyError, match=r"^currentPeriodUsage has 'eur'"):
+                within_limits(quote, key)
+        else:  # what the record says of it does not count then
+            assert within_limits(quote, key, spent)
+
+
+@pytest.mark.parametrize("amount", [0.1, "0.1", True, Decimal("-0.5"), Decimal("NaN"), Decimal("Infinity")])
 def test_what_was_spent_is_exact(quote: Quote, amount: Any) -> None:
     key = {"consumptionLimits": {"usd": "1"}}
     with pytest.raises(ValueError, match=r"^spent=.* must be a "):
