@@ -543,7 +543,7 @@ HTTP = (
         "estimate", lambda n: json.dumps({"model": TEXT, "counts": names(n, "web_search"), **names(n, "prompt_token")})
     ),
     asked("/models by parameters", lambda n: f"models?{'&'.join(names(n))}"),
-    asked("/models by one parameter", lambda n: f"models?{'type=text&' * (n // 2)}", 4096),
+    asked("/models by one parameter", lambda n: f"models?{'type=text&' * n}", 1024),
     asked("/models by a long type", lambda n: f"models?type={'x' * n}"),
     asked("/models at a long instant", lambda n: f"models?at=2026-10-01T00:00:00.{'0' * n}"),
     asked("/models by a long name", lambda n: f"models/{'kling-' * n}", 4096),
