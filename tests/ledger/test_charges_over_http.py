@@ -272,6 +272,16 @@ def test_everything_that_is_wrong_with_a_refund_is_said_at_once(client: TestClie
     assert said(back(client, amount="0.00"), "amount") == ["Number must be greater than 0"]
 
 
+def test_the_longest_name_and_the_least_amount_are_taken(client: TestClient) -> None:
+    assert charged(client, request_id="r" * 200).status_code == 200
+    assert said(charged(client, request_id="r" * 201), "request_id")
+    for number in (0, "0", "0.00"):
+        assert charged(client, request_id=f"r{number}").status_code == 200
+        answer = back(client, f"r{number}", id=f"f{number}", amount=None, corrected=number)
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["entries"][0]["amount"] == "0.22"
+
+
 def test_a_request_id_may_have_a_slash(client: TestClient) -> None:
     assert charged(client, request_id="2026/10/r 1").status_code == 200
     assert back(client, "2026%2F10%2Fr%201").status_code == 200
