@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from kept import WHEN, Card, at_rates, quote_of, rows, sums
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.orm import Session
 
@@ -99,6 +99,8 @@ def test_a_charge_and_an_append_of_the_same_rows_are_the_same(ledger: Ledger) ->
     quote = at_rates(quote_of("0.1"), HALF)
     ledger.append(quote, **WHO)
     assert booked(ledger, "0.1").new is False
+    later = booked(ledger, "0.1", timestamp=WHEN + timedelta(days=1))
+    assert (later.new, later.timestamp) == (False, WHEN.isoformat()), "that of the first stays"
     with pytest.raises(LedgerConflictError) as caught:
         booked(ledger, "0.2")
     assert str(caught.value).endswith("not the same: pricePerUnitUsd of row 1 is 0.1, not 0.2")
@@ -182,6 +184,28 @@ def test_the_same_refund_pays_back_once(ledger: Ledger) -> None:
     assert sums(rows(ledger, "a")) == {"USD": Decimal("1.2")}
 
 
+def test_the_same_ids_of_two_accounts_are_two_charges_and_two_refunds(ledger: Ledger) -> None:
+    """Their rows have other numbers: the second of `b` is a charge, where that of `a` is a refund."""
+    for account in "ab":
+        assert booked(ledger, "1", account=account).new
+    booked(ledger, "5", account="b", request_id="only in b")
+    for account in "ab":
+        found = back(ledger, "f-1", amount="0.6", account=account)
+        assert (found.new, paid_back(found)) == (True, [("0.6", "USD")])
+    for account in "ab":
+        with pytest.raises(RefundError, match=r"^amount: Number must be less than or equal to 0\.4$"):
+            back(ledger, "f-2", amount="0.5", account=account)
+        assert paid_back(back(ledger, "f-2", corrected="0", account=account)) == [("0.4", "USD")]
+    assert [sums(rows(ledger, who)) for who in "ab"] == [{"USD": Decimal(0)}, {"USD": Decimal(5)}]
+
+
+def test_the_refunds_of_one_sku_leave_the_others_as_they_are(ledger: Ledger) -> None:
+    booked(ledger, "1", "2")
+    assert paid_back(back(ledger, "f-1", "m-1", amount="1.5")) == [("1.5", "USD")]
+    assert paid_back(back(ledger, "f-2", "m-0", amount="1")) == [("1", "USD")]
+    assert paid_back(back(ledger, "f-3", "m-1", corrected="0")) == [("0.5", "USD")]
+
+
 def test_a_refund_never_exceeds_the_charge(ledger: Ledger) -> None:
     booked(ledger, "1", "2")
     booked(ledger, request_id="free")
@@ -249,6 +273,19 @@ def test_many_charges_are_written_together_or_not_at_all(ledger: Ledger) -> None
     assert append_many(ledger, []) == []
     assert [[-row.amount for row in rows(ledger, who)] for who in "abc"] == [[1, 2, 5], [3, 4], []]
     assert [ledger.walk(who).rows for who in "abc"] == [3, 2, 0], "numbered without a gap"
+
+
+def test_accounts_are_locked_in_one_order(ledger: Ledger) -> None:
+    """Otherwise two processes with the same accounts wait for each other."""
+    locked: list[str] = []
+
+    def note(_: Any, __: Any, statement: str, parameters: Any, *___: Any) -> None:
+        if statement.startswith("INSERT INTO ledger_accounts"):
+            locked.extend(parameters.values() if isinstance(parameters, dict) else parameters)
+
+    event.listen(ledger._engine, "before_cursor_execute", note)
+    append_many(ledger, [NewCharge(quote_of("1"), account, "r", WHEN) for account in ("b", "c", "a", "b")])
+    assert [each for each in locked if isinstance(each, str)] == ["a", "b", "c"]
 
 
 def engine_for(url: str) -> Engine:
