@@ -14,7 +14,7 @@ from ratecard.cli import main
 from ratecard.ledger import iter_ledger
 from ratecard.price_lists.json_file import read_list
 from ratecard.server import application
-from ratecard.server.tables import LastSound
+from ratecard.server.last_sound import LastSound
 from ratecard.whatif.draft import Draft, from_json, to_json
 from shipped import CARD
 
@@ -73,8 +73,8 @@ DOORS: dict[str, tuple[Door, str]] = {
         "is not a price list of litellm: it has the key 'm' twice",
     ),
     "a state file": (
-        lambda _, folder: LastSound(written(folder, "state", '{"a.yaml": "x", "a.yaml": "y"}')).read(),
-        "has the key 'a.yaml' twice",
+        lambda _, folder: LastSound(written(folder, "tables.json", '{"tables": {}, "tables": {}}').parent).read(),
+        "tables.json is damaged",
     ),
     "a draft": (
         lambda *_: from_json(to_json(Draft("2027-01-01")).replace("{", '{"until": "2028-01-01", ', 1)),
