@@ -219,6 +219,7 @@ def test_json_that_is_not_a_record(written: str | bytes, said: str) -> None:
         ({"limits": {"usd": 0}}, "limits", "consumptionLimits"),
         ({"consumptionLimits": {"USD": 0}}, "USD", "usd"),
         ({"consumptionLimits": {"usd_": 0, "usd": 9}}, "usd_", "usd"),  # two spellings of one name
+        ({"limit-period": "DAY", "limitPeriod": "DAY"}, "limit-period", "limitPeriod"),
         ({"consumptionLimits": {"dime": 0}}, "dime", "diem"),
         ({"limit_period": "DAY"}, "limit_period", "limitPeriod"),
         ({"currentperiodusage": {"usd": "9"}}, "currentperiodusage", "currentPeriodUsage"),
