@@ -222,7 +222,7 @@ LEDGERS = (
     ledgers("a key twice at the end", lambda n: json.dumps([ROW | names(n)])[:-2] + ', "k0": 1}]'),
     ledgers("keys of a page", lambda n: json.dumps({**names(n), "data": []})),
     ledgers("a long text", lambda n: json.dumps([ROW | {"notes": "x" * n * 16}])),
-    ledgers("a text without an end", lambda n: '[{"a": "' + "x" * n * 16),
+    ledgers("a text without an end", lambda n: '[{"a": "' + "x" * n * 8),
     ledgers("a list without an end", lambda n: json.dumps([[1] * n])[:-2]),
     ledgers("nested", lambda n: nested(n)),
     ledgers("white space", lambda n: " " * n * 16 + "[" + " \n" * n * 16 + "]"),

@@ -40,7 +40,8 @@ def price_video(
     finest, quantize = step(version.rounding.places), ROUNDING.quantize
 
     def quote(body: dict[str, Any], source: SourceVideo | None) -> Quote:
-        shape, ignored = defaults.copy(), list[str]()
+        shape = defaults.copy()
+        ignored: list[str] = []
         try:
             for field, given in body.items():
                 accept = active(field)
