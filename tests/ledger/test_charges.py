@@ -270,6 +270,7 @@ def test_many_charges_are_written_together_or_not_at_all(ledger: Ledger) -> None
         append_many(ledger, [*many("3", "4", "6", account="b"), *many("1", "9", "5", "7")])
     with pytest.raises(LedgerConflictError, match=r"^request 'r-0' is in the ledger already"):
         append_many(ledger, [*many("1", account="c"), *many("2", account="c")])
+    assert append_many(ledger, [*many("7", account="d"), *many("7", account="d")]) == [True, False], "twice in one call"
     assert append_many(ledger, []) == []
     assert [[-row.amount for row in rows(ledger, who)] for who in "abc"] == [[1, 2, 5], [3, 4], []]
     assert [ledger.walk(who).rows for who in "abc"] == [3, 2, 0], "numbered without a gap"
@@ -286,6 +287,16 @@ def test_accounts_are_locked_in_one_order(ledger: Ledger) -> None:
     event.listen(ledger._engine, "before_cursor_execute", note)
     append_many(ledger, [NewCharge(quote_of("1"), account, "r", WHEN) for account in ("b", "c", "a", "b")])
     assert [each for each in locked if isinstance(each, str)] == ["a", "b", "c"]
+
+
+def test_a_refund_locks_its_account_before_it_reads_what_is_left(ledger: Ledger) -> None:
+    """Otherwise two refunds at once could exceed the charge together."""
+    booked(ledger, "1")
+    statements: list[str] = []
+    event.listen(ledger._engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
+    back(ledger, "f", amount="1")
+    [lock, *_] = (place for place, each in enumerate(statements) if each.startswith("INSERT INTO ledger_accounts"))
+    assert all(lock < place for place, each in enumerate(statements) if "FROM ledger_refunds" in each)
 
 
 def engine_for(url: str) -> Engine:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal, localcontext
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -16,6 +17,7 @@ from databases import POSTGRES
 from ratecard import InferenceDetails, InstantError, LedgerEntry, PriceBook
 from ratecard.base.messages import echo
 from ratecard.ledger import Clock, LedgerConflictError, LedgerError, LedgerUnavailableError, open_ledger
+from ratecard.ledger.rows import difference
 from ratecard.ledger.store import Ledger
 
 
@@ -88,6 +90,28 @@ def test_the_same_request_with_another_charge_is_refused(ledger: Ledger) -> None
     assert str(caught.value) == words
     assert len(rows(ledger, "a")) == 2
     assert ledger.append(quote_of("0.10", "0.20"), account="a", request_id="r", timestamp=WHEN) is False, "equal"
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("sku", {"sku": "other"}),
+        ("currency", {"currency": "DIEM"}),
+        ("pricePerUnitUsd", {"price_per_unit": Decimal(2)}),
+        ("unit", {"unit": Decimal(2)}),
+        ("amount", {"amount": Decimal(-2)}),
+        ("notes", {"notes": "other"}),
+        ("requestId", {"details": InferenceDetails("s", None, 1, 2)}),
+        ("promptTokens", {"details": InferenceDetails("r", None, 3, 2)}),
+        ("completionTokens", {"details": InferenceDetails("r", None, 1, 3)}),
+    ],
+)
+def test_every_field_of_a_row_makes_another_charge(name: str, changes: dict[str, Any]) -> None:
+    details = InferenceDetails("r", None, 1, 2)
+    row = LedgerEntry(WHEN.isoformat(), "s", Decimal(1), Decimal(1), Decimal(-1), "USD", "m", details)
+    assert difference([row, row], [row, replace(row, **changes)]).startswith(f"{name} of row 2 is ")
+    attempt = replace(row, timestamp="2026-10-02T00:00:00Z", details=replace(details, execution_ms=5))
+    assert difference([row], [attempt]) == ""
 
 
 def test_a_request_that_costs_nothing_is_kept_too(ledger: Ledger) -> None:
