@@ -43,6 +43,20 @@ def test_a_lazy_ledger_of_another_schema_does_not_answer(database: str) -> None:
         append(ledger, "r")
 
 
+def test_a_trial_needs_every_table_that_is_written_and_leaves_nothing(tmp_path: Path) -> None:
+    with open_ledger(f"sqlite:///{tmp_path}/ledger.db") as ledger:
+        ledger.try_to_write()
+        assert ledger.walk("").rows == 0
+        for table in ("accounts", "requests", "refunds", "entries"):
+            with ledger._engine.begin() as connection:
+                connection.exec_driver_sql(f"ALTER TABLE ledger_{table} RENAME TO away")
+            with pytest.raises(LedgerUnavailableError, match=f"takes no writes: no such table: ledger_{table}"):
+                ledger.try_to_write()
+            with ledger._engine.begin() as connection:
+                connection.exec_driver_sql(f"ALTER TABLE away RENAME TO ledger_{table}")
+        ledger.try_to_write()
+
+
 READ, TRIAL, WRITE = Need
 
 
