@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
@@ -22,18 +23,18 @@ from ratecard.ledger import LedgerConflictError, LedgerError, LedgerUnavailableE
 from ratecard.ledger.charges import BookedCharge, BookedRefund, charge_async, refund_async
 from ratecard.ledger.store import Ledger
 from ratecard.rating.ledger_entry import currencies
-from ratecard.requests.body import INVALID, read_body
+from ratecard.requests.body import INVALID, MOST_BODY_BYTES, read_body
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber, decimal
 from ratecard.requests.metered import unrecognized
 from ratecard.server.answers import ErrorObject, InvalidRequest
 from ratecard.server.http import JSON, encode, error_object, read_json_body
+from ratecard.server.long_work import LONG_BODY, LongWork
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import new_router
 from ratecard.server.tables import LiveRateCard
 from ratecard.server.usage_history import Timestamp
 
-_MOST_BODY_BYTES = 2**20
 _MOST_MILLISECONDS = 2**53
 _LONGEST_NAME, _MOST_DIGITS = 200, 100
 _AMOUNT = rf"^[0-9]{{1,{_MOST_DIGITS}}}(\.[0-9]{{1,{_MOST_DIGITS}}})?$"
@@ -177,6 +178,11 @@ def read_charge(body: bytes, card: RateCard) -> dict[str, Any]:
             except QuoteError as error:
                 problems += _at_usage(error).problems or [(("usage",), error.error)]
         raise QuoteError(INVALID, problems)
+    if len(body) > LONG_BODY:  # it is read apart; what is refused would take long again where it is booked
+        try:
+            card.at(found["timestamp"]).rate(found["usage"])
+        except QuoteError as error:
+            raise _at_usage(error) from None
     return found
 
 
@@ -205,6 +211,7 @@ class _Booking:
     ledger: Ledger
     live: LiveRateCard
     most_body_bytes: int
+    long_work: LongWork
 
     async def answered(
         self,
@@ -215,7 +222,7 @@ class _Booking:
         """The answer of a booking, or of what refused it."""
         if account is None:
             raise HTTPException(401, "Authentication failed", {"WWW-Authenticate": "Bearer"})
-        body = await read_json_body(request, dict(request.scope["headers"]), self.most_body_bytes)
+        body = await read_json_body(request, dict(request.scope["headers"]), self.most_body_bytes, self.long_work)
         encodings = request.headers.get("accept-encoding", "")
         try:
             booked = await book(body, account)
@@ -238,10 +245,13 @@ class _Booking:
         content = json.dumps(booked.to_dict(), ensure_ascii=False, separators=(",", ":"))
         return _json(content.encode(), encodings)
 
-    async def charge(self, body: bytes, account: str) -> BookedCharge:
+    async def _read(self, request: Request, body: bytes, read: Callable[[bytes], dict[str, Any]]) -> dict[str, Any]:
+        return read(body) if len(body) <= LONG_BODY else await self.long_work.result_of(request, partial(read, body))
+
+    async def charge(self, request: Request, body: bytes, account: str) -> BookedCharge:
         """Rate and book."""
         card = self.live.now().card
-        found = read_charge(body, card)
+        found = await self._read(request, body, partial(read_charge, card=card))
         try:
             return await charge_async(self.ledger, card, found.pop("usage"), account=account, **found)
         except QuoteError as error:
@@ -250,9 +260,9 @@ class _Booking:
             field = "paid" if "paid" in found else "currency"
             raise QuoteError(INVALID, [((field,), str(error))]) from None
 
-    async def refund(self, body: bytes, account: str, request_id: str) -> BookedRefund:
+    async def refund(self, request: Request, body: bytes, account: str) -> BookedRefund:
         """Pay back."""
-        found = read_refund(body)
+        request_id, found = request.path_params["request_id"], await self._read(request, body, read_refund)
         if _NAME.accept(request_id) is None:
             raise RefundError("request_id", f"no charge '{echo(request_id)}' of this account")
         name = found.pop("id")
@@ -404,7 +414,7 @@ def charges_router(
     tables: LiveRateCard,
     account_of: Callable[..., Any],
     *,
-    most_body_bytes: int = _MOST_BODY_BYTES,
+    most_body_bytes: int = MOST_BODY_BYTES,
 ) -> APIRouter:
     """A router with `POST /charges` and its refunds, to be included under the base path of the API.
 
@@ -412,7 +422,7 @@ def charges_router(
     `HTTPException`: use keys that no customer has, because a key may charge its account any usage. `tables` rate each
     usage at its timestamp. A longer body than `most_body_bytes` is refused.
     """
-    booking, routes = _Booking(ledger, tables, most_body_bytes), new_router()
+    booking, routes = _Booking(ledger, tables, most_body_bytes, LongWork()), new_router()
     limits = tables.served.card.tables.limits
     payers = [name for name in currencies(*(each.rates for each in limits)) if name != USD]
     body = deepcopy(_CHARGE_BODY)
@@ -429,7 +439,7 @@ def charges_router(
         ),
     )
     async def charges(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
-        return await booking.answered(request, account, booking.charge)
+        return await booking.answered(request, account, partial(booking.charge, request))
 
     # A request id may have a slash. It is not an argument: for one, FastAPI would describe an answer 422.
     @routes.post(
@@ -444,9 +454,6 @@ def charges_router(
         ),
     )
     async def refunds(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
-        async def book(body: bytes, who: str) -> BookedRefund:
-            return await booking.refund(body, who, request.path_params["request_id"])
-
-        return await booking.answered(request, account, book)
+        return await booking.answered(request, account, partial(booking.refund, request))
 
     return routes

@@ -29,6 +29,15 @@ def decoder(coding: str, most: int) -> Callable[[bytes], bytes]:
     return partial(_decoded, names[0], most)
 
 
+def too_long(most: int) -> str:
+    """Say that a body is too long, and by which setting.
+
+    >>> too_long(1024)
+    'The body is too long: at most 1024 bytes, by the setting --body-bytes of the server'
+    """
+    return f"The body is too long: at most {most} bytes, by the setting --body-bytes of the server"
+
+
 def _decoded(coding: str, most: int, body: bytes) -> bytes:
     parts: list[bytes] = []
     left = most
@@ -40,7 +49,7 @@ def _decoded(coding: str, most: int, body: bytes) -> bytes:
             raise HTTPException(400, f"The body is not {coding}, as its Content-Encoding says") from None
         left -= len(part)
         if left < 0:
-            raise HTTPException(413, f"The body is too long: at most {most} bytes")
+            raise HTTPException(413, too_long(most))
         if not reader.eof:
             raise HTTPException(400, f"The body is not whole: its {coding} ends early")
         parts.append(part)

@@ -3,12 +3,12 @@
 import json
 import os
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from typing import Any
 
-from anyio import to_thread
 from fastapi import APIRouter, Security
 from fastapi.params import Depends
 from prometheus_client import REGISTRY, CollectorRegistry
@@ -21,7 +21,9 @@ from starlette.responses import Response
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems, allowed_values, echo
+from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
+from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import MOST_BODY_BYTES, read_body
 from ratecard.requests.fields import Choice
 from ratecard.server.answers import Health, LastRefusal
@@ -39,10 +41,11 @@ from ratecard.server.describe import (
     video_quote_description,
 )
 from ratecard.server.http import JSON, Headers, best_encoding, encode, read_json_body
+from ratecard.server.long_work import LONG_BODY, LongWork
 from ratecard.server.readiness import DRAINING
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import UNREAD
-from ratecard.server.source_videos import Probe, Sources
+from ratecard.server.source_videos import SOURCE_FIELDS, Probe, Sources
 from ratecard.server.tables import LiveRateCard, Served
 
 
@@ -58,6 +61,7 @@ class Service:
     probe: Probe | None = None
     most_body_bytes: int = MOST_BODY_BYTES
     unready: Callable[[], str] = str
+    long_work: LongWork = field(default_factory=LongWork)
 
     @property
     def guards(self) -> list[Depends]:
@@ -177,7 +181,9 @@ def model_routes(routes: APIRouter, service: Service) -> None:
         except QuoteError as error:
             return table_answer(served, asked, error.to_json(), 400)
         encoding = best_encoding(request.headers.get("accept-encoding", ""))
-        body = await to_thread.run_sync(served.models, type_, day, encoding)
+        body = served.kept_models(type_, day, encoding)
+        if body is None:
+            body = await service.long_work.result_of(request, partial(served.models, type_, day, encoding))
         return encoded_answer(body, encoding, served.headers)
 
     @routes.get(dependencies=guards, tags=["Models"], **model_description(service.live.served, guarded))
@@ -243,53 +249,59 @@ def billing_routes(routes: APIRouter, service: Service) -> None:
         return Response(json.dumps(sunset.body, ensure_ascii=False), sunset.status, headers, JSON)
 
 
-_Price = Callable[[Served, bytes], Awaitable[Quote]]
-# Bodies of this size in bytes and more are parsed in a thread, so that other requests do not wait.
-_LONG = 2**18
+# From a body and what is known of its source video.
+_Price = Callable[[PriceBook, bytes, SourceVideo | None], Quote]
 
 
 def quote_routes(routes: APIRouter, service: Service) -> None:
     """`POST /video/quote` and `POST /audio/quote`: the price of a request without running it."""
     sources = Sources(service.probe) if service.probe else None
-
     served, guarded, guards = service.live.served, service.check is not None, service.guards
 
-    async def priced_video(served: Served, body: bytes) -> Quote:
-        prices = served.book
-        if not sources or not (b"video_url" in body or b"\\u" in body):  # a JSON key may be escaped
-            return prices.quote_video(body if len(body) < _LONG else await _read(body))
-        fields = await _read(body)
-        source = await sources.of(prices, fields)
-        quote = prices.quote_video(fields, source=source)
-        # The URL alone has no effect on the price; the video that was read has one.
-        return replace(quote, ignored=tuple(n for n in quote.ignored if n != "video_url")) if source else quote
-
-    async def priced_audio(served: Served, body: bytes) -> Quote:
-        return served.book.quote_audio(body if len(body) < _LONG else await _read(body))
-
-    async def answered(request: Request, price: _Price) -> Response:
+    async def answered(request: Request, price: _Price, sources: Sources | None = None) -> Response:
         asked = dict(request.scope["headers"])
-        body = await read_json_body(request, asked, service.most_body_bytes)
+        body = await read_json_body(request, asked, service.most_body_bytes, service.long_work)
         served = service.live.now()
+        source = None
         try:
             explain = bool(request.scope["query_string"]) and explain_asked(request)
-            quote = await price(served, body)
+            if sources and (b"video_url" in body or b"\\u" in body):  # a JSON key may be escaped
+                source = await sources.of(request, served.book, await asked_of_source(request, body))
         except QuoteError as error:
             return table_answer(served, asked, error.to_json(), 400)
-        return table_answer(served, asked, explained(quote) if explain else quote.to_json(), model=quote.model)
+
+        def answer() -> Response:
+            try:
+                quote = price(served.book, body, source)
+            except QuoteError as error:
+                return table_answer(served, asked, error.to_json(), 400)
+            return table_answer(served, asked, explained(quote) if explain else quote.to_json(), model=quote.model)
+
+        return answer() if len(body) <= LONG_BODY else await service.long_work.result_of(request, answer)
+
+    async def asked_of_source(request: Request, body: bytes) -> dict[str, Any]:
+        read = partial(_fields_of_source, body)
+        return read() if len(body) <= LONG_BODY else await service.long_work.result_of(request, read)
 
     @routes.post(dependencies=guards, tags=["Quotes"], **video_quote_description(served, guarded))
     async def video_quote(request: Request, body: VideoQuoteRequest = UNREAD) -> Response:
-        return await answered(request, priced_video)
+        return await answered(request, _priced_video, sources)
 
     @routes.post(dependencies=guards, tags=["Quotes"], **audio_quote_description(served, guarded))
     async def audio_quote(request: Request, body: AudioQuoteRequest = UNREAD) -> Response:
-        return await answered(request, priced_audio)
+        return await answered(request, lambda prices, body, _: prices.quote_audio(body))
 
 
-async def _read(body: bytes) -> dict[str, Any]:
-    """The fields of a body; a long one is parsed in a thread."""
-    return read_body(body) if len(body) < _LONG else await to_thread.run_sync(read_body, body)
+def _fields_of_source(body: bytes) -> dict[str, Any]:
+    """The fields that decide whether a source video is read: all others would take memory while it is."""
+    fields = read_body(body)
+    return {name: fields[name] for name in SOURCE_FIELDS if name in fields}
+
+
+def _priced_video(prices: PriceBook, body: bytes, source: SourceVideo | None) -> Quote:
+    quote = prices.quote_video(body, source=source)
+    # The URL alone has no effect on the price; the video that was read has one.
+    return replace(quote, ignored=tuple(n for n in quote.ignored if n != "video_url")) if source else quote
 
 
 def explained(quote: Quote) -> bytes:

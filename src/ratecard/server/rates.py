@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from anyio import to_thread
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,11 +18,10 @@ from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateReques
 from ratecard.server.describe import estimate_description, rate_description
 from ratecard.server.endpoints import INVALID_QUERY, Service, table_answer
 from ratecard.server.http import read_json_body
+from ratecard.server.long_work import LONG_BODY, LONG_LIST
 from ratecard.server.route import UNREAD
 from ratecard.server.tables import Served
 
-# Bodies of this size in bytes and more are priced in a thread, so that other requests do not wait.
-_LONG = 2**16
 # Made once: `json.dumps` makes an encoder for every call with these options.
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -34,15 +32,20 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
 
     async def answered(request: Request, price: Any) -> Response:
         asked = dict(request.scope["headers"])
-        body = await read_json_body(request, asked, service.most_body_bytes)
+        body = await read_json_body(request, asked, service.most_body_bytes, service.long_work)
         served = service.live.now()
-        try:
-            if request.scope["query_string"]:
-                refuse_query(request)
-            found, model = price(served, body) if len(body) < _LONG else await to_thread.run_sync(price, served, body)
-        except QuoteError as error:
-            return table_answer(served, asked, error.to_json(), 400)
-        return table_answer(served, asked, found, model=model)
+
+        def answer(given: Any = body) -> Response:
+            try:
+                if request.scope["query_string"]:
+                    refuse_query(request)
+                found, model = price(served, given)
+            except QuoteError as error:
+                return table_answer(served, asked, error.to_json(), 400)
+            return table_answer(served, asked, found, model=model)
+
+        fields = _short(body)
+        return answer(fields) if fields is not None else await service.long_work.result_of(request, answer)
 
     @routes.post(dependencies=guards, tags=["Quotes"], **rate_description(*described))
     async def rate(request: Request, body: MeteredUsage | UsageList = UNREAD) -> Response:
@@ -60,7 +63,19 @@ def refuse_query(request: Request) -> None:
         raise QuoteError(INVALID_QUERY, [((), f"Unrecognized key(s) in object: {names}. Allowed: none")])
 
 
-def _rated(served: Served, body: bytes) -> tuple[bytes, str]:
+def _short(body: bytes) -> dict[str, Any] | bytes | None:
+    """What can be priced on the event loop: the fields of a short body, or one that cannot be read; else None."""
+    if len(body) > LONG_BODY:
+        return None
+    try:
+        fields = read_body(body)
+    except QuoteError:
+        return body
+    usages = fields.get("usages")
+    return None if isinstance(usages, list) and len(usages) > LONG_LIST else fields
+
+
+def _rated(served: Served, body: dict[str, Any] | bytes) -> tuple[bytes, str]:
     """The answer to a usage, and its model; or to a list of usages."""
     fields = read_body(body)
     if "usages" not in fields:
@@ -93,7 +108,7 @@ _OF_TEXT = (*_TOKENS, "service_parameters", "counts", *_SEARCHES)
 _ESTIMATED = usage_keys(_OF_TEXT)
 
 
-def _estimated(served: Served, body: bytes) -> tuple[bytes, str]:
+def _estimated(served: Served, body: dict[str, Any] | bytes) -> tuple[bytes, str]:
     """The estimate of a text request, and its model; a refusal of any other, which has a price before it runs."""
     fields, prices = read_body(body), served.book
     given = fields.get("model")
