@@ -43,7 +43,7 @@ _TURN = 16
 _MOST_UNPARSED, _LONG_UNPARSED = 2**25, 2**14
 # The most bytes of answers that clients have not taken, in one process.
 _MOST_UNTAKEN = 2**26
-# Nanoseconds after which an answer that is not taken makes room for another connection, and an instant after all others.
+# Nanoseconds after which an answer that is not taken makes room for another connection; an instant after all others.
 _NOT_TAKEN, _NEVER = 10**9, 2**63
 # A query is short, and each header costs something wherever one is looked up.
 _MOST_URL_BYTES, _MOST_HEADERS = 8192, 100
