@@ -7,6 +7,7 @@ import asyncio
 import gzip
 import itertools
 import json
+import os
 import resource
 import socket
 import sys
@@ -200,6 +201,7 @@ NAMES = (
 
 async def main() -> None:
     """Attack until the process is ended."""
+    os.nice(10)
     name, host, port = sys.argv[1:]
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

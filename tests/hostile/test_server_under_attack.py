@@ -26,9 +26,9 @@ BESIDE = 15
 
 @contextmanager
 def attacked(server: Server, name: str) -> Iterator[None]:
-    """Attack a server with what the machine has left, as others on other machines would."""
+    """Attack a server from a process of its own, which leaves the machine to others."""
     host, port = server.base.removeprefix("http://").split(":")
-    process = subprocess.Popen(["nice", "-n", "10", sys.executable, ATTACKS, name, host, port])
+    process = subprocess.Popen([sys.executable, ATTACKS, name, host, port])
     try:
         yield
         assert process.poll() is None, "the attack ended"
@@ -66,8 +66,7 @@ def most_memory(process: int) -> int:
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is read from /proc")
 @pytest.mark.parametrize("name", NAMES)
 def test_others_are_answered_soon(name: str) -> None:
-    settings = {"RATECARD_DRAIN": str(DRAIN), "RATECARD_GRACE": str(GRACE)}
-    with serving("--workers", "2", **settings) as server:
+    with serving("--workers", "2", RATECARD_DRAIN=str(DRAIN), RATECARD_GRACE=str(GRACE)) as server:
         workers = server.workers()
         assert len(workers) == 2
         # Before the attack: what it takes of the machine is no excuse.
@@ -78,7 +77,6 @@ def test_others_are_answered_soon(name: str) -> None:
             if slowest > most:  # the machine may have begun something else
                 slowest = slowest_quote(server)
             memory = max(map(most_memory, workers))
-            print(f"{name}: {slowest * 1000:.0f} of {most * 1000:.0f} ms, {memory / 10**6:.0f} MB")
             assert slowest <= most
             assert server.workers() == workers, "a worker was replaced"
             start = time.monotonic()

@@ -24,7 +24,7 @@ from ratecard.base.messages import Problems, allowed_values, echo
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.body import MOST_BODY_BYTES, read_body
+from ratecard.requests.body import MOST_BODY_BYTES, MOST_PROBLEMS, read_body
 from ratecard.requests.fields import Choice
 from ratecard.server.answers import Health, LastRefusal
 from ratecard.server.auth import Bearer, Check
@@ -209,6 +209,8 @@ def listing_asked(
     given = dict[str, str]()
     problems: Problems = []
     for name, value in request.query_params.multi_items():
+        if len(problems) == MOST_PROBLEMS:
+            break
         if name not in names or name in given:
             words = "Unrecognized key(s) in object" if name not in names else "Given twice"
             problems.append(((), f"{words}: '{echo(name)}'. Allowed: {allowed_values(names)}, each once"))

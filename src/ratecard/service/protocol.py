@@ -29,8 +29,6 @@ from ratecard.service.settings import Settings
 _PROBES = (b"/livez", b"/readyz")
 # Bytes that a header has beside its name and its value.
 _BESIDE = 4
-# A length with more digits is too long for any limit.
-_MOST_DIGITS = 18
 # Seconds at the end: for a request that is on its way on a kept connection, and for the first of a new connection.
 _ON_ITS_WAY, _FIRST = 1 / 20, 1
 # Seconds for which the rest of a refused request is read and dropped, so that its answer is not lost.
@@ -345,7 +343,7 @@ class Connection(HttpToolsProtocol):
             self._end_with(431, "header bytes", f"There are too many headers: at most {_MOST_HEADERS}")
         if self.headers[-1][0] == b"content-length" and value.isdigit():
             most = self._limits.body_bytes
-            if len(value) > _MOST_DIGITS or int(value) > most:
+            if int(value) > most:  # the parser refuses more digits than an integer of 64 bits has
                 self._end_with(413, "body bytes", too_long(most))
 
     def on_headers_complete(self) -> None:
