@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import date, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -38,7 +39,7 @@ def staying() -> Request:
 def test_work_is_done_in_order_in_another_thread() -> None:
     async def several() -> list[int]:
         work, done = LongWork(), list[int]()
-        await asyncio.gather(*(work.result_of(staying(), lambda at=at: done.append(at)) for at in range(20)))
+        await asyncio.gather(*(work.result_of(staying(), partial(done.append, at)) for at in range(20)))
         assert await work.result_of(staying(), threading.get_ident) != threading.get_ident()
         return done
 

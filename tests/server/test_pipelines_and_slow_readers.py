@@ -23,12 +23,11 @@ def server() -> Iterator[Server]:
         yield found
 
 
-def never_reading(server: Server, address: str = "127.0.0.1") -> socket.socket:
+def never_reading(server: Server, window: int = 4096) -> socket.socket:
     """A connection that sends requests for long answers, and reads none."""
     host, port = server.base.removeprefix("http://").split(":")
     connection = socket.socket()
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    connection.bind((address, 0))
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
     connection.connect((host, int(port)))
     connection.sendall(LISTING * 20)
     return connection
@@ -85,7 +84,7 @@ def test_a_url_and_the_number_of_headers_are_limited(server: Server, start: byte
         assert connection.recv(4096).startswith(b"HTTP/1.1 " + status)
 
 
-@pytest.mark.parametrize("length", [2**16 + 1, 2**70])
+@pytest.mark.parametrize("length", [2**16 + 1, 2**63])
 def test_a_body_that_says_it_is_too_long_is_refused_before_it_is_sent(server: Server, length: int) -> None:
     answered = sent(server, REQUEST.replace(b"Length: %d" % len(BODY), b"Length: %d" % length))
     assert answered.startswith(b"HTTP/1.1 413")
@@ -102,11 +101,11 @@ def test_a_client_that_does_not_take_its_answers_is_broken_off(server: Server) -
 def test_a_client_that_takes_its_answers_slowly_is_not(server: Server) -> None:
     """All of twenty listings, which takes longer than one answer may wait."""
     before, answered = refused(server, "write seconds"), 0
-    with never_reading(server) as connection:
+    with never_reading(server, 2**17) as connection:
         connection.sendall(CLOSE)
-        while more := connection.recv(50_000):
+        while more := connection.recv(2**17):
             answered += len(more)
-            time.sleep(0.02)
+            time.sleep(0.05)
     assert answered > 20 * 200_000
     assert refused(server, "write seconds") == before
 
@@ -122,16 +121,15 @@ def test_clients_that_take_nothing_make_room_for_others(server: Server) -> None:
 
 def test_a_pipeline_makes_room_for_others_after_the_answer_that_is_due() -> None:
     """Every connection has asked for much; another client is answered at once."""
-    with serving(RATECARD_CONNECTIONS="2", RATECARD_WRITE_SECONDS="3600") as server:
-        with server.connect() as one, server.connect() as other:
-            for each in (one, other):
-                each.sendall(REQUEST * 3000)
-            assert server.quote(BODY).status_code == 200
+    with serving(RATECARD_CONNECTIONS="2") as server, server.connect() as one, server.connect() as other:
+        for each in (one, other):
+            each.sendall(REQUEST * 3000)
+        assert server.quote(BODY).status_code == 200
 
 
 def test_connections_of_one_address_are_limited_but_those_of_proxies() -> None:
     limits = {"RATECARD_ADDRESS_CONNECTIONS": str(OF_ADDRESS), "RATECARD_FORWARDED_ALLOW": "127.0.0.1"}
-    with serving(**limits, verify=None) as server:  # type: ignore[arg-type]
+    with serving(**limits, verify=None) as server:
         host, port = server.base.removeprefix("http://").split(":")
 
         def connected(address: str) -> socket.socket:
