@@ -35,8 +35,9 @@ _ON_ITS_WAY, _FIRST = 1 / 20, 1
 _LINGER = 2
 # Bytes that are parsed at once outside of bodies: more could hold many requests.
 _PIECE = 512
-# Requests behind others that are begun in one turn of the event loop: those of other clients come between them.
-_TURN = 16
+# Requests behind others that are begun in one turn of the event loop: other clients come between them, and a turn may
+# accept one new connection only.
+_TURN = 4
 # The most bytes that wait to be parsed in one process, and above which one connection may be closed for it.
 _MOST_UNPARSED, _LONG_UNPARSED = 2**25, 2**14
 # The most bytes of answers that clients have not taken, in one process.
