@@ -11,7 +11,7 @@ from asking import QUOTE, asked, post
 import ratecard
 from ratecard import QuoteError, SourceVideo
 from ratecard.server import LiveRateCard, application
-from ratecard.server.endpoints import _LONG
+from ratecard.server.long_work import LONG_BODY
 
 URL = "https://example.com/clip.mp4"
 CLIP = SourceVideo(seconds="10", width=854, height=480, fps=30)
@@ -121,6 +121,6 @@ def test_a_field_written_in_escapes_is_found(card: ratecard.RateCard) -> None:
 
 def test_a_long_data_uri_is_read_without_keeping_others_waiting(card: ratecard.RateCard) -> None:
     probe = Probe()
-    uri = "data:video/mp4;base64," + base64.b64encode(bytes(_LONG)).decode()
+    uri = "data:video/mp4;base64," + base64.b64encode(bytes(LONG_BODY)).decode()
     assert answered(card, probe, UPSCALE | {"video_url": uri}).content == b'{"quote":0.25}'
     assert probe.asked == [uri]

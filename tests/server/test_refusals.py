@@ -9,6 +9,7 @@ from asking import BODY, QUOTE, asked, post
 
 import ratecard
 from ratecard.server import application
+from ratecard.server.content_encoding import too_long
 
 MOST = 8192
 
@@ -86,7 +87,7 @@ def test_a_body_is_as_long_as_allowed_and_no_longer(client: Any, size: int, stat
     assert answer.status_code == status
     assert "content-length" not in answer.request.headers or not chunked
     if status == 413:
-        assert answer.json() == {"error": f"The body is too long: at most {MOST} bytes"}
+        assert answer.json() == {"error": too_long(MOST)}
 
 
 @pytest.mark.parametrize("length", ["99999999", "9" * 5000])

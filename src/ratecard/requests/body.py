@@ -13,7 +13,7 @@ Body = Mapping[str, Any] | bytes | bytearray | str
 
 INVALID = "Invalid request body"
 # What a server reads of a body at most, unless it is told another length.
-MOST_BODY_BYTES = 16 * 2**20
+MOST_BODY_BYTES = 2**20
 # How many problems of what a body holds are listed: each may cost a look for what was meant.
 MOST_PROBLEMS = 50
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
@@ -28,7 +29,7 @@ from ratecard.ledger import (
 from ratecard.ledger.charges import BookedCharge, BookedRefund, charge_async, refund_async
 from ratecard.ledger.store import Ledger
 from ratecard.rating.ledger_entry import currencies
-from ratecard.requests.body import INVALID, read_body
+from ratecard.requests.body import INVALID, MOST_BODY_BYTES, read_body
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber, decimal
 from ratecard.requests.metered import unrecognized
@@ -43,12 +44,12 @@ from ratecard.server.bodies import (
 )
 from ratecard.server.describe import IGNORED, errors, headers_of
 from ratecard.server.http import JSON, encode, error_object, ignored_fields, read_json_body
+from ratecard.server.long_work import LONG_BODY, LongWork
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import UNREAD, new_router
 from ratecard.server.tables import LiveRateCard
 from ratecard.server.usage_history import Timestamp
 
-_MOST_BODY_BYTES = 2**20
 _DIGITS = re.compile(AMOUNT.removesuffix("$") + r"\Z")
 
 
@@ -190,6 +191,11 @@ def read_charge(body: bytes, card: RateCard) -> dict[str, Any]:
             except QuoteError as error:
                 problems += _at_usage(error).problems or [(("usage",), error.error)]
         raise QuoteError(INVALID, problems)
+    if len(body) > LONG_BODY:  # it is read apart; what is refused would take long again where it is booked
+        try:
+            card.at(found["timestamp"]).rate(found["usage"])
+        except QuoteError as error:
+            raise _at_usage(error) from None
     return found
 
 
@@ -218,6 +224,7 @@ class _Booking:
     ledger: Ledger
     live: LiveRateCard
     most_body_bytes: int
+    long_work: LongWork
 
     async def answered(
         self,
@@ -228,7 +235,7 @@ class _Booking:
         """The answer of a booking, or of what refused it."""
         if account is None:
             raise HTTPException(401, "Authentication failed", {"WWW-Authenticate": "Bearer"})
-        body = await read_json_body(request, dict(request.scope["headers"]), self.most_body_bytes)
+        body = await read_json_body(request, dict(request.scope["headers"]), self.most_body_bytes, self.long_work)
         encodings = request.headers.get("accept-encoding", "")
         try:
             booked = await book(body, account)
@@ -254,10 +261,13 @@ class _Booking:
         ignored = booked.ignored if isinstance(booked, BookedCharge) else ()
         return _json(content.encode(), encodings, ignored=ignored)
 
-    async def charge(self, body: bytes, account: str) -> BookedCharge:
+    async def _read(self, request: Request, body: bytes, read: Callable[[bytes], dict[str, Any]]) -> dict[str, Any]:
+        return read(body) if len(body) <= LONG_BODY else await self.long_work.result_of(request, partial(read, body))
+
+    async def charge(self, request: Request, body: bytes, account: str) -> BookedCharge:
         """Rate and book."""
         card = self.live.now().card
-        found = read_charge(body, card)
+        found = await self._read(request, body, partial(read_charge, card=card))
         try:
             return await charge_async(self.ledger, card, found.pop("usage"), account=account, **found)
         except QuoteError as error:
@@ -266,9 +276,9 @@ class _Booking:
             field = "paid" if "paid" in found else "currency"
             raise QuoteError(INVALID, [((field,), str(error))]) from None
 
-    async def refund(self, body: bytes, account: str, request_id: str) -> BookedRefund:
+    async def refund(self, request: Request, body: bytes, account: str) -> BookedRefund:
         """Pay back."""
-        found = read_refund(body)
+        request_id, found = request.path_params["request_id"], await self._read(request, body, read_refund)
         if _NAME.accept(request_id) is None:
             raise RefundError("request_id", f"no charge '{echo(request_id)}' of this account")
         name = found.pop("id")
@@ -377,7 +387,7 @@ def charges_router(
     tables: LiveRateCard,
     account_of: Callable[..., Any],
     *,
-    most_body_bytes: int = _MOST_BODY_BYTES,
+    most_body_bytes: int = MOST_BODY_BYTES,
 ) -> APIRouter:
     """A router with `POST /charges` and its refunds, to be included under the base path of the API.
 
@@ -385,7 +395,7 @@ def charges_router(
     `HTTPException`: use keys that no customer has, because a key may charge its account any usage. `tables` rate each
     usage at its timestamp. A longer body than `most_body_bytes` is refused.
     """
-    booking, routes = _Booking(ledger, tables, most_body_bytes), new_router()
+    booking, routes = _Booking(ledger, tables, most_body_bytes, LongWork()), new_router()
     limits = tables.served.card.tables.limits
     payers = [name for name in currencies(*(each.rates for each in limits)) if name != USD]
     currency = (str, Field("", description="A balance that pays all of it", examples=payers or None))
@@ -405,7 +415,7 @@ def charges_router(
         account: Annotated[str | None, Depends(account_of)],
         body: described = UNREAD,
     ) -> Response:
-        return await booking.answered(request, account, booking.charge)
+        return await booking.answered(request, account, partial(booking.charge, request))
 
     # A request id may have a slash. It is not an argument: for one, FastAPI would describe an answer 422.
     @routes.post(
@@ -421,9 +431,6 @@ def charges_router(
     async def refunds(
         request: Request, account: Annotated[str | None, Depends(account_of)], body: RefundRequest = UNREAD
     ) -> Response:
-        async def book(body: bytes, who: str) -> BookedRefund:
-            return await booking.refund(body, who, request.path_params["request_id"])
-
-        return await booking.answered(request, account, book)
+        return await booking.answered(request, account, partial(booking.refund, request))
 
     return routes

@@ -31,6 +31,15 @@ def decoder(coding: str, most: int) -> Callable[[bytes], bytes]:
     return partial(_decoded, names[0], most)
 
 
+def too_long(most: int) -> str:
+    """Say that a body is too long, and by which setting.
+
+    >>> too_long(1024)
+    'The body is too long: at most 1024 bytes, by the setting --body-bytes of the server'
+    """
+    return f"The body is too long: at most {most} bytes, by the setting --body-bytes of the server"
+
+
 def _decoded(coding: str, most: int, body: bytes) -> bytes:
     parts, left, at = list[bytes](), most, 0
     while at < len(body) or not parts:  # gzip may have several members
@@ -45,7 +54,7 @@ def _decoded(coding: str, most: int, body: bytes) -> bytes:
             at += _PIECE
             left -= len(part)
             if left < 0:
-                raise HTTPException(413, f"The body is too long: at most {most} bytes")
+                raise HTTPException(413, too_long(most))
             parts.append(part)
         at = min(at, len(body)) - len(reader.unused_data)
     return b"".join(parts)

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import text
 from ratecard.price_book import PriceBook
+from ratecard.requests.body import MOST_BODY_BYTES
 from ratecard.requests.text_body import body_of_text, usage_of_text
 from ratecard.server.answers import (
     ErrorObject,
@@ -27,6 +28,7 @@ from ratecard.server.answers import (
     RatedList,
     RatedQuote,
 )
+from ratecard.server.content_encoding import too_long
 from ratecard.server.http import JSON
 from ratecard.server.route import operation_id
 from ratecard.server.tables import Served
@@ -55,7 +57,7 @@ def errors(*statuses: int) -> _Answers:
         401: (ErrorObject, "No API key, or one that is not known", _error("Authentication failed")),
         404: (ErrorObject, "Not found", _error("Specified model not found: nothing")),
         406: (ErrorObject, "No offered type is accepted", _error("Accept application/json or text/csv")),
-        413: (ErrorObject, "The body is too long", _error("The body is too long: at most 16777216 bytes")),
+        413: (ErrorObject, "The body is too long", _error(too_long(MOST_BODY_BYTES))),
         415: (
             ErrorObject,
             "The body is not JSON, or encoded otherwise than by gzip or deflate",

@@ -3,12 +3,12 @@
 import json
 import os
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from typing import Any
 
-from anyio import to_thread
 from fastapi import APIRouter, Security
 from fastapi.params import Depends
 from prometheus_client import REGISTRY, CollectorRegistry
@@ -21,8 +21,10 @@ from starlette.responses import Response
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems, allowed_values, echo
+from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
-from ratecard.requests.body import MOST_BODY_BYTES, read_body
+from ratecard.rating.source_video import SourceVideo
+from ratecard.requests.body import MOST_BODY_BYTES, MOST_PROBLEMS, read_body
 from ratecard.requests.fields import Choice
 from ratecard.server.answers import Health, LastRefusal
 from ratecard.server.auth import Bearer, Check
@@ -39,6 +41,7 @@ from ratecard.server.describe import (
     video_quote_description,
 )
 from ratecard.server.http import JSON, Headers, best_encoding, encode, ignored_fields, read_json_body
+from ratecard.server.long_work import LONG_BODY, LongWork, Result
 from ratecard.server.readiness import DRAINING
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import UNREAD
@@ -58,6 +61,7 @@ class Service:
     probe: Probe | None = None
     most_body_bytes: int = MOST_BODY_BYTES
     unready: Callable[[], str] = str
+    long_work: LongWork = field(default_factory=LongWork)
 
     @property
     def guards(self) -> list[Depends]:
@@ -184,7 +188,9 @@ def model_routes(routes: APIRouter, service: Service) -> None:
         except QuoteError as error:
             return table_answer(served, asked, error.to_json(), 400)
         encoding = best_encoding(request.headers.get("accept-encoding", ""))
-        body = await to_thread.run_sync(served.models, type_, day, encoding)
+        body = served.kept_models(type_, day, encoding)
+        if body is None:
+            body = await service.long_work.result_of(request, partial(served.models, type_, day, encoding))
         return encoded_answer(body, encoding, served.headers)
 
     @routes.get(dependencies=guards, tags=["Models"], **model_description(service.live.served, guarded))
@@ -211,6 +217,8 @@ def listing_asked(
     given = dict[str, str]()
     problems: Problems = []
     for name, value in request.query_params.multi_items():
+        if len(problems) == MOST_PROBLEMS:
+            break
         if name not in names or name in given:
             words = "Unrecognized key(s) in object" if name not in names else "Given twice"
             problems.append(((), f"{words}: '{echo(name)}'. Allowed: {allowed_values(names)}, each once"))
@@ -251,55 +259,53 @@ def billing_routes(routes: APIRouter, service: Service) -> None:
         return Response(json.dumps(sunset.body, ensure_ascii=False), sunset.status, headers, JSON)
 
 
-_Price = Callable[[Served, dict[str, Any]], Awaitable[Quote]]
-# Bodies of this size in bytes and more are parsed in a thread, so that other requests do not wait.
-_LONG = 2**18
+# From the fields of a body and what is known of its source video.
+_Price = Callable[[PriceBook, dict[str, Any], SourceVideo | None], Quote]
 
 
 def quote_routes(routes: APIRouter, service: Service) -> None:
     """`POST /video/quote` and `POST /audio/quote`: the price of a request without running it."""
     sources = Sources(service.probe) if service.probe else None
-
     served, guarded, guards = service.live.served, service.check is not None, service.guards
 
-    async def priced_video(served: Served, fields: dict[str, Any]) -> Quote:
-        prices = served.book
-        if not sources or "video_url" not in fields:
-            return prices.quote_video(fields)
-        source = await sources.of(prices, fields)
-        quote = prices.quote_video(fields, source=source)
-        # The URL alone has no effect on the price; the video that was read has one.
-        return replace(quote, ignored=tuple(n for n in quote.ignored if n != "video_url")) if source else quote
-
-    async def priced_audio(served: Served, fields: dict[str, Any]) -> Quote:
-        return served.book.quote_audio(fields)
-
-    async def answered(request: Request, price: _Price) -> Response:
+    async def answered(request: Request, price: _Price, sources: Sources | None = None) -> Response:
         asked = dict(request.scope["headers"])
-        body = await read_json_body(request, asked, service.most_body_bytes)
-        served, fields = service.live.now(), dict[str, Any]()
+        body = await read_json_body(request, asked, service.most_body_bytes, service.long_work)
+        served = service.live.now()
+
+        async def result_of(work: Callable[[], Result]) -> Result:
+            return work() if len(body) <= LONG_BODY else await service.long_work.result_of(request, work)
+
+        def answer(fields: dict[str, Any], source: SourceVideo | None) -> Response:
+            try:
+                explain = bool(request.scope["query_string"]) and explain_asked(request)
+                quote = price(served.book, fields, source)
+            except QuoteError as error:
+                return table_answer(served, asked, error.to_json(), 400, served.model_of(fields))
+            if explain:
+                return table_answer(served, asked, explained(quote), model=quote.model)
+            return table_answer(served, asked, quote.to_json(), model=quote.model, ignored=quote.ignored)
+
         try:
-            fields = await _read(body)
-            explain = bool(request.scope["query_string"]) and explain_asked(request)
-            quote = await price(served, fields)
+            fields = await result_of(partial(read_body, body))
+            source = await sources.of(request, served.book, fields) if sources else None
         except QuoteError as error:
-            return table_answer(served, asked, error.to_json(), 400, served.model_of(fields))
-        if explain:
-            return table_answer(served, asked, explained(quote), model=quote.model)
-        return table_answer(served, asked, quote.to_json(), model=quote.model, ignored=quote.ignored)
+            return table_answer(served, asked, error.to_json(), 400)
+        return await result_of(partial(answer, fields, source))
 
     @routes.post(dependencies=guards, tags=["Quotes"], **video_quote_description(served, guarded))
     async def video_quote(request: Request, body: VideoQuoteRequest = UNREAD) -> Response:
-        return await answered(request, priced_video)
+        return await answered(request, _priced_video, sources)
 
     @routes.post(dependencies=guards, tags=["Quotes"], **audio_quote_description(served, guarded))
     async def audio_quote(request: Request, body: AudioQuoteRequest = UNREAD) -> Response:
-        return await answered(request, priced_audio)
+        return await answered(request, lambda prices, fields, _: prices.quote_audio(fields))
 
 
-async def _read(body: bytes) -> dict[str, Any]:
-    """The fields of a body; a long one is parsed in a thread."""
-    return read_body(body) if len(body) < _LONG else await to_thread.run_sync(read_body, body)
+def _priced_video(prices: PriceBook, fields: dict[str, Any], source: SourceVideo | None) -> Quote:
+    quote = prices.quote_video(fields, source=source)
+    # The URL alone has no effect on the price; the video that was read has one.
+    return replace(quote, ignored=tuple(n for n in quote.ignored if n != "video_url")) if source else quote
 
 
 def explained(quote: Quote) -> bytes:

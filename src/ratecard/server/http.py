@@ -5,15 +5,17 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from functools import partial
 from urllib.parse import quote
 
 import brotli  # type: ignore[import-untyped]
-from anyio import to_thread
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Message
 
-from ratecard.server.content_encoding import decoder
+from ratecard.server.content_encoding import decoder, too_long
+from ratecard.server.long_work import LONG_BODY, LongWork
 from ratecard.server.revision import SERVICE_VERSION
 
 JSON = "application/json"
@@ -29,6 +31,8 @@ def error_object(status: int, error: str, headers: Mapping[str, str] | None = No
     return Response(body, status, {**(headers or {}), "x-service-version": SERVICE_VERSION}, JSON)
 
 
+# More of them have no use, and would cost more than the answer.
+_MOST_RANGES, _MOST_PARAMETERS = 50, 10
 _QUALITY = re.compile(r"0(\.[0-9]{0,3})?|1(\.0{0,3})?")
 
 
@@ -37,6 +41,7 @@ def preferred(header: str, offered: Iterable[str]) -> str | None:
 
     The most specific range decides (RFC 9110, section 12.4.2): `text/csv`, then `text/*`, then `*/*`; or `gzip`, then
     `*`. A range that is there twice has its greater quality, and one whose quality is not a number from 0 to 1 has 0.
+    Ranges after the fiftieth are not read.
 
     >>> preferred("text/csv, */*;q=0.1", ["application/json", "text/csv"])
     'text/csv'
@@ -44,8 +49,8 @@ def preferred(header: str, offered: Iterable[str]) -> str | None:
     ('br', None)
     """
     qualities: dict[str, Decimal] = {}
-    for element in header.lower().split(","):
-        name, *parameters = map(str.strip, element.split(";"))
+    for element in header.lower().split(",", _MOST_RANGES)[:_MOST_RANGES]:
+        name, *parameters = map(str.strip, element.split(";", _MOST_PARAMETERS))
         given = next((each[2:] for each in parameters if each.startswith("q=")), "1")
         quality = Decimal(given) if _QUALITY.fullmatch(given) else Decimal(0)
         qualities[name] = max(quality, qualities.get(name, quality))
@@ -125,11 +130,17 @@ _JSON = JSON.encode()
 _DIGITS = 18
 
 
-async def read_json_body(request: Request, headers: Headers, most: int) -> bytes:
+# Bytes of long bodies that a process holds while the rest of them is on its way.
+_MOST_ON_THE_WAY = 2**26
+_on_the_way = 0
+
+
+async def read_json_body(request: Request, headers: Headers, most: int, long_work: LongWork) -> bytes:
     """The bytes of a JSON body. Raises `HTTPException`: 415 for another type, 413 for more than `most` bytes.
 
-    An encoded body is decoded, in a thread, and is longer than `most` by what comes out (see `content_encoding`).
+    An encoded body is decoded by `long_work`, and is longer than `most` by what comes out (see `content_encoding`).
     What the client sends is counted too, so that neither a wrong Content-Length nor a chunked body exceeds the limit.
+    Where too many long bodies are on their way, 503.
     """
     kind = headers.get(b"content-type", _JSON)
     if kind != _JSON and kind.partition(b";")[0].strip().lower() != _JSON:
@@ -137,27 +148,43 @@ async def read_json_body(request: Request, headers: Headers, most: int) -> bytes
     if b"content-encoding" in headers:
         decode = decoder(headers[b"content-encoding"].decode("latin-1"), most)
         plain = {name: value for name, value in headers.items() if name != b"content-encoding"}
-        return await to_thread.run_sync(decode, await read_json_body(request, plain, most))
+        encoded = await read_json_body(request, plain, most, long_work)
+        return await long_work.result_of(request, partial(decode, encoded))
     length = headers.get(b"content-length", b"0")
     if length.isdigit() and (len(length) > _DIGITS or int(length) > most):
         raise _too_long(most)
-    receive, size = request.receive, 0
-    parts: list[bytes] = []
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        part = message.get("body", b"")
-        size += len(part)
-        if size > most:
+    message = await request.receive()
+    if message["type"] == "http.request" and not message.get("more_body"):  # most bodies are short
+        body = bytes(message.get("body", b""))
+        if len(body) > most:
             raise _too_long(most)
-        if not (message.get("more_body") or parts):
-            return bytes(part)
-        parts.append(part)
-        if not message.get("more_body"):
-            return b"".join(parts)
+        return body
+    return await _joined(request, message, most)
+
+
+async def _joined(request: Request, message: Message, most: int) -> bytes:
+    """The parts of a body, the first of which is here."""
+    global _on_the_way
+    body = bytearray()
+    try:
+        while True:
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            part = message.get("body", b"")
+            body += part
+            _on_the_way += len(part)
+            if len(body) > most:
+                raise _too_long(most)
+            if not message.get("more_body"):
+                return bytes(body)
+            if _on_the_way > _MOST_ON_THE_WAY and len(body) > LONG_BODY:
+                words = "Too many long bodies are on their way. Try again later"
+                raise HTTPException(503, words, {"Connection": "close", "Retry-After": "1"})
+            message = await request.receive()
+    finally:
+        _on_the_way -= len(body)
 
 
 def _too_long(most: int) -> HTTPException:
     # The rest of the body is not read, so the connection must end with the answer.
-    return HTTPException(413, f"The body is too long: at most {most} bytes", {"Connection": "close"})
+    return HTTPException(413, too_long(most), {"Connection": "close"})

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from anyio import to_thread
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,11 +20,10 @@ from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateReques
 from ratecard.server.describe import estimate_description, rate_description
 from ratecard.server.endpoints import INVALID_QUERY, Service, table_answer
 from ratecard.server.http import read_json_body
+from ratecard.server.long_work import LONG_BODY, LONG_LIST
 from ratecard.server.route import UNREAD
 from ratecard.server.tables import Served
 
-# Bodies of this size in bytes and more are priced in a thread, so that other requests do not wait.
-_LONG = 2**16
 # The function from a body to its answer, and the model that it is about. It raises `QuoteError`.
 _Priced = Callable[[Served, dict[str, Any]], tuple[bytes, str]]
 # Made once: `json.dumps` makes an encoder for every call with these options.
@@ -37,16 +36,20 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
 
     async def answered(request: Request, price: _Priced) -> Response:
         asked = dict(request.scope["headers"])
-        body = await read_json_body(request, asked, service.most_body_bytes)
+        body = await read_json_body(request, asked, service.most_body_bytes, service.long_work)
         served = service.live.now()
         try:
             if request.scope["query_string"]:
                 refuse_query(request)
         except QuoteError as error:
             return table_answer(served, asked, error.to_json(), 400)
-        if len(body) < _LONG:
-            return table_answer(served, asked, *_answer(price, served, body))
-        return table_answer(served, asked, *await to_thread.run_sync(_answer, price, served, body))
+
+        def answer(given: dict[str, Any] | bytes) -> Response:
+            return table_answer(served, asked, *_answer(price, served, given))
+
+        if (fields := _short(body)) is not None:
+            return answer(fields)
+        return await service.long_work.result_of(request, partial(answer, body))
 
     @routes.post(dependencies=guards, tags=["Quotes"], **rate_description(*described))
     async def rate(request: Request, body: MeteredUsage | UsageList = UNREAD) -> Response:
@@ -64,12 +67,24 @@ def refuse_query(request: Request) -> None:
         raise QuoteError(INVALID_QUERY, [((), f"Unrecognized key(s) in object: {names}. Allowed: none")])
 
 
+def _short(body: bytes) -> dict[str, Any] | bytes | None:
+    """What can be priced on the event loop: the fields of a short body, or one that cannot be read; else None."""
+    if len(body) > LONG_BODY:
+        return None
+    try:
+        fields = read_body(body)
+    except QuoteError:
+        return body
+    usages = fields.get("usages")
+    return None if isinstance(usages, list) and len(usages) > LONG_LIST else fields
+
+
 @few_suggestions()
-def _answer(price: _Priced, served: Served, body: bytes) -> tuple[bytes, int, str]:
+def _answer(price: _Priced, served: Served, given: dict[str, Any] | bytes) -> tuple[bytes, int, str]:
     """The answer to a body, its status, and the model that it is about."""
     fields: dict[str, Any] = {}
     try:
-        fields = read_body(body)
+        fields = read_body(given)
         answer, model = price(served, fields)
     except QuoteError as error:
         return error.to_json(), 400, served.model_of(fields)

@@ -5,12 +5,13 @@ from functools import partial
 from inspect import iscoroutinefunction
 from typing import Any
 
-from anyio import CapacityLimiter, to_thread
+from starlette.requests import Request
 
 from ratecard.base.errors import QuoteError
 from ratecard.price_book import PriceBook
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.fields import Url
+from ratecard.server.long_work import LongWork
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS, VideoVersion
 
 # Reads a video from its URL or data URI. A coroutine function, or a function that is run in a thread. May raise
@@ -24,9 +25,9 @@ class Sources:
     """Probes source videos in threads of their own, `at_a_time` at most: a probe takes seconds."""
 
     def __init__(self, probe: Probe, at_a_time: int = 8) -> None:
-        self.probe, self._limiter = probe, CapacityLimiter(at_a_time)
+        self.probe, self._work = probe, LongWork(at_a_time)
 
-    async def of(self, prices: PriceBook, fields: Mapping[str, Any]) -> SourceVideo | None:
+    async def of(self, request: Request, prices: PriceBook, fields: Mapping[str, Any]) -> SourceVideo | None:
         """The facts of the request's video; None where the price does not depend on one, or the request has none."""
         url = fields.get("video_url")
         if not isinstance(url, str) or _URL.accept(url) is None or not reads_source(prices, fields):
@@ -34,7 +35,7 @@ class Sources:
         if iscoroutinefunction(self.probe):
             found = await self.probe(url)
         else:
-            found = await to_thread.run_sync(partial(self.probe, url), limiter=self._limiter)
+            found = await self._work.result_of(request, partial(self.probe, url))
         return found if isinstance(found, SourceVideo) else None
 
 

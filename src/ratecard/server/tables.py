@@ -8,6 +8,7 @@ import atexit
 import logging
 import os
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -22,10 +23,10 @@ from weakref import WeakSet
 from watchfiles import watch
 
 from ratecard.base.errors import Fault, QuoteError, TableError
+from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.changes.guard import Rules, refusals
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
-from ratecard.price_book import PriceBook
 from ratecard.server.answers import ModelList, json_of
 from ratecard.server.http import JSON, encode_as
 from ratecard.server.last_sound import Contents, LastSound, StateError
@@ -35,6 +36,10 @@ from ratecard.server.revision import SERVICE_VERSION
 from ratecard.tables.card import AnyModel
 
 _SECOND = 10**9
+# The type of the models, the boundaries of the card until then, the encoding.
+_Listing = tuple[str | None, int, str]
+# An answer has hundreds of kilobytes.
+_MOST_LISTINGS = 64
 
 
 class Served:
@@ -57,7 +62,7 @@ class Served:
         self.since, self.until = (int(each.timestamp()) * _SECOND for each in (since, until))
         self.book = card.at(instant)
         self.digest = card.digest
-        self._models: dict[tuple[str | None, str], bytes] = {}
+        self._models: dict[_Listing, bytes] = {}
         # Of every answer, and of the answers about each model whose retirement or next prices are announced.
         own = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
         self.headers = _encoded(own)
@@ -86,15 +91,28 @@ class Served:
         return (deprecation.headers if deprecation else {}) | price_change(model, self.book.instant)
 
     def models(self, type_: str | None, day: date | None, encoding: str) -> bytes:
-        """The answer of `GET /models` for a type and a day, in an encoding; that of today is made once."""
-        if day is not None and day != self.book.day:
-            return encode_as(self._listed(self.card.at(day), type_), encoding)
-        if (type_, encoding) not in self._models:
-            self._models[type_, encoding] = encode_as(self._listed(self.book, type_), encoding)
-        return self._models[type_, encoding]
+        """The answer of `GET /models` for a type and a day, in an encoding; made once for all days with the same."""
+        listing = self._listing(type_, day, encoding)
+        if listing not in self._models:
+            prices = self.book if day in (None, self.book.day) else self.card.at(day)
+            answer = json_of(ModelList(data=listed_models(prices, self.book.instant, type_)))
+            self._models[listing] = encode_as(answer, encoding)
+            while len(self._models) > _MOST_LISTINGS:
+                del self._models[next(iter(self._models))]
+        return self._models[listing]
 
-    def _listed(self, prices: PriceBook, type_: str | None) -> bytes:
-        return json_of(ModelList(data=listed_models(prices, self.book.instant, type_)))
+    def kept_models(self, type_: str | None, day: date | None, encoding: str) -> bytes | None:
+        """What `models` returns, if it is made already."""
+        return self._models.get(self._listing(type_, day, encoding))
+
+    def _listing(self, type_: str | None, day: date | None, encoding: str) -> _Listing:
+        """What decides an answer: no listed price changes between two boundaries of the card."""
+        moment = self.book.instant if day in (None, self.book.day) else utc(day)
+        return type_, bisect_right(self._boundaries, moment), encoding
+
+    @cached_property
+    def _boundaries(self) -> tuple[datetime, ...]:
+        return self.card.boundaries()
 
     def model(self, name: str, day: date | None) -> bytes:
         """The answer of `GET /models/{id}` for a day. Raises `QuoteError` for a model without a price on it."""

@@ -22,7 +22,7 @@ from uvicorn.supervisors import multiprocess
 
 from ratecard.server.readiness import DRAINING
 from ratecard.service.logs import log_config
-from ratecard.service.protocol import Connection, ServiceConfig
+from ratecard.service.protocol import Connection, ServiceConfig, break_off_stuck
 from ratecard.service.settings import SettingError, Settings, option
 
 _logger = logging.getLogger(__name__)
@@ -153,6 +153,12 @@ class DrainingServer(Server):
         """Begin to end; Ctrl-C ends without draining, and a second one breaks off requests too."""
         self._drains = sig == signal.SIGTERM and (self._drains or not self.should_exit)
         super().handle_exit(sig, frame)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look after the connections every second; whether to end."""
+        if counter % _TICKS == 0:
+            break_off_stuck(list(self.server_state.connections))
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Drain, answer the connections that wait to be accepted, and end."""

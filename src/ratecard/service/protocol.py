@@ -1,15 +1,25 @@
-"""One connection: limits that hold before any endpoint or key is asked, and its end while the server drains."""
+"""One connection: limits that hold before any endpoint or key is asked, and its end while the server drains.
+
+A client may send requests without waiting for answers. They are parsed one after the other, each when the one before
+is answered and taken: what waits are bytes, which are small, and the kernel holds back the rest.
+"""
 
 import asyncio
 from asyncio.events import TimerHandle
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from http import HTTPStatus
+from ipaddress import ip_address, ip_network
 from time import monotonic_ns
-from typing import Any
+from typing import Any, NoReturn
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn import Config
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from ratecard.server.content_encoding import too_long
 from ratecard.server.http import error_object
 from ratecard.server.metrics import REFUSED_REQUESTS
 from ratecard.server.readiness import DRAINING
@@ -23,6 +33,21 @@ _BESIDE = 4
 _ON_ITS_WAY, _FIRST = 1 / 20, 1
 # Seconds for which the rest of a refused request is read and dropped, so that its answer is not lost.
 _LINGER = 2
+# Bytes that are parsed at once outside of bodies: more could hold many requests.
+_PIECE = 512
+# Requests behind others that are begun in one turn of the event loop: other clients come between them, and a turn may
+# accept one new connection only.
+_TURN = 4
+# The most bytes that wait to be parsed in one process, and above which one connection may be closed for it.
+_MOST_UNPARSED, _LONG_UNPARSED = 2**25, 2**14
+# The most bytes of answers that clients have not taken, in one process.
+_MOST_UNTAKEN = 2**26
+# Nanoseconds after which an answer that is not taken makes room for another connection; an instant after all others.
+_NOT_TAKEN, _NEVER = 10**9, 2**63
+# A query is short, and each header costs something wherever one is looked up.
+_MOST_URL_BYTES, _MOST_HEADERS = 8192, 100
+# An address of IPv6 stands for all that one customer of a network has.
+_IPV6_PREFIX = 64
 
 
 class ServiceConfig(Config):
@@ -33,8 +58,43 @@ class ServiceConfig(Config):
         self.settings = settings
 
 
-class _TooLongError(Exception):
-    """Ends the parsing of a header."""
+class _RefusedError(Exception):
+    """Ends the parsing of a request that is refused."""
+
+
+class _Flow(FlowControl):
+    """Reads nothing while requests wait to be parsed, though an endpoint waits for its client's end."""
+
+    holds = False
+
+    def resume_reading(self) -> None:
+        """Read again, unless requests wait."""
+        if not self.holds:
+            super().resume_reading()
+
+
+_turns = deque[Callable[[], None]]()
+
+
+def _await_turn(loop: asyncio.AbstractEventLoop, begin: Callable[[], None]) -> None:
+    """Begin what waits behind another request, in order; a few in one turn of the event loop."""
+    if not _turns:
+        loop.call_soon(_take_turns, loop)
+    _turns.append(begin)
+
+
+def _take_turns(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        for _ in range(min(_TURN, len(_turns))):
+            _turns.popleft()()
+    finally:
+        if _turns:
+            loop.call_soon(_take_turns, loop)
+
+
+@lru_cache(maxsize=1)
+def _networks(allowed: tuple[str, ...]) -> list[Any]:
+    return [ip_network(each) for each in allowed if each != "*"]
 
 
 async def _too_many(scope: Scope, receive: Receive, send: Send) -> None:
@@ -43,61 +103,206 @@ async def _too_many(scope: Scope, receive: Receive, send: Send) -> None:
     await error_object(503, "Too many connections. Try again later", headers)(scope, receive, send)
 
 
+def _make_room(among: Iterable["Connection"]) -> bool:
+    """Close a connection that can best be spared; whether there is one.
+
+    That which has asked nothing for the longest time; else that whose answer has not been taken for the longest time;
+    else one whose requests wait behind others, after the answer that is due: its client must ask again.
+    """
+    now, by_age = monotonic_ns(), sorted(among, key=lambda each: each.idle_since)
+    for each in by_age:
+        if each.timeout_keep_alive_task and not each.transport.is_closing():
+            (each.transport.abort if each.untaken else each.transport.close)()
+            return True
+    for each in by_age:
+        if each.untaken and now - each.stuck_since > _NOT_TAKEN:
+            each.break_off()
+            return True
+    for each in by_age:
+        if each.requests_wait and not each.transport.is_closing():
+            each.close_next()
+            return True
+    return False
+
+
+def break_off_stuck(connections: Iterable[object]) -> None:
+    """Break off connections whose clients do not take their answers. To be called every second.
+
+    Those that are stuck for too long; and where all together hold too much, those that are stuck for the longest time.
+    """
+    now = monotonic_ns()
+    known = (each for each in connections if isinstance(each, Connection))
+    stuck = sorted((each for each in known if each.is_stuck(now)), key=lambda each: each.stuck_since)
+    excess = sum(each.untaken for each in stuck) - _MOST_UNTAKEN
+    for each in stuck:
+        if excess <= 0 and now - each.stuck_since < each.write_nanoseconds:
+            return
+        excess -= each.untaken
+        each.break_off()
+
+
 class Connection(HttpToolsProtocol):
-    """A connection whose header and body are limited in bytes and in time."""
+    """A connection whose requests and answers are limited in bytes and in time."""
 
     config: ServiceConfig
+    # Bytes that wait to be parsed, of all connections.
+    unparsed = 0
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._limits = self.config.settings
         # Bytes of a header: of its parsed parts, and of what arrived while it had not ended.
         self._parsed = self._arrived = 0
+        self._body = 0
         self._in_head = self._in_body = False
+        self._unparsed = b""
+        # Why a request is refused, once those before it are answered.
+        self._refusal: tuple[int, str, str] | None = None
         self._timer: TimerHandle | None = None
         self._timed = ""
         self._ending: Any = None
         self._crowded = self._lingering = False
-        self.idle_since = 0
+        self.address: object = None
+        self._running: Any = None
+        # When it was answered last, and since when an answer is not taken.
+        self.idle_since, self.stuck_since = monotonic_ns(), _NEVER
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for the first request."""
         super().connection_made(transport)
-        if len(self.connections) > self._limits.connections:
-            self._crowded = not self._make_room()
+        self.flow: _Flow = _Flow(transport)
+        self.address = self._client_address()
+        crowd = self._crowd()
+        self._crowded = bool(crowd) and not _make_room(crowd)
         self._wait_for("header")
 
-    def _make_room(self) -> bool:
-        """Close the connection that has asked nothing for the longest time; whether there is one."""
-        others = (each for each in self.connections if isinstance(each, Connection))
-        idle = [each for each in others if each.timeout_keep_alive_task and not each.transport.is_closing()]
-        if idle:
-            min(idle, key=lambda each: each.idle_since).transport.close()
-        return bool(idle)
+    def _client_address(self) -> object:
+        """The address of a client whose connections are counted; None for a proxy, and where none are."""
+        allowed = self._limits.forwarded_allow
+        if not self._limits.address_connections or "*" in allowed or not self.client:
+            return None
+        address = ip_address(self.client[0].partition("%")[0])
+        if any(address in network for network in _networks(allowed)):
+            return None
+        return address if address.version == 4 else ip_network((address, _IPV6_PREFIX), strict=False)
+
+    def _crowd(self) -> list["Connection"]:
+        """The other connections of its address, or of this process, if there are as many as may be; else none."""
+        if self.address is None and len(self.connections) <= self._limits.connections:
+            return []
+        others = [each for each in self.connections if isinstance(each, Connection) and each is not self]
+        if self.address is not None:
+            same = [each for each in others if each.address == self.address]
+            if len(same) >= self._limits.address_connections:
+                return same
+        return others if len(others) >= self._limits.connections else []
+
+    @property
+    def requests_wait(self) -> bool:
+        """Whether requests wait behind another one."""
+        return bool(self.pipeline or self._unparsed)
+
+    @property
+    def idle(self) -> bool:
+        """Whether everything that was asked is answered."""
+        return (self.cycle is None or self.cycle.response_complete) and not self.requests_wait
+
+    @property
+    def untaken(self) -> int:
+        """Bytes of answers that wait to be sent."""
+        return self.transport.get_write_buffer_size()
+
+    @property
+    def write_nanoseconds(self) -> int:
+        """How long an answer may wait to be taken."""
+        return self._limits.write_seconds * 10**9
+
+    def is_stuck(self, now: int) -> bool:
+        """Whether an answer waits to be sent; notes since when. What is taken is noticed within a second."""
+        self.stuck_since = min(self.stuck_since, now) if self.untaken else _NEVER
+        return self.stuck_since < now
+
+    def break_off(self) -> None:
+        """End the connection at once: closed otherwise, it would wait until its answer is taken."""
+        REFUSED_REQUESTS.labels("write seconds").inc()
+        self.transport.abort()
+
+    def close_next(self) -> None:
+        """Close the connection after the answer that is due, though other requests wait behind it."""
+        self.pipeline.clear()
+        self._unparsed = self._hold(b"")
+        if self._running is None or self._running.response_complete:
+            self.transport.close()
+        else:
+            self._running.keep_alive = False
+
+    def resume_writing(self) -> None:
+        """Go on: the client has taken most of what was sent."""
+        self.stuck_since = _NEVER
+        super().resume_writing()
+
+    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Begin to wait for the next request."""
-        self.idle_since = monotonic_ns()
+        """Begin with the request behind, when it is its turn; or wait for the next one."""
+        self.idle_since, self.stuck_since = monotonic_ns(), _NEVER
+        if self.requests_wait:
+            _await_turn(self.loop, self._next)
+        elif self._refusal and not self.transport.is_closing():
+            self._refuse(*self._refusal)
+        else:
+            super().on_response_complete()
+
+    def _next(self) -> None:
         super().on_response_complete()
+        if self.cycle.response_complete:
+            self._parse()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
         self._wait_for("")
+        self._unparsed = self._hold(b"")
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what has arrived, and limit what has not."""
-        if self._lingering:
+        """Parse what has arrived, if what was asked before is answered."""
+        if self._lingering or self._refusal:
             return
-        began = self._in_head
-        super().data_received(data)
-        if self._lingering or self.transport.is_closing():
+        self._unparsed = self._hold(self._unparsed + data)
+        self._parse()
+
+    def _hold(self, unparsed: bytes) -> bytes:
+        Connection.unparsed += len(unparsed) - len(self._unparsed)
+        return unparsed
+
+    def _parse(self) -> None:
+        """Parse the next request, as far as it has arrived, and limit what has not."""
+        data, at = self._unparsed, 0
+        while at < len(data) and not self.transport.is_closing() and not self._lingering and not self._refusal:
+            if self.cycle is not None and not self.cycle.response_complete and not self._in_body:
+                break
+            piece = data[at : at + self._piece()]
+            at += len(piece)
+            began = self._in_head
+            super().data_received(piece)
+            if began and self._in_head:  # all of it belongs to a header that has not ended
+                self._arrived += len(piece)
+                if self._arrived > self._limits.header_bytes:
+                    self._refusal = 431, "header bytes", self._too_long()
+                    self.send_400_response("")
+        gone = self.transport.is_closing() or self._lingering
+        self._unparsed = self._hold(b"" if gone or self._refusal else data[at:])
+        if gone:
             return
-        if began and self._in_head:  # all of it belongs to a header that has not ended
-            self._arrived += len(data)
-            if self._arrived > self._limits.header_bytes:
-                self._refuse(431, "header bytes", self._too_long())
-                return
+        if self._unparsed and Connection.unparsed > _MOST_UNPARSED and len(self._unparsed) > _LONG_UNPARSED:
+            self.close_next()
+        held, self.flow.holds = self.flow.holds, bool(self._unparsed)
+        if self.flow.holds:
+            self.flow.pause_reading()
+        elif held:
+            self.flow.resume_reading()
         answering = self.cycle is not None and not self.cycle.response_complete
         if self._in_body:
             self._wait_for("body")
@@ -106,26 +311,46 @@ class Connection(HttpToolsProtocol):
         if DRAINING.is_set():
             self.drain()
 
+    def _piece(self) -> int:
+        """How many bytes may be parsed at once."""
+        if not self._in_body:
+            return _PIECE
+        length = next((value for name, value in self.headers if name == b"content-length"), b"0")
+        return max(_PIECE, int(length) - self._body)
+
+    def on_body(self, body: bytes) -> None:
+        """Count a part of a body."""
+        self._body += len(body)
+        super().on_body(body)
+
     def on_message_begin(self) -> None:
         """Begin to count the bytes of a header."""
         super().on_message_begin()
-        self._in_head, self._parsed, self._arrived = True, 0, 0
+        self._in_head, self._parsed, self._arrived, self._body = True, 0, 0, 0
         self._wait_for("")
 
     def on_url(self, url: bytes) -> None:
         """Count the URL."""
         super().on_url(url)
         self._count(len(url))
+        if len(self.url) > _MOST_URL_BYTES:
+            self._end_with(414, "header bytes", f"The URL is too long: at most {_MOST_URL_BYTES} bytes")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Count a header."""
         super().on_header(name, value)
         self._count(len(name) + len(value) + _BESIDE)
+        if len(self.headers) > _MOST_HEADERS:
+            self._end_with(431, "header bytes", f"There are too many headers: at most {_MOST_HEADERS}")
+        if self.headers[-1][0] == b"content-length" and value.isdigit():
+            most = self._limits.body_bytes
+            if int(value) > most:  # the parser refuses more digits than an integer of 64 bits has
+                self._end_with(413, "body bytes", too_long(most))
 
     def on_headers_complete(self) -> None:
         """Let the application answer, or say that there are too many connections."""
         self._in_head, self._in_body = False, True
-        self._crowded = self._crowded and len(self.connections) > self._limits.connections
+        self._crowded = self._crowded and bool(self._crowd())
         probe = self.url.partition(b"?")[0].endswith(_PROBES)
         own: ASGIApp = self.config.loaded_app
         self.app = _too_many if self._crowded and not probe else own
@@ -138,7 +363,7 @@ class Connection(HttpToolsProtocol):
 
     def drain(self) -> None:
         """Say `Connection: close` with the last answer that is due, and close the connection after it."""
-        if self._ending is self.cycle or self.cycle is None or self.cycle.response_complete:
+        if self._ending is self.cycle or self.cycle is None or self.cycle.response_complete or self._unparsed.strip():
             return
         if self._ending is not None and not self._ending.response_started:
             self._ending.keep_alive = True  # another request came behind it
@@ -147,24 +372,23 @@ class Connection(HttpToolsProtocol):
 
     def shutdown(self) -> None:
         """Close the connection once its answers are sent; one without a request, if none is on its way."""
-        if self.cycle is None or self.cycle.response_complete:
+        if self.idle:
             new = self.cycle is None or self._in_head
             self.loop.call_later(_FIRST if new else _ON_ITS_WAY, self._close_idle)
         else:
             self.drain()
 
     def _close_idle(self) -> None:
-        if self.cycle is None or self.cycle.response_complete:
+        if self.idle:
             self.transport.close()
         else:
             self.drain()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what the parser refuses, which may be for our own reason."""
-        if self._parsed > self._limits.header_bytes:
-            self._refuse(431, "header bytes", self._too_long())
-        else:
-            self._refuse(400, "malformed", msg)
+        """Answer what the parser refuses, which may be for our own reason, after all that was asked before."""
+        self._refusal = self._refusal or (400, "malformed", msg)
+        if self._in_body or self.cycle is None or self.cycle.response_complete:
+            self._refuse(*self._refusal)
 
     def _refuse(self, status: int, reason: str, words: str) -> None:
         """Answer with an error object, and close the connection."""
@@ -184,7 +408,11 @@ class Connection(HttpToolsProtocol):
     def _count(self, size: int) -> None:
         self._parsed += size
         if self._parsed > self._limits.header_bytes:
-            raise _TooLongError
+            self._end_with(431, "header bytes", self._too_long())
+
+    def _end_with(self, status: int, reason: str, words: str) -> NoReturn:
+        self._refusal = status, reason, words
+        raise _RefusedError
 
     def _too_long(self) -> str:
         return f"The header is too long: at most {self._limits.header_bytes} bytes"
@@ -203,7 +431,8 @@ class Connection(HttpToolsProtocol):
     def _too_slow(self) -> None:
         part, self._timer = self._timed, None
         # Where nothing was sent, nothing is answered; and a second answer would be read as a part of the first.
-        if (part == "header" and not self._in_head) or (part == "body" and self.cycle.response_started):
+        begun = self.pipeline or self.cycle.response_started if part == "body" else not self._in_head
+        if begun:
             self.transport.close()
         else:
             self._refuse(408, f"{part} seconds", f"The {part} took too long")

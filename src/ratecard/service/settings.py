@@ -108,10 +108,14 @@ class Settings(BaseModel):
     grace: int = Field(10, ge=1, le=3600, description="Seconds until open requests are broken off at the end")
     keep_alive: int = Field(75, ge=1, le=3600, description="Seconds that a connection may wait for its next request")
     connections: _Count = Field(1000, description="Connections of one worker; more are answered with 503")
+    address_connections: int = Field(
+        0, ge=0, description="Those of one address, which is not a --forwarded-allow proxy; 0: any number"
+    )
     header_bytes: int = Field(65_536, ge=1024, le=2**20, description="Most bytes of a request's line and headers")
     header_seconds: int = Field(10, ge=1, le=3600, description="Seconds in which they must arrive")
-    body_bytes: int = Field(MOST_BODY_BYTES, ge=1024, le=2**30, description="Most bytes of a request's body")
+    body_bytes: int = Field(MOST_BODY_BYTES, ge=1024, le=2**30, description="Most bytes of a body, also decoded")
     body_seconds: int = Field(60, ge=1, le=3600, description="Seconds in which it must arrive")
+    write_seconds: int = Field(60, ge=1, le=3600, description="Seconds in which a client must take its answer")
     log_format: Literal["text", "json"] = Field("text", description="A line of text or an object for each event")
     access_log: bool = Field(False, description="Log each request too")
 

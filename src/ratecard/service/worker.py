@@ -27,7 +27,9 @@ SETTINGS, BETWEEN_WORKERS = "_RATECARD_SETTINGS", "_RATECARD_SHARED"
 def worker() -> FastAPI:
     """The application, by the settings in the environment."""
     shared = os.environ.get(BETWEEN_WORKERS)
-    return configured(Settings.model_validate_json(os.environ[SETTINGS]), Path(shared) if shared else None)
+    app = configured(Settings.model_validate_json(os.environ[SETTINGS]), Path(shared) if shared else None)
+    app.openapi()  # it is kept: made by the first who asks for it, it would let all others wait
+    return app
 
 
 def configured(settings: Settings, shared: Path | None = None) -> FastAPI:
