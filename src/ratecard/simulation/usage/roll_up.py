@@ -20,7 +20,7 @@ from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, SUMMED, Plan
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
-from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices, Grouping, period
+from ratecard.simulation.usage.roll_up_sql import Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.simulation.usage.shapes import Counted, Shapes, UsageFamily
 from ratecard.tables.windows import open_at
@@ -61,11 +61,6 @@ class Taken(NamedTuple):
     cells: str
     facts: str = ""
 
-    @property
-    def lacks_facts(self) -> bool:
-        """Whether it has other keys, and no facts by them were read."""
-        return bool(self.grouping.facts and not self.facts)
-
 
 class Numbering(Protocol):
     """Tables of numbered shapes that are kept, by the name of a grouping."""
@@ -77,19 +72,6 @@ class Numbering(Protocol):
 
     def write(self, connection: duckdb.DuckDBPyConnection, part: str, tables: Mapping[str, str]) -> None:
         """Keep what these queries give."""
-
-
-class RowsAgain(Protocol):
-    """A usage whose rows can be read once more."""
-
-    def facts(self, grouping: Grouping, groups: str) -> str:
-        """The table of the facts of a table of groups. Raises `SimulationError` where it is another usage by now."""
-
-    def amounts(self, found: Sequence[CellPrices], columns: Sequence[str], plan: Plan, *, whole: bool) -> AddedByKey:
-        """Requests and sums by all keys, which are elsewhere if they are too many, unless `whole` is asked.
-
-        See `Grouping.amounts_of`.
-        """
 
 
 class RollUp:
@@ -106,8 +88,6 @@ class RollUp:
         self.reading = Reading()
         self._sums = tuple(f"q{number}" for number in range(plan.sums))
         self.taken: list[Taken] = []
-        # The usage, where its rows are read again for what groups do not have.
-        self.again: RowsAgain | None = None
         # The facts for some of the keys only: see `facts_by`.
         self._coarser: dict[tuple[str, ...], str] = {}
         # The queries of which a view of facts is made, each with its grouping.
@@ -364,20 +344,9 @@ class RollUp:
             self._coarser[wanted] = table
         return self._coarser[wanted]
 
-    @property
-    def lacks_facts(self) -> bool:
-        """Whether there are keys by which no facts were read."""
-        return any(taken.lacks_facts for taken in self.taken)
-
     @cached_property
     def facts(self) -> str:
-        """The view of the facts: shape, type, model, day, keys, requests and sums.
-
-        Raises `SimulationError` where the usage is read again for them, and is not the same.
-        """
-        if again := self.again:
-            for taken in [each for each in self.taken if each.lacks_facts]:
-                self.take_facts(taken.groups, again.facts(taken.grouping, taken.groups))
+        """The view of the facts: shape, type, model, day, keys, requests and sums."""
         return self._view(lambda taken: taken.facts)
 
     @cached_property

@@ -88,9 +88,6 @@ class KeptUsage:
                 workspace.connection.execute(f"CREATE TABLE {shapes} AS {query}")
             self._tables[part] = KeptTables(groups, shapes, several=len(files) > 1)
 
-    # Its groups have all keys.
-    again = None
-
     @property
     def source(self) -> Source:
         """The files of the usage that was rolled up."""
