@@ -155,7 +155,6 @@ def simulate(
             if kept_outcomes and kept_outcomes.read(workspace.connection):
                 pricer.keep(compared[0], partial(kept_outcomes.of, pricer=pricer))
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
-            numbering = opened.numbering(plan) if isinstance(opened, KeptUsage) else None
             rolled = RollUp(workspace, plan, places)
             priced: list[list[Outcomes]] = []
             with closing(opened.groups(workspace, plan, progress)) as tables_of_groups:
@@ -164,7 +163,7 @@ def simulate(
                     if facts:
                         rolled.take_facts(groups_of, facts)
                         continue
-                    shapes = rolled.take(grouping, groups_of, numbering)
+                    shapes = rolled.take(grouping, groups_of)
                     priced.append(pricer.outcomes(compared, shapes))
             outcomes = of_chunks(rolled.shapes, priced, len(compared))
             without_moment = any(each.moment is None for each in rolled.shapes.standing[0])

@@ -3,11 +3,11 @@
 import gc
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -62,18 +62,6 @@ class Taken(NamedTuple):
     facts: str = ""
 
 
-class Numbering(Protocol):
-    """Tables of numbered shapes that are kept, by the name of a grouping."""
-
-    def read(
-        self, connection: duckdb.DuckDBPyConnection, part: str, tables: Mapping[str, Sequence[str]]
-    ) -> Mapping[str, str]:
-        """The query of each table, which has these columns; of none where they are not kept."""
-
-    def write(self, connection: duckdb.DuckDBPyConnection, part: str, tables: Mapping[str, str]) -> None:
-        """Keep what these queries give."""
-
-
 class RollUp:
     """One usage as shapes (each once, numbered) and facts (number, keys, requests, sums), a view of the engine.
 
@@ -93,59 +81,20 @@ class RollUp:
         # The queries of which a view of facts is made, each with its grouping.
         self._parts: dict[str, list[tuple[str, Grouping | None]]] = {}
 
-    def take(self, grouping: Grouping, groups: str, numbering: Numbering | None = None) -> Shapes:
-        """Number the shapes of a table of groups, of types that no other table has, or take them as they are kept.
+    def take(self, grouping: Grouping, groups: str) -> Shapes:
+        """Number the shapes of a table of groups, of types that no other table has.
 
         Gives the shapes. The engine may be reading the next table: this has a connection of its own.
         """
-        cells, first = self.workspace.new_table("cells"), len(self.shapes)
-        counted = ("requests", *self._sums_of(grouping))
-        tables = {
-            "families": ("family", *_FAMILY),
-            "lengths": ("nth", "length"),
-            "numbered": ("shape", "place", "moment", *counted),
-            "cells": ("shape", "type", "model", *self._columns_of(grouping)),
-        }
+        cells = self.workspace.new_table("cells")
         with self.workspace.another() as connection:
-            kept = self._kept(connection, grouping, cells, tables, numbering) if numbering else False
-            if not kept:
-                self._number(connection, grouping, groups, cells)
-            if numbering and not kept:
-                number = {
-                    "shape": f"CAST(shape - {first} AS INTEGER) AS shape",
-                    "length": "CAST(length AS VARCHAR) AS length",
-                }
-                columns = {name: ", ".join(number.get(each, each) for each in own) for name, own in tables.items()}
-                made = {name: cells if name == "cells" else name for name in tables}
-                queries = {name: f"SELECT {columns[name]} FROM {made[name]}" for name in tables}
-                numbering.write(connection, grouping.name, queries)
-            shapes = self._shapes(connection, counted)
+            self._number(connection, grouping, groups, cells)
+            shapes = self._shapes(connection, ("requests", *self._sums_of(grouping)))
             self.taken.append(Taken(grouping, groups, self._whole(connection, grouping, cells)))
-            if not (grouping.facts or numbering):
+            if not grouping.facts:
                 self._forget(connection, groups)
         self.shapes.extend(shapes)
         return shapes
-
-    def _kept(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        grouping: Grouping,
-        cells: str,
-        tables: Mapping[str, Sequence[str]],
-        numbering: Numbering,
-    ) -> bool:
-        """Make the tables of `_number` as they are kept, if they are."""
-        own = f"SELECT * REPLACE (CAST(shape + {len(self.shapes)} AS INTEGER) AS shape) FROM"
-        if kept := numbering.read(connection, grouping.name, tables):
-            with suppress(duckdb.Error):  # another process may have replaced them by now
-                connection.execute(f"CREATE TEMP TABLE families AS {kept['families']}")
-                connection.execute(f"CREATE TEMP TABLE lengths AS {kept['lengths']}")
-                connection.execute(f"CREATE TEMP TABLE numbered AS {own} ({kept['numbered']})")
-                connection.execute(f"CREATE TABLE {cells} AS {own} ({kept['cells']})")
-                return True
-            for table in ("families", "lengths", "numbered", cells):
-                connection.execute(f"DROP TABLE IF EXISTS {table}")
-        return False
 
     def _sums_of(self, grouping: Grouping) -> tuple[str, ...]:
         """The sums that some type of a grouping has; the others are zero."""
