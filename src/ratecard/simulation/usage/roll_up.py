@@ -28,18 +28,12 @@ from ratecard.tables.windows import open_at
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Pause the garbage collector, which takes a third of the time while many small values without cycles are made.
-
-    New objects move to the oldest generation afterwards. Objects that a caller has frozen stay frozen.
-    """
+    """Pause the garbage collector, which takes a third of the time while many small values without cycles are made."""
     was = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was and not gc.get_freeze_count():
-            gc.freeze()
-            gc.unfreeze()
         if was:
             gc.enable()
 
