@@ -230,7 +230,7 @@ class RollUp:
         unnested = "unnest(?::VARCHAR[]) AS named, unnest(?::DATE[]) AS first, unnest(?::DATE[]) AS next"
         connection.execute(f"CREATE TEMP TABLE periods AS SELECT {unnested}", columns_of)
         columns.append(f"coalesce(first, {period(grouping.day, self.plan.predicates.boundaries)}) AS moment")
-        within = f"named = {grouping.model} AND {grouping.day} >= first AND {grouping.day} < next"
+        within = f"named = {self._priced_model(grouping)} AND {grouping.day} >= first AND {grouping.day} < next"
         return f"SELECT {', '.join(columns)} FROM {groups} LEFT JOIN periods ON {within}"
 
     def _moments(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
@@ -264,7 +264,11 @@ class RollUp:
         unnested = "unnest(?::VARCHAR[]) AS named, unnest(?::INTEGER[]) AS its_clock"
         connection.execute(f"CREATE TEMP TABLE clocks AS SELECT {unnested}", listed)
         of_groups = f"on_day = {grouping.day} AND in_slot = {grouping.slot} AND clock = coalesce(its_clock, 0)"
-        return f"LEFT JOIN clocks ON named = {grouping.model} LEFT JOIN moments ON {of_groups}"
+        return f"LEFT JOIN clocks ON named = {self._priced_model(grouping)} LEFT JOIN moments ON {of_groups}"
+
+    def _priced_model(self, grouping: Grouping) -> str:
+        """The model whose prices a group has: rows of RPC take those of RPC, whatever model they name."""
+        return f"CASE WHEN type = 'rpc' THEN {DuckDbSql.literal(self.plan.rpc_model)} ELSE {grouping.model} END"
 
     def facts_by(self, keys: Collection[str]) -> str:
         """The facts by these keys, or by more where a table of fewer, which is made once, would save little."""
