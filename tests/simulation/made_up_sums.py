@@ -8,7 +8,6 @@ import duckdb
 from ratecard.simulation.results.key_sums import KeySums, Scales
 from ratecard.simulation.results.priced_facts import QUANTITY_NAMES, UNEVEN
 from ratecard.simulation.results.rows import Row
-from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 
 _PLACES = 12
 
@@ -30,4 +29,4 @@ def sums_of(rows: Sequence[Row]) -> KeySums:
         values = [row.key[0], row.requests, *amounts, *both]
         connection.execute(f"INSERT INTO sums VALUES ({', '.join('?' for _ in values)})", values)  # noqa: S608
     scales = Scales((0,) * len(QUANTITY_NAMES), (_PLACES, _PLACES), (1,))
-    return KeySums("sums", DuckDbSql(), scales, lambda query: connection.execute(query).fetchall())
+    return KeySums("sums", scales, lambda query: connection.execute(query).fetchall())

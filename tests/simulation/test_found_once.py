@@ -1,5 +1,6 @@
 """What many shapes, models and further candidates have in common is found once."""
 
+import gc
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from ratecard.simulation.pricing.kept_outcomes import _texts
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.pricing.shape_price import ShapePrices
 from ratecard.simulation.results.rows import EVEN, Row, made_rows
+from ratecard.simulation.usage.roll_up import uncollected
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.simulation.usage.shapes import UsageFamily
 from ratecard.tables import token_rates
@@ -96,3 +98,26 @@ def test_how_buckets_are_charged_is_found_once_for_models_alike() -> None:
 def test_families_are_kept_as_the_json_that_outcomes_were_always_kept_by() -> None:
     families = [UsageFamily("text", 'a"b\u2028', '{"x":"\u00e9\\n"}'), UsageFamily(None, None, "{}")]
     assert list(_texts(families)) == list(map(json.dumps, families))
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_garbage_of_the_host_is_left_alone(monkeypatch: pytest.MonkeyPatch, enabled: bool) -> None:
+    """Its collector pauses, and none of its objects are moved to another generation."""
+    frozen = counted_calls(monkeypatch)
+    was = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        with uncollected():
+            assert not gc.isenabled()
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if was else gc.disable)()
+    assert not frozen
+
+
+def counted_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The functions that move all objects of a process, each as often as it is called from now on."""
+    calls: list[str] = []
+    for name in ("freeze", "unfreeze", "collect"):
+        monkeypatch.setattr(gc, name, lambda *_, name=name: calls.append(name))
+    return calls

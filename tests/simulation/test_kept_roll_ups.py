@@ -328,6 +328,29 @@ def test_kept_outcomes_that_were_never_written(usage: Path, tmp_path: Path) -> N
             assert (found.total == expected) == (table is not last)
 
 
+def test_numbers_of_an_earlier_release_are_not_used(usage: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    rollup(usage, kept, NOW, by=["model"])
+    (kept / "numbers" / "one").mkdir(parents=True)
+    (kept / "numbers" / "one" / "cells.parquet").write_bytes(b"PAR1")
+    assert answers(kept, NOW, DEARER) == answers(usage, NOW, DEARER)
+    assert rollup(usage, kept, NOW, by=["model"]).anew == ""
+
+
+def test_a_simulation_of_a_roll_up_that_is_gone_answers_for_other_days(usage: Path, tmp_path: Path) -> None:
+    kept, later = tmp_path / "kept", tmp_path / "later.yaml"
+    later.write_text(
+        "candidate: later\neffective: 2026-10-07\nproposed_by: tests\nwhy: tests\n"
+        "changes:\n  - scale: {type: text}\n    factor: 1.3\n"
+    )
+    rollup(usage, kept, NOW, by=["model"])
+    with simulate(kept, NOW, by=["model", "day"]) as standing:
+        shutil.rmtree(kept)
+        further = standing.against(later)
+        with simulate(usage, NOW, later, by=["model", "day"]) as anew:
+            assert (further.total, further.groups) == (anew.total, anew.groups)
+
+
 def test_what_is_no_roll_up_and_what_was_damaged(usage: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     rollup(usage, kept, NOW)

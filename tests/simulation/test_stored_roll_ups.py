@@ -30,10 +30,9 @@ from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.shape_price import ShapePrices
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.usage.kept import numbering, storage
+from ratecard.simulation.usage.kept import storage
 from ratecard.simulation.usage.kept.place import KeptPlace
 from ratecard.simulation.usage.kept.storage import Stored
-from ratecard.simulation.usage.roll_up import RollUp
 from shipped import CARD as SHIPPED
 
 NOW = Side("now", SHIPPED)
@@ -119,16 +118,11 @@ def test_it_is_written_read_and_updated_like_a_folder(
     assert f"--out {address} --by" in answers(address, NOW, by=BY)["refused"]
 
 
-def test_outcomes_and_numbers_are_kept_and_never_trusted(
-    address: str, usage: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outcomes_are_kept_and_never_trusted(address: str, usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rollup(usage, address, NOW, by=BY)
     expected = answers(usage, NOW, DEARER)
     assert answers(address, NOW, DEARER) == expected
-    assert {name.split("/")[0] for name in objects(address)} == {"groups", "manifest.json", "numbers", "outcomes"}
-    with monkeypatch.context() as patched:
-        patched.setattr(RollUp, "_number", forbidden)
-        assert answers(address, NOW, DEARER) == expected
+    assert {name.split("/")[0] for name in objects(address)} == {"groups", "manifest.json", "outcomes"}
     alone = answers(usage, NOW)
     assert answers(address, NOW) == alone
     with monkeypatch.context() as patched:
@@ -136,26 +130,10 @@ def test_outcomes_and_numbers_are_kept_and_never_trusted(
         assert answers(address, NOW) == alone
     store = storage._store(address)
     for name in objects(address):
-        if name.startswith(("outcomes/", "numbers/")):
+        if name.startswith("outcomes/"):
             obstore.put(store, name, b"damaged")
     assert [answers(address, NOW, DEARER), answers(address, NOW)] == [expected, alone]
     assert all(contents(address, name) != b"damaged" for name in objects(address))
-    monkeypatch.setattr(numbering, "_MOST", 3)
-    first = parts(address)
-    answers(address, NOW, Side("later", SHIPPED.with_candidate(dated(usage.parent))))
-    assert 0 < len(parts(address)) <= 3 and parts(address) != first
-
-
-def parts(address: str) -> set[str]:
-    return {name.split("/")[1] for name in objects(address) if name.startswith("numbers/")}
-
-
-def dated(folder: Path) -> Path:
-    """A candidate that begins on a day of its own, so that shapes are numbered in another way."""
-    path = folder / "later.yaml"
-    words = "candidate: later\neffective: 2026-10-07\nproposed_by: tests\nwhy: tests\n"
-    path.write_text(f"{words}changes:\n  - scale: {{type: text}}\n    factor: 1.3\n")
-    return path
 
 
 def forbidden(*_: object) -> None:
@@ -409,7 +387,7 @@ def test_a_place_that_may_only_be_read(server: Server, usage: Path, monkeypatch:
         rollup(usage, address, NOW, by=["model"])
     server.use(monkeypatch)
     assert answers(address, NOW, DEARER) == expected
-    assert {name.split("/")[0] for name in objects(address)} == {"groups", "manifest.json", "numbers", "outcomes"}
+    assert {name.split("/")[0] for name in objects(address)} == {"groups", "manifest.json", "outcomes"}
 
 
 def refused(place: str, usage: Path) -> str:

@@ -21,7 +21,7 @@ from ratecard.simulation.report.sections import (
     untouched_table,
     winners_table,
 )
-from ratecard.simulation.report.sentences import answer, elsewhere, further, proposals, reached, scope
+from ratecard.simulation.report.sentences import answer, further, proposals, reached, scope
 from ratecard.simulation.report.table import CHANGES, Kind, Table, written
 from ratecard.simulation.report.tornado_page import tornado_headline, tornado_table
 from ratecard.simulation.results.limits import Beyond, ChangeLimits
@@ -45,8 +45,6 @@ def show_simulation(report: Report) -> None:
     for candidate in report.candidates:
         click.echo(click.style(paragraph(answer(report, candidate)), bold=True))
     click.echo(paragraph(scope(report)))
-    if words := elsewhere(report):
-        click.echo(paragraph(words))
     question = report.question
     if question.target and question.reached:
         click.echo(paragraph(reached(report, question.target, question.reached)))

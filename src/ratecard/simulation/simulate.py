@@ -34,7 +34,7 @@ from ratecard.simulation.usage.kept.kept_usage import KeptUsage, open_kept
 from ratecard.simulation.usage.kept.manifest import Distinguished
 from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.usage.predicates import Predicates
-from ratecard.simulation.usage.roll_up import RollUp, RowsAgain, uncollected
+from ratecard.simulation.usage.roll_up import RollUp, uncollected
 from ratecard.simulation.usage.roll_up_sql import Grouping
 from ratecard.simulation.usage.where import Chosen
 
@@ -54,10 +54,6 @@ class OpenUsage(Protocol):
     @property
     def source(self) -> Source:
         """The files of the usage."""
-
-    @property
-    def again(self) -> RowsAgain | None:
-        """What reads its rows once more, if they can be."""
 
     def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str, str]]:
         """Each grouping with the table of its groups, or with that of its facts too, if other keys are read apart."""
@@ -159,7 +155,6 @@ def simulate(
             if kept_outcomes and kept_outcomes.read(workspace.connection):
                 pricer.keep(compared[0], partial(kept_outcomes.of, pricer=pricer))
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
-            numbering = opened.numbering(plan) if isinstance(opened, KeptUsage) else None
             rolled = RollUp(workspace, plan, places)
             priced: list[list[Outcomes]] = []
             with closing(opened.groups(workspace, plan, progress)) as tables_of_groups:
@@ -168,7 +163,7 @@ def simulate(
                     if facts:
                         rolled.take_facts(groups_of, facts)
                         continue
-                    shapes = rolled.take(grouping, groups_of, numbering)
+                    shapes = rolled.take(grouping, groups_of)
                     priced.append(pricer.outcomes(compared, shapes))
             outcomes = of_chunks(rolled.shapes, priced, len(compared))
             without_moment = any(each.moment is None for each in rolled.shapes.standing[0])
@@ -179,10 +174,6 @@ def simulate(
                 kept_outcomes.write(workspace.connection, outcomes[0])
             remapping.check_used({each.model for each in rolled.shapes.families})
             found = Simulation(rolled, compared, pricer, outcomes, paid)
-            rolled.again = opened.again
-            if rolled.lacks_facts:
-                within(progress, (OPENED + READ) / 2, READ)("Reading usage: amounts by key", None)
-            found.comparison.add_by_key()
         within(progress, READ, PRICED)("Pricing", None)
         if found.rows and not found.priced and len(compared) > 1:
             raise SimulationError(found.unpriced_text())
@@ -293,9 +284,7 @@ def plan_of(
         for name in (model.model, *(model.aliases or ()))
         if model.type in LAYOUTS
     }
-    plan = Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own, layouts, meters)
-    # Of prices without a candidate, further ones will be asked, and costs are added up of the facts.
-    return plan._replace(by_key=bool(plan.others) and len(compared) > 1 and costs is None)
+    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own, layouts, meters)
 
 
 def _layouts(cards: Sequence[RateCard]) -> LayoutsOf:

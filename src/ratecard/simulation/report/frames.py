@@ -41,7 +41,7 @@ def _groups(report: Report) -> pyarrow.Table:
     ordered = (("key",), ("amount",), ("count", "quantity", "part"))
     columns = [field for kinds in ordered for field in found if field.kind in kinds]
     chosen = (
-        f"{parquet_value(field, DuckDbSql())} AS {DuckDbSql.quoted(name)}"
+        f"{parquet_value(field)} AS {DuckDbSql.quoted(name)}"
         for field, name in zip(columns, unlike(field.name for field in columns), strict=True)
     )
     query = f"SELECT {', '.join(chosen)} FROM {source}"

@@ -16,9 +16,8 @@ from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.results.comparison import Comparison
 from ratecard.simulation.results.priced_facts import QUANTITY_COLUMNS, QUANTITY_NAMES
-from ratecard.simulation.usage.dialect import DECIMAL_DIGITS, AmountWriter
+from ratecard.simulation.usage.dialect import DECIMAL_DIGITS
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
-from ratecard.simulation.usage.roll_up_sql import GroupsElsewhere
 
 _PERCENT_PLACES = 2
 # A difference up to here can be multiplied for a percentage within 128 bits.
@@ -39,13 +38,10 @@ class GroupField(NamedTuple):
     kind: Literal["key", "count", "quantity", "amount", "part", "derived"]
 
 
-def groups_query(
-    report: Report, within: str = "TRUE", elsewhere: GroupsElsewhere | None = None
-) -> tuple[str, tuple[GroupField, ...]]:
+def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[GroupField, ...]]:
     """The source of the groups (a subquery, in order of their keys), and the columns to choose from it.
 
-    Every column of a candidate begins with its name. `within`: one of `Comparison.parts`; `elsewhere`: the engine that
-    has the groups, which is asked.
+    Every column of a candidate begins with its name. `within`: one of `Comparison.parts`.
     """
     simulation, comparison = report.simulation, report.simulation.comparison
     keys, prices = comparison.roll_up.plan.by, simulation.cost_prices if simulation.costs else ()
@@ -56,13 +52,10 @@ def groups_query(
     costs = [f"{word}{side}" for side in range(len(prices)) for word in ("cost", "margin")]
     costs += ["unknown"] if costs else []
     columns = ", ".join((*names, "requests", *QUANTITY_COLUMNS, *amounts, *apart, *costs))
-    sql: AmountWriter = elsewhere.sql if elsewhere else DuckDbSql()
-    source = f"({comparison.groups(*further, within=within, elsewhere=elsewhere)}) AS groups({columns})"
+    source = f"({comparison.groups(*further, within=within)}) AS groups({columns})"
     ordered = f"{source} ORDER BY {', '.join(f'{name} NULLS LAST' for name in names)}" if names else source
-    if elsewhere and names:  # what is sorted is narrower than what is written
-        ordered = f"(SELECT * FROM {ordered}) AS groups"
     sides = side_names(report)
-    numbers = [*_numbers(comparison, sides, sql), *_costs(prices, sides)]
+    numbers = [*_numbers(comparison, sides), *_costs(prices, sides)]
     return ordered, (*_keys(keys, {number.name for number in numbers}), *numbers)
 
 
@@ -76,7 +69,7 @@ def _keys(keys: Sequence[str], taken: Collection[str]) -> Iterator[GroupField]:
         yield GroupField(f"by_{key}" if key in taken else key, f"key{number}", None, "key")
 
 
-def _numbers(comparison: Comparison, names: Sequence[str], sql: AmountWriter) -> Iterator[GroupField]:
+def _numbers(comparison: Comparison, names: Sequence[str]) -> Iterator[GroupField]:
     yield GroupField("requests", "requests", 0, "count")
     for name, column, places in zip(QUANTITY_NAMES, QUANTITY_COLUMNS, comparison.places, strict=True):
         yield GroupField(name, column, places, "quantity")
@@ -85,7 +78,7 @@ def _numbers(comparison: Comparison, names: Sequence[str], sql: AmountWriter) ->
         difference = f"(amount{side} - amount0)"
         yield GroupField(name, f"amount{side}", comparison.scale, "amount")
         yield GroupField(f"{name} difference", difference, comparison.scale, "derived")
-        yield GroupField(f"{name} percent", _percent(difference, "amount0", sql), _PERCENT_PLACES, "derived")
+        yield GroupField(f"{name} percent", _percent(difference, "amount0"), _PERCENT_PLACES, "derived")
         yield GroupField(f"{name} lost", f"lost{side}", comparison.scale, "part")
         yield GroupField(f"{name} new", f"new{side}", comparison.scale, "part")
 
@@ -99,22 +92,22 @@ def _costs(prices: Sequence[tuple[SidePrices, SidePrices]], names: Sequence[str]
         yield GroupField("requests_without_cost", "unknown", 0, "count")
 
 
-def _percent(difference: str, current: str, sql: AmountWriter) -> str:
+def _percent(difference: str, current: str) -> str:
     """The change in hundredths of a percent, rounded half-up; null where the current amount is zero."""
 
     def rounded(change: str, base: str) -> str:
-        return sql.quotient(f"({change} * {2 * 100 * 10**_PERCENT_PLACES} + {base})", f"(2 * {base})")
+        return f"({change} * {2 * 100 * 10**_PERCENT_PLACES} + {base}) // (2 * {base})"
 
     sign = f"CASE WHEN ({difference} < 0) = ({current} < 0) THEN 1 ELSE -1 END"
     exact = rounded(f"abs({difference})", f"nullif(abs({current}), 0)")
-    change, base = (sql.quotient(f"abs({amount})", str(_COARSE)) for amount in (difference, current))
+    change, base = (f"abs({amount}) // {_COARSE}" for amount in (difference, current))
     coarse = rounded(f"({change})", f"nullif({base}, 0)")
-    fits = f"greatest(abs({difference}), abs({current})) < CAST({_MOST_EXACT} AS {sql.integer})"
+    fits = f"greatest(abs({difference}), abs({current})) < CAST({_MOST_EXACT} AS HUGEINT)"
     return f"({sign}) * (CASE WHEN {fits} THEN {exact} ELSE {coarse} END)"
 
 
 # What is written of a column.
-_Value = Callable[[GroupField, AmountWriter], str]
+_Value = Callable[[GroupField], str]
 # A batch of rows, as Spark writes them.
 _ROWS_AT_ONCE = 200_000
 # A spreadsheet runs a cell that begins so as a formula; an apostrophe before it makes it text there.
@@ -142,11 +135,7 @@ def write_parquet(report: Report, path: Path) -> None:
 
 
 def _copy(report: Report, path: Path, options: str, value: _Value) -> None:
-    """Write the groups, a part after the other; what is not here becomes a folder."""
-    if elsewhere := report.simulation.comparison.elsewhere:
-        kind = ".parquet" if "parquet" in options else ".csv"
-        elsewhere.write(_query(report, value, elsewhere=elsewhere), f"file://{path}", kind)
-        return
+    """Write the groups, a part after the other."""
     roll_up, parts = report.simulation.comparison.roll_up, report.simulation.comparison.parts()
     files = [roll_up.workspace.folder / f"part-{number}" for number in range(len(parts))]
     for number, (within, file) in enumerate(zip(parts, files, strict=True)):
@@ -167,16 +156,17 @@ def _copy(report: Report, path: Path, options: str, value: _Value) -> None:
         file.unlink()
 
 
-def _csv_value(field: GroupField, sql: AmountWriter) -> str:
+def _csv_value(field: GroupField) -> str:
+    sql = DuckDbSql()
     if field.places is None:
         guarded = f"CASE WHEN {sql.matches(field.expression, _FORMULA)} THEN {sql.literal(_TEXT)} || {field.expression}"
         return f"{guarded} ELSE {field.expression} END"
     return sql.decimal_text(field.expression, field.places)
 
 
-def parquet_value(field: GroupField, sql: AmountWriter) -> str:
+def parquet_value(field: GroupField) -> str:
     """A value as Parquet holds it: an amount as a decimal."""
-    value = field.expression if field.places is None else sql.decimal(field.expression, field.places)
+    value = field.expression if field.places is None else DuckDbSql().decimal(field.expression, field.places)
     # DuckDB writes a column as required where it knows that no row lacks it: in some parts and files, not in others.
     return f"CASE WHEN requests >= 0 THEN {value} END"
 
@@ -186,17 +176,14 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
 
     It becomes a folder of that name, whole or not at all. Raises `SimulationError`, also where the place exists.
     """
-    if elsewhere := report.simulation.comparison.elsewhere:
-        elsewhere.write(_query(report, parquet_value, elsewhere=elsewhere), place)
-        return
     from ratecard.simulation.usage.engines.spark_files import write_table
 
     connection = report.simulation.comparison.roll_up.workspace.connection
     write_table(connection.sql(_query(report, parquet_value)).to_arrow_reader(_ROWS_AT_ONCE), place, master)
 
 
-def _query(report: Report, value: _Value, within: str = "TRUE", elsewhere: GroupsElsewhere | None = None) -> str:
+def _query(report: Report, value: _Value, within: str = "TRUE") -> str:
     """The query of the groups with their columns as they are written."""
-    source, fields = groups_query(report, within, elsewhere)
-    sql = elsewhere.sql if elsewhere else DuckDbSql()
-    return f"SELECT {', '.join(f'{value(field, sql)} AS {sql.quoted(field.name)}' for field in fields)} FROM {source}"
+    source, fields = groups_query(report, within)
+    columns = ", ".join(f"{value(field)} AS {DuckDbSql.quoted(field.name)}" for field in fields)
+    return f"SELECT {columns} FROM {source}"

@@ -105,14 +105,6 @@ def scope(report: Report) -> str:
     return f"{words}; {count(left)} rows without a price are in no figure." if left else f"{words}."
 
 
-def elsewhere(report: Report) -> str:
-    """How the groups can be had where they are too many to be here; empty where they are not."""
-    if not report.simulation.comparison.elsewhere:
-        return ""
-    count = report.figures.count(report.simulation.size(*report.simulation.by))
-    return f"Its {count} groups stay with Spark: --out groups.parquet has it write them, as a folder of that name."
-
-
 def further(report: Report, candidate: int) -> Iterator[str]:
     """What else is to say of a candidate: a year of it, customers, elasticity, margin."""
     if words := annualised(report, candidate):

@@ -15,7 +15,6 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.coverage import Coverage
 from ratecard.simulation.pricing.outcome import PricedShape, Vector
 from ratecard.simulation.pricing.price_table import SidePrices
-from ratecard.simulation.results.by_key import add_by_key
 from ratecard.simulation.results.key_sums import KeySums, Scales, of_integer
 from ratecard.simulation.results.priced_facts import QUANTITY_COLUMNS, QUANTITY_NAMES, UNEVEN, PricedFacts
 from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven, made_rows
@@ -24,7 +23,6 @@ from ratecard.simulation.usage.engines.duckdb_engine import read_columns
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.plan import MONTH, WEEK
 from ratecard.simulation.usage.roll_up import RollUp, uncollected
-from ratecard.simulation.usage.roll_up_sql import AddedByKey, GroupsElsewhere
 from ratecard.simulation.usage.shapes import Counted, each_once
 
 # Rows can be broken down by it whether it is a key or not: a shape has one.
@@ -77,23 +75,10 @@ class Comparison:
             side.prove_at(self.scale)
         self.coverage = Coverage(roll_up.workspace, self.sides)
         self._facts = PricedFacts(roll_up, self.sides, self.coverage)
-        # What is added up by keys, where facts by them are not made; and what of it is here.
-        self._by_key: AddedByKey | None = None
-        self._brought: list[AddedByKey] = []
         self._sums_of_keys: dict[str, KeySums] = {}
         self._forgotten = False
         # Charts and tables ask for the same breakdowns: the engine adds each up once.
         self._breakdowns: dict[tuple[str, ...], tuple[Row, ...]] = {}
-
-    def add_by_key(self) -> None:
-        """Add up by all keys what the roll-up has no facts of, while its usage is open."""
-        if (again := self.roll_up.again) and self.roll_up.lacks_facts:
-            self._by_key = add_by_key(self._facts, again)
-
-    @property
-    def elsewhere(self) -> GroupsElsewhere | None:
-        """What has the groups, where they are too many to be here."""
-        return self._by_key.elsewhere if self._by_key else None
 
     @cached_property
     def priced(self) -> list[_Priced]:
@@ -124,7 +109,7 @@ class Comparison:
         return self._breakdowns[keys]
 
     def by_key(self, key: str) -> KeySums:
-        """What each value of a key comes to, in the engine that has the groups by it.
+        """What each value of a key comes to, in the engine.
 
         Raises `SimulationError` for a key that the usage was not grouped by.
         """
@@ -132,15 +117,7 @@ class Comparison:
             sides = range(1, self.amounts)
             uneven = tuple(side for side in sides if self.coverage.uneven[side])
             scales = Scales(self.places, tuple(side.scale for side in self.sides), uneven)
-            name, elsewhere = self.name(key), self._elsewhere((key,))
-            if elsewhere:
-                names = ("requests", *QUANTITY_COLUMNS, *(f"amount{side}" for side in range(self.amounts)))
-                names += tuple(f"{name}{side}" for side in uneven for name in UNEVEN)
-                sums = ", ".join(f"sum({each}) AS {each}" for each in names)
-                table = elsewhere.kept(f"SELECT {name} AS name, {sums} FROM {elsewhere.table} GROUP BY {name}")
-                self._sums_of_keys[key] = KeySums(table, elsewhere.sql, scales, elsewhere.rows)
-            else:
-                self._sums_of_keys[key] = KeySums(self._summed(key, uneven), DuckDbSql(), scales, self._asked)
+            self._sums_of_keys[key] = KeySums(self._summed(key, uneven), scales, self._asked)
         return self._sums_of_keys[key]
 
     def _asked(self, query: str) -> list[Any]:
@@ -206,8 +183,6 @@ class Comparison:
     def count(self, keys: Sequence[str]) -> int:
         """Count the rows of a breakdown."""
         chosen = ", ".join(map(self.name, keys)) or "1"
-        if elsewhere := self._elsewhere(keys):
-            return int(elsewhere.rows(f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {elsewhere.table})")[0][0])
         source = self._of_keys(keys, 0)
         parts = self.parts() if {*self.roll_up.plan.by[:1]} & {*keys} else ("TRUE",)
         queries = (f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {source} WHERE {part})" for part in parts)
@@ -238,11 +213,10 @@ class Comparison:
 
     def parts(self) -> tuple[str, ...]:
         """Conditions that divide the groups by their first key, in its order, so that the engine can hold each part."""
-        if not self.roll_up.plan.by or self.elsewhere:
+        if not self.roll_up.plan.by:
             return ("TRUE",)
         name, found = self.name(self.roll_up.plan.by[0]), list[str]()
-        facts = self._added_by(self.roll_up.plan.by) or self.roll_up.facts
-        query = f"SELECT {name}, count(*) FROM {facts} WHERE {name} IS NOT NULL GROUP BY 1 ORDER BY 1"
+        query = f"SELECT {name}, count(*) FROM {self.roll_up.facts} WHERE {name} IS NOT NULL GROUP BY 1 ORDER BY 1"
         edges, held = list[str](), 0
         for key, count in self.roll_up.workspace.connection.execute(query).fetchall():
             if held and held + count > _MOST_FACTS:
@@ -255,14 +229,13 @@ class Comparison:
             found.append(f"{lower} AND {name} < {following}" if following else f"({lower} OR {name} IS NULL)")
         return tuple(found)
 
-    def groups(self, *further: SidePrices, within: str = "TRUE", elsewhere: GroupsElsewhere | None = None) -> str:
+    def groups(self, *further: SidePrices, within: str = "TRUE") -> str:
         """The query of the groups of one of `parts`: keys, requests, quantities, and each amount, at one scale.
 
         Then what is lost and what is new under each candidate. Of `further` prices, the sum of each at its own scale,
-        and last how many requests the first of them leaves out. `elsewhere`: the query is for what has the groups.
+        and last how many requests the first of them leaves out.
         """
-        scales = [10 ** (self.scale - side.scale) for side in self.sides]
-        zero = f"CAST(0 AS {(elsewhere.sql if elsewhere else DuckDbSql()).integer})"
+        scales, zero = [10 ** (self.scale - side.scale) for side in self.sides], "CAST(0 AS HUGEINT)"
         current, *others = (f"coalesce(amount{side}, 0) * {scale}" for side, scale in enumerate(scales))
         sums, joins, sides = [current, *(f"{current} + {other}" for other in others)], "", range(self.amounts)
         uneven = [side for side in sides[1:] if self.coverage.uneven[side]]
@@ -274,10 +247,8 @@ class Comparison:
             sums.append(f"amount{number}")
         if further:
             sums.append(f"CASE WHEN amount{self.amounts} IS NULL THEN requests END")
-        source = elsewhere.table if elsewhere else "" if further else self._added_by(self.roll_up.plan.by)
-        if not source:
-            facts, beside = self.roll_up.facts, range(self.amounts, self.amounts + len(further))
-            source = self._facts.query(facts, "LEFT JOIN", *sides, others=beside, uneven=uneven, further=joins)
+        facts, beside = self.roll_up.facts, range(self.amounts, self.amounts + len(further))
+        source = self._facts.query(facts, "LEFT JOIN", *sides, others=beside, uneven=uneven, further=joins)
         amounts = (f"coalesce(sum({amount}), 0)" if amount else zero for amount in sums)
         names = map(self.name, self.roll_up.plan.by)
         chosen = ", ".join((*names, _REQUESTS, *_QUANTITIES, *amounts))
@@ -380,35 +351,12 @@ class Comparison:
         return list(zip(*found, strict=True)), integers
 
     def _of_keys(self, keys: Sequence[str], *sides: int, uneven: int | None = None) -> str:
-        """What facts by keys come to at the prices of some sides, or what is added up by all keys already.
+        """What facts by keys come to at the prices of some sides.
 
         With `uneven`, a candidate, only what it or the current side alone prices.
         """
-        if added := self._added_by(keys):
-            return added
         only, further = ([], "") if uneven is None else ([uneven], self._facts.uneven(uneven, "JOIN"))
         return self._facts.query(self.roll_up.facts_by(keys), "LEFT JOIN", *sides, uneven=only, further=further)
-
-    def _added_by(self, keys: Sequence[str]) -> str:
-        """The table here of what is added up by these keys already, empty where none is; what is elsewhere comes."""
-        asked = self._days(keys)
-        if elsewhere := self._elsewhere(keys):
-            known = next((each for each in self._brought if asked <= {*each.keys}), None)
-            if known is None:
-                plan = self.roll_up.plan
-                columns = [name for key, name in zip(plan.keys, plan.key_columns, strict=True) if key in asked]
-                known = AddedByKey(elsewhere.brought(*columns), tuple(asked))
-                self._brought.append(known)
-            return known.table
-        return self._by_key.table if self._by_key and not self.elsewhere and asked <= {*self._by_key.keys} else ""
-
-    def _elsewhere(self, keys: Sequence[str]) -> GroupsElsewhere | None:
-        """What has the groups by these keys; None where what is here has them."""
-        plan, asked = self.roll_up.plan, self._days(keys)
-        return self.elsewhere if asked <= {*plan.keys} and not asked.isdisjoint(plan.others.values()) else None
-
-    def _days(self, keys: Sequence[str]) -> set[str]:
-        return {DAY if self.roll_up.plan.is_period(key) else key for key in keys}
 
     def forget(self) -> None:
         """Drop what only the candidates need."""

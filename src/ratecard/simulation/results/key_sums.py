@@ -13,7 +13,8 @@ from ratecard.base.money import EXACT
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.priced_facts import QUANTITY_COLUMNS, UNEVEN
 from ratecard.simulation.results.rows import EVEN, Row, Uneven
-from ratecard.simulation.usage.dialect import MOST_OF_SHARE, AmountWriter
+from ratecard.simulation.usage.dialect import MOST_OF_SHARE
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 
 # The order of the rows of a breakdown, and that of rows whose amounts are alike.
 BY_NAME, OF_ALIKE = "name NULLS LAST", "coalesce(name, ''), name NULLS LAST"
@@ -45,7 +46,6 @@ class KeySums:
     """
 
     table: str
-    sql: AmountWriter
     scales: Scales
     ask: Callable[[str], list[tuple[Any, ...]]]
 
@@ -104,19 +104,19 @@ class KeySums:
         Whole parts first, so that no product is longer than what is compared.
         """
         whole, (times, parts) = share // 1, (share % 1).as_integer_ratio()
-        divisor, quotient = f"greatest({of}, 1)", self.sql.quotient
+        divisor = f"greatest({of}, 1)"
         times_of = f"(({of} % {parts}) * {times} + {(parts - 1) * less})"
-        edge = f"({quotient(of, str(parts))}) * {times} + {quotient(times_of, str(parts))} - {less}"
-        every = quotient(amount, divisor)
-        return f"(({every}) > {whole} OR (({every}) = {whole} AND {amount} % {divisor} > {edge}))"
+        edge = f"({of} // {parts}) * {times} + {times_of} // {parts} - {less}"
+        every = f"({amount} // {divisor})"
+        return f"({every} > {whole} OR ({every} = {whole} AND {amount} % {divisor} > {edge}))"
 
     def falling_share(self, amount: str, of: str) -> str:
         """The order by an amount's share of another one, to nine decimals, the greatest first; both at least zero."""
-        divisor, quotient = f"greatest({of}, 1)", self.sql.quotient
+        divisor = f"greatest({of}, 1)"
         rest = f"({amount} % {divisor})"
-        fine = f"CASE WHEN {of} < {_LONG} THEN {quotient(f'({rest} * {_FINE})', divisor)}"
-        fine += f" ELSE {quotient(rest, f'greatest({quotient(of, str(_FINE))}, 1)')} END"
-        return f"{quotient(amount, divisor)} DESC, {fine} DESC"
+        fine = f"CASE WHEN {of} < {_LONG} THEN ({rest} * {_FINE}) // {divisor}"
+        fine += f" ELSE {rest} // greatest({of} // {_FINE}, 1) END"
+        return f"{amount} // {divisor} DESC, {fine} DESC"
 
     def ranked(
         self, amount: str, candidate: int, places: int, names: Collection[str | None], where: str, order: str = BY_NAME
@@ -132,7 +132,7 @@ class KeySums:
         rest = f"(({amount} % {unit}) + {unit}) % {unit}"
         ranks = f"row_number() OVER (ORDER BY rest DESC, {order}) AS place, sum(shown - rest) OVER () AS every"
         every = f"SELECT *, {amount} AS shown, {rest} AS rest FROM {self.compared(candidate)} WHERE {where}"
-        listed = ", ".join(self.sql.literal(name) for name in names if name is not None) or "NULL"
+        listed = ", ".join(DuckDbSql.literal(name) for name in names if name is not None) or "NULL"
         chosen = f"name IN ({listed})" + (" OR name IS NULL" if None in names else "")
         query = f"SELECT name, shown - rest, place, every FROM (SELECT *, {ranks} FROM ({every}) AS given) AS ranked"
         found = self.ask(f"{query} WHERE {chosen}")

@@ -31,9 +31,6 @@ ANY_URL = "https://video.invalid/"
 class Dialect(Protocol):
     """The expressions that group. Each takes a quoted column; its type is the engine's own."""
 
-    # The type of an exact sum.
-    integer: str
-
     def quoted(self, name: str) -> str:
         """A column's name as SQL writes it."""
 
@@ -58,12 +55,6 @@ class Dialect(Protocol):
     def total(self, number: str, condition: str, places: int) -> str:
         """The exact sum, 0 of nothing, where a condition holds. It raises where it is too large, and never wraps."""
 
-    def whole_total(self, number: str, *, short: bool) -> str:
-        """The exact sum of integers, which raises too; `short`: 64 bits hold each of them."""
-
-    def mixed_total(self, number: str, wide: str, short: str) -> str:
-        """The exact sum of integers: of `number` where the condition `short` says that 64 bits hold it, else `wide`."""
-
     def scaled(self, total: str, places: int) -> str:
         """A sum as an integer of 10^-places."""
 
@@ -87,22 +78,6 @@ class Dialect(Protocol):
 
     def given(self, columns: Mapping[str, str]) -> str:
         """The values of a row as they are, under these names: an object of the engine, or a record of texts."""
-
-
-class AmountWriter(Dialect, Protocol):
-    """The expressions that write what was added up: integers of 10^-places, with all of their digits."""
-
-    def quotient(self, number: str, divisor: str) -> str:
-        """A number that is not below zero, divided by one above zero; the whole part."""
-
-    def decimal(self, number: str, places: int) -> str:
-        """A decimal of 38 digits. It raises where these are too few."""
-
-    def decimal_text(self, number: str, places: int) -> str:
-        """The digits of a decimal, none too many."""
-
-    def matches(self, text: str, pattern: str) -> str:
-        """Whether a text has something of a pattern in it."""
 
 
 class Writer(Protocol):

@@ -62,25 +62,24 @@ class Source:
 
 
 @contextmanager
-def unchanged(before: Stamps, look: Callable[[], Stamps], when: str = "while") -> Iterator[None]:
+def unchanged(before: Stamps, look: Callable[[], Stamps]) -> Iterator[None]:
     """Raise `SimulationError` with the name of the file, where one was replaced or changed since `before`.
 
-    `when`: how that is said to lie to the reading of the usage. It comes in place of what an engine says of a file
-    that changes while it is read.
+    It comes in place of what an engine says of a file that changes while it is read.
     """
     try:
         yield
     except SimulationError as error:
-        _compare(before, look(), when, error)
+        _compare(before, look(), error)
         raise
-    _compare(before, look(), when)
+    _compare(before, look())
 
 
-def _compare(before: Stamps, after: Stamps, when: str, error: SimulationError | None = None) -> None:
+def _compare(before: Stamps, after: Stamps, error: SimulationError | None = None) -> None:
     for file, stamp in before.items():
         if (found := after.get(file)) != stamp:
             what = "was changed or replaced" if found else "was removed"
-            raise SimulationError(f"{file} {what} {when} the usage was read. Simulate it again") from error
+            raise SimulationError(f"{file} {what} while the usage was read. Simulate it again") from error
 
 
 def local_stamps(files: Iterable[str]) -> dict[str, Stamp]:

@@ -50,9 +50,6 @@ class Plan(NamedTuple):
     layouts: Mapping[str, Layout] = LAYOUTS
     # What these depend on: the meters of every card.
     meters: tuple[Meters, ...] = ()
-    # Whether amounts may be added up by key while the usage is read once more, if keys are read apart: then facts are
-    # not made before something else is asked.
-    by_key: bool = False
 
     @property
     def sums(self) -> int:
@@ -73,11 +70,6 @@ class Plan(NamedTuple):
     def key_columns(self) -> tuple[str, ...]:
         """The columns of the keys."""
         return tuple(f"key{number}" for number in range(len(self.keys)))
-
-    @property
-    def others_alone(self) -> bool:
-        """Whether no key is one that a shape or its day has."""
-        return len(self.others) == len(self.keys)
 
     def is_period(self, key: str) -> bool:
         """Whether a key is made of the day."""

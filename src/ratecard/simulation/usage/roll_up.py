@@ -3,11 +3,11 @@
 import gc
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -20,7 +20,7 @@ from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, SUMMED, Plan
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
-from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices, Grouping, period
+from ratecard.simulation.usage.roll_up_sql import Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.simulation.usage.shapes import Counted, Shapes, UsageFamily
 from ratecard.tables.windows import open_at
@@ -28,18 +28,12 @@ from ratecard.tables.windows import open_at
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Pause the garbage collector, which takes a third of the time while many small values without cycles are made.
-
-    New objects move to the oldest generation afterwards. Objects that a caller has frozen stay frozen.
-    """
+    """Pause the garbage collector, which takes a third of the time while many small values without cycles are made."""
     was = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was and not gc.get_freeze_count():
-            gc.freeze()
-            gc.unfreeze()
         if was:
             gc.enable()
 
@@ -61,36 +55,6 @@ class Taken(NamedTuple):
     cells: str
     facts: str = ""
 
-    @property
-    def lacks_facts(self) -> bool:
-        """Whether it has other keys, and no facts by them were read."""
-        return bool(self.grouping.facts and not self.facts)
-
-
-class Numbering(Protocol):
-    """Tables of numbered shapes that are kept, by the name of a grouping."""
-
-    def read(
-        self, connection: duckdb.DuckDBPyConnection, part: str, tables: Mapping[str, Sequence[str]]
-    ) -> Mapping[str, str]:
-        """The query of each table, which has these columns; of none where they are not kept."""
-
-    def write(self, connection: duckdb.DuckDBPyConnection, part: str, tables: Mapping[str, str]) -> None:
-        """Keep what these queries give."""
-
-
-class RowsAgain(Protocol):
-    """A usage whose rows can be read once more."""
-
-    def facts(self, grouping: Grouping, groups: str) -> str:
-        """The table of the facts of a table of groups. Raises `SimulationError` where it is another usage by now."""
-
-    def amounts(self, found: Sequence[CellPrices], columns: Sequence[str], plan: Plan, *, whole: bool) -> AddedByKey:
-        """Requests and sums by all keys, which are elsewhere if they are too many, unless `whole` is asked.
-
-        See `Grouping.amounts_of`.
-        """
-
 
 class RollUp:
     """One usage as shapes (each once, numbered) and facts (number, keys, requests, sums), a view of the engine.
@@ -106,66 +70,25 @@ class RollUp:
         self.reading = Reading()
         self._sums = tuple(f"q{number}" for number in range(plan.sums))
         self.taken: list[Taken] = []
-        # The usage, where its rows are read again for what groups do not have.
-        self.again: RowsAgain | None = None
         # The facts for some of the keys only: see `facts_by`.
         self._coarser: dict[tuple[str, ...], str] = {}
         # The queries of which a view of facts is made, each with its grouping.
         self._parts: dict[str, list[tuple[str, Grouping | None]]] = {}
 
-    def take(self, grouping: Grouping, groups: str, numbering: Numbering | None = None) -> Shapes:
-        """Number the shapes of a table of groups, of types that no other table has, or take them as they are kept.
+    def take(self, grouping: Grouping, groups: str) -> Shapes:
+        """Number the shapes of a table of groups, of types that no other table has.
 
         Gives the shapes. The engine may be reading the next table: this has a connection of its own.
         """
-        cells, first = self.workspace.new_table("cells"), len(self.shapes)
-        counted = ("requests", *self._sums_of(grouping))
-        tables = {
-            "families": ("family", *_FAMILY),
-            "lengths": ("nth", "length"),
-            "numbered": ("shape", "place", "moment", *counted),
-            "cells": ("shape", "type", "model", *self._columns_of(grouping)),
-        }
+        cells = self.workspace.new_table("cells")
         with self.workspace.another() as connection:
-            kept = self._kept(connection, grouping, cells, tables, numbering) if numbering else False
-            if not kept:
-                self._number(connection, grouping, groups, cells)
-            if numbering and not kept:
-                number = {
-                    "shape": f"CAST(shape - {first} AS INTEGER) AS shape",
-                    "length": "CAST(length AS VARCHAR) AS length",
-                }
-                columns = {name: ", ".join(number.get(each, each) for each in own) for name, own in tables.items()}
-                made = {name: cells if name == "cells" else name for name in tables}
-                queries = {name: f"SELECT {columns[name]} FROM {made[name]}" for name in tables}
-                numbering.write(connection, grouping.name, queries)
-            shapes = self._shapes(connection, counted)
+            self._number(connection, grouping, groups, cells)
+            shapes = self._shapes(connection, ("requests", *self._sums_of(grouping)))
             self.taken.append(Taken(grouping, groups, self._whole(connection, grouping, cells)))
-            if not (grouping.facts or numbering):
+            if not grouping.facts:
                 self._forget(connection, groups)
         self.shapes.extend(shapes)
         return shapes
-
-    def _kept(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        grouping: Grouping,
-        cells: str,
-        tables: Mapping[str, Sequence[str]],
-        numbering: Numbering,
-    ) -> bool:
-        """Make the tables of `_number` as they are kept, if they are."""
-        own = f"SELECT * REPLACE (CAST(shape + {len(self.shapes)} AS INTEGER) AS shape) FROM"
-        if kept := numbering.read(connection, grouping.name, tables):
-            with suppress(duckdb.Error):  # another process may have replaced them by now
-                connection.execute(f"CREATE TEMP TABLE families AS {kept['families']}")
-                connection.execute(f"CREATE TEMP TABLE lengths AS {kept['lengths']}")
-                connection.execute(f"CREATE TEMP TABLE numbered AS {own} ({kept['numbered']})")
-                connection.execute(f"CREATE TABLE {cells} AS {own} ({kept['cells']})")
-                return True
-            for table in ("families", "lengths", "numbered", cells):
-                connection.execute(f"DROP TABLE IF EXISTS {table}")
-        return False
 
     def _sums_of(self, grouping: Grouping) -> tuple[str, ...]:
         """The sums that some type of a grouping has; the others are zero."""
@@ -307,7 +230,7 @@ class RollUp:
         unnested = "unnest(?::VARCHAR[]) AS named, unnest(?::DATE[]) AS first, unnest(?::DATE[]) AS next"
         connection.execute(f"CREATE TEMP TABLE periods AS SELECT {unnested}", columns_of)
         columns.append(f"coalesce(first, {period(grouping.day, self.plan.predicates.boundaries)}) AS moment")
-        within = f"named = {grouping.model} AND {grouping.day} >= first AND {grouping.day} < next"
+        within = f"named = {self._priced_model(grouping)} AND {grouping.day} >= first AND {grouping.day} < next"
         return f"SELECT {', '.join(columns)} FROM {groups} LEFT JOIN periods ON {within}"
 
     def _moments(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
@@ -341,7 +264,11 @@ class RollUp:
         unnested = "unnest(?::VARCHAR[]) AS named, unnest(?::INTEGER[]) AS its_clock"
         connection.execute(f"CREATE TEMP TABLE clocks AS SELECT {unnested}", listed)
         of_groups = f"on_day = {grouping.day} AND in_slot = {grouping.slot} AND clock = coalesce(its_clock, 0)"
-        return f"LEFT JOIN clocks ON named = {grouping.model} LEFT JOIN moments ON {of_groups}"
+        return f"LEFT JOIN clocks ON named = {self._priced_model(grouping)} LEFT JOIN moments ON {of_groups}"
+
+    def _priced_model(self, grouping: Grouping) -> str:
+        """The model whose prices a group has: rows of RPC take those of RPC, whatever model they name."""
+        return f"CASE WHEN type = 'rpc' THEN {DuckDbSql.literal(self.plan.rpc_model)} ELSE {grouping.model} END"
 
     def facts_by(self, keys: Collection[str]) -> str:
         """The facts by these keys, or by more where a table of fewer, which is made once, would save little."""
@@ -364,20 +291,9 @@ class RollUp:
             self._coarser[wanted] = table
         return self._coarser[wanted]
 
-    @property
-    def lacks_facts(self) -> bool:
-        """Whether there are keys by which no facts were read."""
-        return any(taken.lacks_facts for taken in self.taken)
-
     @cached_property
     def facts(self) -> str:
-        """The view of the facts: shape, type, model, day, keys, requests and sums.
-
-        Raises `SimulationError` where the usage is read again for them, and is not the same.
-        """
-        if again := self.again:
-            for taken in [each for each in self.taken if each.lacks_facts]:
-                self.take_facts(taken.groups, again.facts(taken.grouping, taken.groups))
+        """The view of the facts: shape, type, model, day, keys, requests and sums."""
         return self._view(lambda taken: taken.facts)
 
     @cached_property

@@ -4,9 +4,9 @@ A query reads only the columns of its types. One query per type would read the c
 would group every row by every column.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 from ratecard.methods.method import MOST_COUNTED
 from ratecard.simulation.usage.columns import (
@@ -20,7 +20,7 @@ from ratecard.simulation.usage.columns import (
     Layout,
     UsageColumn,
 )
-from ratecard.simulation.usage.dialect import AmountWriter, ColumnType, Dialect, Writer
+from ratecard.simulation.usage.dialect import ColumnType, Dialect, Writer
 from ratecard.simulation.usage.plan import (
     EARLIEST,
     GIVEN,
@@ -70,15 +70,11 @@ class Grouping(NamedTuple):
     # What the columns of the shape hold, and the columns of the query that are sums.
     attribute_names: tuple[str, ...] = ()
     totals: tuple[str, ...] = ()
-    # Where other keys are read apart: the columns by which the query groups, a hash of them, the query that groups by
-    # that and by the other keys, one of the rows with all of these columns and what is summed, and the sums of a row.
-    # Else empty.
-    told: tuple[str, ...] = ()
+    # Where other keys are read apart: a hash of the columns by which the query groups, and the query that groups by
+    # that and by the other keys. Else empty.
     cell: str = ""
     facts: str = ""
     others: tuple[str, ...] = ()
-    rows: str = ""
-    of_row: tuple[str, ...] = ()
     # Whether the column of the shape is a number, which says the type and the model too.
     numbered: bool = False
     # Whether a quantity of a row may be below zero, as what a bill charged or gave back: then a sum does not say how
@@ -107,100 +103,6 @@ class Grouping(NamedTuple):
         chosen = ", ".join(("cell", *(f"{self.keys[int(key[3:])]} AS {key}" for key in self.others), "requests", *sums))
         return f"SELECT {chosen} FROM ({self.facts}) JOIN (SELECT {known} FROM {groups}) USING (cell)"
 
-    def amounts_of(
-        self,
-        prices: str,
-        sums: Mapping[str, "Summand"],
-        short: str,
-        columns: Iterable[str],
-        dialect: Dialect,
-    ) -> str:
-        """The query of sums by all keys, as text, of the rows whose cell is in the table `prices`, or in a join of it.
-
-        Each sum is made of the columns of the table, of `type`, and of the quantities of a row (`q0` and so on);
-        `short`: see `CellPrices`. Of `columns`, those that are none of them are 0.
-        """
-        texts = {f"key{number}": text for number, text in enumerate(self.keys)}
-        named = "".join(f", {key if key in self.others else text} AS {key}" for key, text in texts.items())
-        integer = dialect.integer if short == NEVER else "BIGINT"
-        quantities = (f", CAST({self.of_row[number]} AS {integer}) AS q{number}" for number in self.summed)
-        rows = f"SELECT {self.cell} AS cell, type{named}{''.join(quantities)} FROM ({self.rows}) AS given"
-        zero = f"CAST(0 AS {dialect.integer})"
-        found = {name: each.total(short, dialect) for name, each in sums.items()}
-        totals = (f"{found.get(each, zero)} AS {each}" for each in columns)
-        joined = f"({rows}) AS counted JOIN {prices}"
-        chosen = (f"{text if key in self.others else key} AS {key}" for key, text in texts.items())
-        grouping = ", ".join(f"counted.{key}" for key in texts)
-        return f"SELECT {', '.join((*chosen, 'count(*) AS requests', *totals))} FROM {joined} GROUP BY {grouping}"
-
-
-# Of which rows 64 bits hold what is added up, where it is all of them, or none.
-ALWAYS, NEVER = "TRUE", "FALSE"
-
-
-class Summand(NamedTuple):
-    """An integer of a row that is added up: as 64 bits, and as the longest `{integer}` of the engine."""
-
-    number: str
-    wide: str
-
-    def total(self, short: str, dialect: Dialect) -> str:
-        """The sum; `short`: of which rows 64 bits hold each number."""
-        wide = self.wide.format(integer=dialect.integer)
-        if short == NEVER:
-            return dialect.whole_total(wide, short=False)
-        if short == ALWAYS or self.wide == self.number:
-            return dialect.whole_total(self.number, short=True)
-        return dialect.mixed_total(self.number, wide, short)
-
-
-class CellPrices(NamedTuple):
-    """A grouping, the tables of its groups and of the prices of its cells, and the sums that are made of these.
-
-    `short`: of which rows 64 bits hold each number that is added up, a condition of their quantities.
-    """
-
-    grouping: Grouping
-    groups: str
-    prices: str
-    sums: Mapping[str, Summand]
-    short: str
-
-
-class GroupsElsewhere(Protocol):
-    """Groups that the engine of the usage has added up and keeps, because they are too many to come."""
-
-    @property
-    def sql(self) -> AmountWriter:
-        """How the engine writes amounts."""
-
-    @property
-    def table(self) -> str:
-        """Its table of them: requests and sums by all keys."""
-
-    def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """The few rows that a query of the engine finds, with decimals as integers."""
-
-    def kept(self, query: str) -> str:
-        """A table of the engine with what a query finds, until the end of the simulation."""
-
-    def brought(self, *keys: str) -> str:
-        """A table here of what they come to by some of their keys."""
-
-    def write(self, query: str, place: str, kind: str = "") -> None:
-        """Write what a query of the engine finds as a folder of files, by `kind` or the ending; whole or not at all.
-
-        Raises `SimulationError`, also where the place exists, or is not one that all of the engine's machines see.
-        """
-
-
-class AddedByKey(NamedTuple):
-    """A table of requests and sums by some keys, and what has the table, where that is not the engine here."""
-
-    table: str
-    keys: tuple[str, ...]
-    elsewhere: GroupsElsewhere | None = None
-
 
 class _Summed(NamedTuple):
     """A number of a row that is summed where a condition holds, and its decimals."""
@@ -208,11 +110,6 @@ class _Summed(NamedTuple):
     number: str
     condition: str
     places: int
-
-    @property
-    def of_row(self) -> str:
-        """The number of one row; of another than the condition chooses it means nothing."""
-        return self.number if self.places else f"coalesce({self.number}, 0)"
 
 
 class RollUpSql:
@@ -367,16 +264,7 @@ class RollUpSql:
             return written
         cell = named | shape
         facts = self._query(name, {"cell": self.dialect.hashed(cell.values())} | others, {}, sums, where)
-        each = cell | others | {name: number.of_row for name, number in numbers_of.items()}
-        rows = f"SELECT {_listed(each)} FROM {self._from} WHERE {where}"
-        return written._replace(
-            told=tuple(cell),
-            cell=self.dialect.hashed(cell),
-            facts=facts,
-            others=tuple(others),
-            rows=rows,
-            of_row=self._sums(layouts, self._scaled_row),
-        )
+        return written._replace(cell=self.dialect.hashed(cell), facts=facts, others=tuple(others))
 
     def _query(
         self, _: str, named: Mapping[str, str], shape: Mapping[str, str], sums: Mapping[str, str], where: str
@@ -426,7 +314,7 @@ class RollUpSql:
             self._day_of_group(),
             SLOT if self._cuts else "",
             tuple(own.get(key) or self.writer.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
-            self._sums(layouts, self.writer.scaled),
+            self._sums(layouts),
             attributes,
             signed=self.usage.is_ledger,
         )
@@ -439,21 +327,17 @@ class RollUpSql:
         whens = "".join(f" WHEN {number} THEN DATE '{start}'" for number, start in starts)
         return f"CASE {DAY}{whens} END" if self.plan.dated else ""
 
-    def _sums(self, layouts: Mapping[str, Layout], scaled: Callable[[str, int], str]) -> tuple[str, ...]:
-        """Each sum by type of row, as `scaled` makes integers of them, of groups or of single rows."""
+    def _sums(self, layouts: Mapping[str, Layout]) -> tuple[str, ...]:
+        """Each sum by type of row, as an integer."""
         found = []
         for number in range(self.plan.sums):
             totals = {
-                type_: scaled(self._total(each, number), places_of_type(self.usage, each)[number])
+                type_: self.writer.scaled(self._total(each, number), places_of_type(self.usage, each)[number])
                 for type_, each in layouts.items()
                 if number < each.sums
             }
             found.append(self._of_type(layouts, totals, "0", "type"))
         return tuple(found)
-
-    def _scaled_row(self, total: str, places: int) -> str:
-        """A sum of one row as an integer of 10^-places; what has none is one already."""
-        return self.dialect.scaled(total, places) if places else total
 
     def _total(self, layout: Layout, number: int) -> str:
         """A sum of a type, by its number. Token counts overlap, and are made disjoint."""

@@ -9,9 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
-from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import finalize
@@ -43,7 +42,7 @@ from ratecard.simulation.usage.files import (
     unchanged,
 )
 from ratecard.simulation.usage.plan import Plan, Usage
-from ratecard.simulation.usage.roll_up_sql import MADE_COLUMNS, AddedByKey, CellPrices, Grouping, RollUpSql
+from ratecard.simulation.usage.roll_up_sql import MADE_COLUMNS, Grouping, RollUpSql
 from ratecard.simulation.usage.shapes import integers_of
 from ratecard.tables.limits import Limits
 
@@ -121,8 +120,6 @@ def _reason(words: str) -> str:
 
 # Keys of more values than this, among the first rows, are read apart from the shapes.
 _FEW_KEYS, _FIRST_ROWS = 20, 100_000
-# Of fewer rows to a group it takes longer to find columns that need not be read again than to read them.
-_ROWS_OF_A_GROUP, _FIRST_GROUPS = 100, 1_000
 # Which types of a column fit each kind of a usage column.
 _FITTING = {
     "number": ("integer", "decimal", "double", "text"),
@@ -220,14 +217,6 @@ def read_columns(
     return columns[: len(names)], list(map(integers_of, columns[len(names) :]))
 
 
-def table_of_sums(workspace: Workspace, keys: Sequence[str], columns: Sequence[str]) -> str:
-    """A new table of requests and sums by keys."""
-    table = workspace.new_table("by_key")
-    typed = (*(f"{key} VARCHAR" for key in keys), "requests BIGINT", *(f"{name} HUGEINT" for name in columns))
-    workspace.connection.execute(f"CREATE TABLE {table} ({', '.join(typed)})")
-    return table
-
-
 class DuckDbUsage(NamedTuple):
     """A usage as a view of a workspace; `source` is what it was read from, `rows` tells about how many it has."""
 
@@ -236,58 +225,18 @@ class DuckDbUsage(NamedTuple):
     workspace: Workspace
     rows: Callable[[], int | None]
     stamps: Mapping[str, Stamp] = {}
-    # Looks whether its files are still those that were opened, around what reads them later.
-    unchanged: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def groups(
         self, workspace: Workspace, plan: Plan, progress: Progress = silent, *, whole: bool = False
     ) -> Generator[tuple[Grouping, str, str]]:
         """Each grouping with the table of its groups, in the order of the plan; the next is read while one is used.
 
-        Where keys are read apart, each again in the end, with the table of its facts; none is with `whole`, nor by a
-        plan that adds up amounts by key.
+        Where keys are read apart, each again in the end, with the table of its facts; none is with `whole`.
         """
         together = self._groupings(plan)
         apart = self._groupings(plan, apart=True) if not whole and self._many(plan) else ()
         rows = None if progress is silent else self.rows()
-        with_facts = not (plan.by_key and plan.others_alone)
-        yield from grouped(workspace, together, progress, rows, apart, with_facts=with_facts)
-
-    @property
-    def again(self) -> "DuckDbUsage":
-        """This usage, which can be read again."""
-        return self
-
-    def facts(self, grouping: Grouping, groups: str) -> str:
-        """The table of the facts of a table of groups, also once the usage is closed: it is read again.
-
-        Raises `SimulationError` where a file is not the one any more that was opened.
-        """
-        with self.unchanged():
-            query = grouping.facts_of(groups, integer_of(self.workspace.connection, grouping, groups))
-            table = self.workspace.new_table("facts")
-            with readable():
-                self.workspace.connection.execute(f"CREATE TABLE {table} AS {query}")
-            return table
-
-    def amounts(self, found: Sequence[CellPrices], columns: Sequence[str], plan: Plan, *, whole: bool) -> AddedByKey:
-        """Requests and sums by all keys, however many they are: see `Grouping.amounts_of`."""
-        connection, table = self.workspace.connection, table_of_sums(self.workspace, plan.key_columns, columns)
-        for grouping, groups, prices, sums, short in found:
-            # A column that rows need not be told apart by is not read again.
-            if (told := telling(connection, grouping.told, groups)) != grouping.told:
-                cell = DuckDbSql().hashed(told)
-                of_groups = f"SELECT {grouping.cell} AS cell, {cell} AS told FROM {groups}"
-                known, prices = prices, self.workspace.new_table("told_prices")
-                query = f"SELECT prices.* REPLACE (told AS cell) FROM {known} AS prices JOIN ({of_groups}) USING (cell)"
-                # A table, so that rows are joined once.
-                connection.execute(f"CREATE TABLE {prices} AS {query}")
-                grouping = grouping._replace(cell=cell)
-            priced = f"{prices} AS prices USING (cell)"
-            query = grouping.amounts_of(priced, sums, short, columns, DuckDbSql())
-            with readable():
-                connection.execute(f"INSERT INTO {table} {query}")
-        return AddedByKey(table, plan.keys)
+        yield from grouped(workspace, together, progress, rows, apart)
 
     def of_files(self, files: Collection[str]) -> "DuckDbUsage":
         """The rows of some of its files; it has to be by file."""
@@ -336,12 +285,10 @@ def grouped(
     progress: Progress,
     rows: int | None = None,
     apart: Sequence[Grouping] = (),
-    *,
-    with_facts: bool = True,
 ) -> Generator[tuple[Grouping, str, str]]:
     """Run the queries of groupings, each into a table; the next one runs while a table is used.
 
-    With those that read keys `apart`, these run, and then those of their facts, if they are asked for.
+    With those that read keys `apart`, these run, and then those of their facts.
     """
     connection, groupings = workspace.connection, apart or together
     share = (READ - OPENED) / max(len(groupings) * (2 if apart else 1), 1)
@@ -371,7 +318,7 @@ def grouped(
 
     with ThreadPoolExecutor(1) as pool:
         reading = [pool.submit(group, number) for number in range(len(groupings))]
-        adding = [pool.submit(add, number) for number in range(len(apart) if with_facts else 0)]
+        adding = [pool.submit(add, number) for number in range(len(apart))]
         try:
             yield from (each.result() for each in reading)
             yield from (found for each in adding if (found := each.result())[2])
@@ -385,21 +332,6 @@ def is_unique(connection: duckdb.DuckDBPyConnection, hashed: str, table: str) ->
     """Whether each row of a table has a hash of its own."""
     ((found,),) = connection.execute(f"SELECT count(*) = count(DISTINCT {hashed}) FROM {table}").fetchall()
     return bool(found)
-
-
-def telling(connection: duckdb.DuckDBPyConnection, columns: Sequence[str], groups: str) -> Sequence[str]:
-    """Some of the columns of a table of groups, whose hash is one of each group too; all where it would not pay."""
-    ((pays,),) = connection.execute(f"SELECT sum(requests) > {_ROWS_OF_A_GROUP} * count(*) FROM {groups}").fetchall()
-    if not pays:
-        return columns
-    # Most columns that are needed show it among the first groups, of which Python is the faster to tell.
-    first = connection.execute(f"SELECT {', '.join(columns)} FROM {groups} LIMIT {_FIRST_GROUPS}").fetchall()
-    alike = (len({row[:at] + row[at + 1 :] for row in first}) == len(first) for at in range(len(columns)))
-    for name in reversed(list(compress(columns, alike))):
-        fewer = [each for each in columns if each != name]
-        if fewer and is_unique(connection, DuckDbSql().hashed(fewer), groups):
-            columns = fewer
-    return columns
 
 
 def integer_of(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
@@ -445,7 +377,7 @@ def open_usage(
             workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
         written = kind != ".parquet"
         opened = _opened(workspace, names, Source.of(before), limits, layouts, dialect, written=written)
-        opened = opened._replace(stamps=before, unchanged=partial(unchanged, before, look, "since"))
+        opened = opened._replace(stamps=before)
         yield opened._replace(rows=lambda: rows) if written else opened
 
 

@@ -41,8 +41,6 @@ class DuckDbSql:
     made of.
     """
 
-    integer = "HUGEINT"
-
     @staticmethod
     def quoted(name: str) -> str:
         return '"{}"'.format(name.replace('"', '""'))
@@ -92,13 +90,6 @@ class DuckDbSql:
             return f"coalesce(sum({number}), 0)"
         return f"sum(CASE WHEN {condition} THEN {number} ELSE 0 END)"
 
-    def whole_total(self, number: str, *, short: bool) -> str:
-        return self.total(number, "TRUE", 0)
-
-    def mixed_total(self, number: str, wide: str, short: str) -> str:
-        # Integers of 128 bits take less time than telling rows apart.
-        return self.total(wide, "TRUE", 0)
-
     def day(self, column: str, type_: ColumnType) -> str:
         if type_ == "text":
             instant = f"regexp_full_match({column}, '{INSTANT}')"
@@ -140,9 +131,6 @@ class DuckDbSql:
         if not places:
             return f"CAST({total} AS HUGEINT)"
         return f"CAST(replace(CAST(CAST({total} AS DECIMAL(38,{places})) AS VARCHAR), '.', '') AS HUGEINT)"
-
-    def quotient(self, number: str, divisor: str) -> str:
-        return f"{number} // {divisor}"
 
     def decimal(self, number: str, places: int) -> str:
         type_ = f"DECIMAL({DECIMAL_DIGITS},{places})"

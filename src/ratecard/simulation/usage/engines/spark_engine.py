@@ -1,8 +1,7 @@
 """Spark groups usage where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
 
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from decimal import Decimal
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,16 +12,15 @@ import pyarrow
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.usage.billing_export import Export
-from ratecard.simulation.usage.columns import COUNTED, DAY, LAYOUTS, LayoutsOf
+from ratecard.simulation.usage.columns import COUNTED, LAYOUTS, LayoutsOf
 from ratecard.simulation.usage.engines.duckdb_engine import (
     Workspace,
     checked_usage,
     integer_of,
     is_unique,
-    table_of_sums,
 )
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
-from ratecard.simulation.usage.engines.spark_files import UNREADABLE, named_stamps, place_of, read, stamps, write_query
+from ratecard.simulation.usage.engines.spark_files import UNREADABLE, named_stamps, place_of, read, stamps
 from ratecard.simulation.usage.engines.spark_session import (
     as_far_as_it_runs,
     failures,
@@ -34,7 +32,7 @@ from ratecard.simulation.usage.engines.spark_session import (
 from ratecard.simulation.usage.engines.spark_sql import SparkSql, column_type
 from ratecard.simulation.usage.files import FILE, Source, Stamp, Stamps, unchanged
 from ratecard.simulation.usage.plan import GIVEN, Plan, Usage
-from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices, Grouping, RollUpSql, sum_of
+from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql, sum_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -51,14 +49,6 @@ _MOST_ROWS = 5 * _ROWS_AT_ONCE
 _SMALL = 4 * 2**20
 # So has a usage of fewer rows than these. Keys of more values among them are read apart from the shapes.
 _FIRST_ROWS, _FEW_KEYS = 10_000, 20
-# Facts of at most this many rows come, by keys that shapes have too: that is quicker. Of more, Spark adds up amounts.
-_MOST_FACTS = 100_000_000
-# More groups than these stay with Spark then, unless they are asked for.
-_MOST_GROUPS = 1_000_000
-# Prices of more cells than these are too many for each executor.
-_MOST_SENT = 2_000_000
-# Keys that are written as the same text by Spark and by DuckDB.
-_ALIKE = ("text", "integer", "decimal", "boolean", "date")
 
 
 class SparkUsage(NamedTuple):
@@ -68,79 +58,12 @@ class SparkUsage(NamedTuple):
     source: Source
     session: "SparkSession"
     workspace: Workspace
-    # Opens it once more, under the same name, when it may have been closed.
-    opened: Callable[[], AbstractContextManager["SparkUsage"]]
-    # Ends the session, if it was made for this usage.
-    ending: ExitStack
     stamps: Mapping[str, Stamp] = {}
-    # What its files are known by now.
-    look: Callable[[], Stamps] = dict
-
-    @property
-    def again(self) -> "SparkUsage":
-        """This usage, which can be read again."""
-        return self
-
-    def facts(self, grouping: Grouping, groups: str) -> str:
-        """The table of the facts of a table of groups, also once the usage is closed: it is read again.
-
-        Raises `SimulationError` where a file is not the one any more that was opened.
-        """
-        with self.opened() as usage, unchanged(self.stamps, lambda: usage.stamps, "since"):
-            return usage._facts(grouping, groups)
 
     def _facts(self, grouping: Grouping, groups: str) -> str:
         of_cells = grouping._replace(facts=f"FROM {_PART}")
         integer = integer_of(self.workspace.connection, grouping, groups)
         return self._brought("facts", grouping.facts, of_cells.facts_of(groups, integer))
-
-    def amounts(self, found: Sequence[CellPrices], columns: Sequence[str], plan: Plan, *, whole: bool) -> AddedByKey:
-        """Requests and sums by all keys, which stay with Spark if they are too many, unless `whole` is asked.
-
-        See `Grouping.amounts_of`.
-        """
-        known, queries = self.known, list[str]()
-        # Of other types Spark writes another text than DuckDB does.
-        alike = {key for key, name in plan.others.items() if known.types[known.columns.get(name, name)] in _ALIKE}
-        with ExitStack() as until:
-            for grouping, _, prices, sums, short in found:
-                texts = (
-                    SparkSql().digits(key) if key in alike else key if key in plan.others else f"text_{key}"
-                    for key in plan.key_columns
-                )
-                of_rows = grouping._replace(keys=tuple(texts))
-                priced = self._priced(prices, until)
-                queries.append(of_rows.amounts_of(priced, sums, short, columns, SparkSql()))
-            groups_here = SparkGroups(self, plan, tuple(columns), queries, until)
-            if whole or alike != plan.others.keys() or groups_here.size <= _MOST_GROUPS:
-                return AddedByKey(groups_here.brought(*plan.key_columns), plan.keys)
-            self.workspace.at_end.push(self.ending.pop_all())
-            self.workspace.at_end.push(until.pop_all())
-            return AddedByKey(groups_here.table, plan.keys, groups_here)
-
-    def _priced(self, prices: str, until: ExitStack) -> str:
-        """The join with a table of prices by cell, which is dropped at the end.
-
-        Many cells have the same prices: each is sent as one number. Every executor has them all, for rows that would
-        have to be sent to them are many more.
-        """
-        from pyspark.sql.functions import broadcast
-
-        described = self.workspace.connection.execute(f"DESCRIBE {prices}").fetchall()
-        columns = [name for name, *_ in described if name != "cell"]
-        # Without columns every price is zero.
-        ranked = f"dense_rank() OVER (ORDER BY {', '.join(columns)})" if columns else "1"
-        numbered = f"(SELECT *, CAST({ranked} AS INTEGER) AS priced FROM {prices})"
-        view = f"ratecard_{uuid4().hex}"
-        parts = {f"{view}_cells": "cell, priced", f"{view}_prices": ", ".join(("DISTINCT priced", *columns))}
-        with failures("prices cannot be given to Spark"):
-            for name, chosen in parts.items():
-                table = self.workspace.connection.sql(f"SELECT {chosen} FROM {numbered}").to_arrow_table()
-                frame = self.session.createDataFrame(table)
-                few = table.num_rows <= _MOST_SENT
-                (broadcast(frame) if few else frame).createOrReplaceTempView(name)
-                until.callback(_drop, self.session, name)
-        return f"{view}_cells USING (cell) JOIN {view}_prices USING (priced)"
 
     def of_files(self, files: Collection[str]) -> "SparkUsage":
         """The rows of some of its files; it has to be by file."""
@@ -159,8 +82,7 @@ class SparkUsage(NamedTuple):
     ) -> Generator[tuple[Grouping, str, str]]:
         """Each grouping that has rows, with the table of its groups.
 
-        Where keys are read apart, each again in the end, with the table of its facts; none is with `whole`, nor where
-        amounts are added up by key.
+        Where keys are read apart, each again in the end, with the table of its facts; none is with `whole`.
         """
         connection = self.workspace.connection
         within(progress, OPENED, OPENED + 1)("Reading usage: types", Jobs(self.session))
@@ -184,17 +106,9 @@ class SparkUsage(NamedTuple):
             if grouping.facts:
                 read_apart.append((grouping, table))
             yield grouping, table, ""
-        if plan.by_key and (plan.others_alone or self._rows_of(read_apart) > _MOST_FACTS):
-            return
         for grouping, table in read_apart:
             tell(grouping)
             yield grouping, table, self._facts(grouping, table)
-
-    def _rows_of(self, tables: Sequence[tuple[Grouping, str]]) -> int:
-        """How many rows the groups of these tables have: there are at most as many facts."""
-        connection = self.workspace.connection
-        counts = (connection.execute(f"SELECT sum(requests) FROM {table}").fetchall() for _, table in tables)
-        return sum(int(found or 0) for ((found,),) in counts)
 
     def _first_keys(self, plan: Plan) -> list[Any]:
         """The keys that shapes do not have, in the first rows; nothing of files that are small."""
@@ -217,19 +131,13 @@ class SparkUsage(NamedTuple):
         return bool(plan.others) and several and seconds != "double"
 
     def _apart(self, known: Usage, plan: Plan, names: Collection[str]) -> list[Grouping]:
-        """The groupings without those keys, each with the number of its cell; its rows have their numbers too."""
-        groupings = []
-        writers = (DuckDbSql(), _RowWriter())
-        found, there = (RollUpSql(known, plan, SparkSql(), writer, apart=True).groupings() for writer in writers)
-        for each, of_rows in zip(found, there, strict=True):
-            named = zip(plan.keys, plan.key_columns, of_rows.keys, strict=True)
-            # The text of a late day has a plus in Spark.
-            own = {f"text_{key}": f"replace({text}, '+', '')" if name == DAY else text for name, key, text in named}
-            texts = "".join(f", {text} AS {key}" for key, text in own.items())
-            query = f"SELECT *, {each.cell} AS cell FROM ({each.query})"
-            rows = f"SELECT *, {each.cell} AS cell{texts} FROM ({each.rows})"
-            groupings.append(each._replace(query=query, rows=rows, cell="cell"))
-        return [each for each in groupings if each.name in names]
+        """The groupings without those keys, each with the number of its cell."""
+        found = RollUpSql(known, plan, SparkSql(), DuckDbSql(), apart=True).groupings()
+        return [
+            each._replace(query=f"SELECT *, {each.cell} AS cell FROM ({each.query})", cell="cell")
+            for each in found
+            if each.name in names
+        ]
 
     def _teller(self, progress: Progress, steps: int) -> Callable[[Grouping], None]:
         """A function that tells the progress which grouping is read next, and how many steps there are."""
@@ -270,65 +178,6 @@ class SparkUsage(NamedTuple):
             return self.session.sql(query).toArrow()
 
 
-class SparkGroups:
-    """Groups that Spark adds up and keeps on the disks of its executors; what is lost with one of them is made again.
-
-    It is made of the usage, so that nothing is said of one whose files are not as they were any more. `size` is how
-    many there are, those that several queries find counted more than once.
-    """
-
-    sql = SparkSql()
-
-    def __init__(
-        self, usage: SparkUsage, plan: Plan, columns: tuple[str, ...], queries: Sequence[str], until: ExitStack
-    ) -> None:
-        self._session, self._workspace, self._usage = usage.session, usage.workspace, usage
-        self._keys, self._columns = plan.key_columns, columns
-        self.size, self.table = 0, f"ratecard_{uuid4().hex}"
-        if queries:
-            with failures(UNREADABLE):
-                found, self.size = until.enter_context(_persisted(self._session.sql(" UNION ALL ".join(queries))))
-                found.createOrReplaceTempView(self.table)
-            until.callback(_drop, self._session, self.table)
-
-    def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """The few rows that a query finds, with decimals as integers."""
-        with self._unchanged(), failures(UNREADABLE):
-            found = self._session.sql(query).collect()
-        return [tuple(int(each) if isinstance(each, Decimal) else each for each in row) for row in found]
-
-    def kept(self, query: str) -> str:
-        """A view of what a query finds, which executors keep on their disks until the end of the simulation."""
-        view, at_end = f"ratecard_{uuid4().hex}", self._workspace.at_end
-        with self._unchanged(), failures(UNREADABLE):
-            found, _ = at_end.enter_context(_persisted(self._session.sql(query)))
-            found.createOrReplaceTempView(view)
-        at_end.callback(_drop, self._session, view)
-        return view
-
-    def brought(self, *keys: str) -> str:
-        """A table here of what they come to by some of their keys."""
-        table = table_of_sums(self._workspace, keys, self._columns)
-        if not self.size:
-            return table
-        query = f"SELECT * FROM {self.table}"
-        if keys != self._keys:
-            sums = ", ".join(f"sum({name}) AS {name}" for name in ("requests", *self._columns))
-            query = f"SELECT {', '.join(keys)}, {sums} FROM {self.table} GROUP BY {', '.join(keys)}"
-        with self._unchanged(), failures(UNREADABLE):
-            found = self._session.sql(query)
-            for part in _tables(found, self.size):
-                _keep(self._workspace.connection, part, f"INSERT INTO {table} FROM {_PART}")
-        return table
-
-    def write(self, query: str, place: str, kind: str = "") -> None:
-        """Write what a query finds as a folder of files, whole or not at all. Raises `SimulationError`."""
-        write_query(self._session, query, place, kind, self._unchanged())
-
-    def _unchanged(self) -> AbstractContextManager[None]:
-        return unchanged(self._usage.stamps, self._usage.look, "since")
-
-
 @contextmanager
 def _persisted(found: "DataFrame") -> Iterator[tuple["DataFrame", int]]:
     """A frame that executors keep on their disks meanwhile, and its rows; all executors have made it at once."""
@@ -356,15 +205,6 @@ def _tables(found: "DataFrame", size: int) -> Iterator[pyarrow.Table]:
     yield pyarrow.Table.from_batches(waiting, schema)
 
 
-class _RowWriter(DuckDbSql):
-    """Writes the keys of a row as Spark makes them."""
-
-    literal = staticmethod(SparkSql().literal)
-
-    def text(self, expression: str) -> str:
-        return SparkSql().digits(expression)
-
-
 @contextmanager
 def open_usage(
     workspace: Workspace,
@@ -375,7 +215,6 @@ def open_usage(
     layouts: LayoutsOf = lambda _: LAYOUTS,
     *,
     by_file: bool = False,
-    view: str = "",
 ) -> Iterator[SparkUsage]:
     """The usage of a Spark frame, in its own session, or of paths and tables that a session started here reads.
 
@@ -384,7 +223,7 @@ def open_usage(
     the end also where a file is not the one any more that it was in the beginning.
     """
     workspace.make_room()
-    with ExitStack() as ending, ExitStack() as stack:
+    with ExitStack() as stack:
         progress("Reading usage: columns", None)
         named: Stamps = {}
         if is_spark_frame(usage):
@@ -392,7 +231,7 @@ def open_usage(
                 raise SimulationError(f"a Spark frame has a session of its own; leave out the master {master}")
             frame, session = usage, proven(usage.sparkSession)
         else:
-            session = ending.enter_context(spark_session(master))
+            session = stack.enter_context(spark_session(master))
             named = named_stamps(usage)
             frame = read(session, usage)
         with failures(UNREADABLE):
@@ -409,7 +248,7 @@ def open_usage(
         if by_file:
             places = {file: place for file in files if (place := place_of(file)) in before}
             frame = frame.selectExpr("*", f"{SparkSql().looked_up('input_file_name()', places)} AS {FILE}")
-        view = view or f"ratecard_{uuid4().hex}"
+        view = f"ratecard_{uuid4().hex}"
         for outer in COUNTED:
             if outer in frame.columns and frame.schema[outer].dataType.typeName() == "struct":
                 counts = _counts(outer, frame.schema[outer].dataType.fieldNames(), frame.columns)
@@ -423,8 +262,7 @@ def open_usage(
         found = {name: column_type(type_) for name, type_ in declared.items()}
         known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names, layouts)
         known = known._replace(table=view, untyped=known.has("model"))
-        opened = partial(open_usage, workspace, usage, names, master, layouts=layouts, by_file=by_file, view=view)
-        yield SparkUsage(known, Source.of(before), session, workspace, opened, ending, before, look)
+        yield SparkUsage(known, Source.of(before), session, workspace, before)
         if by_file:
             session.catalog.dropTempView(f"{view}_of_files")
 

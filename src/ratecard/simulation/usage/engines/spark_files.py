@@ -3,13 +3,12 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
-import duckdb
 import pyarrow
 
 from ratecard.simulation.errors import SimulationError
@@ -35,10 +34,6 @@ if TYPE_CHECKING:
 _NANOSECONDS = "TIMESTAMP(NANOS"
 UNREADABLE = "the usage cannot be read"
 _THERE = "it already exists, and stays as it is. Name another place"
-_NOT_SHARED = (
-    "executors of Spark have disks of their own. Name a place that all of them see, such as s3a://bucket/groups"
-)
-_CSV = "header = true, all_varchar = true, auto_detect = true, delim = ',', quote = '\"', escape = '\"'"
 
 
 def read(session: "SparkSession", usage: Any) -> "DataFrame":
@@ -198,43 +193,6 @@ def write_table(rows: pyarrow.RecordBatchReader, place: str, master: str | None 
                 _save(session.createDataFrame(pyarrow.Table.from_batches([batch])).coalesce(1), new, kind, "append")
             # Of no rows the columns are written.
             _save(session.createDataFrame(rows.schema.empty_table()).coalesce(1), new, kind, "ignore")
-
-
-def write_query(
-    session: "SparkSession", query: str, place: str, kind: str, unchanged: AbstractContextManager[None]
-) -> None:
-    """Write what a query finds, in the order of its files, as `write_table` does; each executor writes its own part.
-
-    Raises `SimulationError`, also where the executors have no disk in common with this machine, and the place is there,
-    or where the usage that `unchanged` looks at was another meanwhile.
-    """
-    from pyspark.sql import Observation, functions
-
-    kind, written = kind or kind_to_write(place), Observation()
-    words = f"{place} cannot be written"
-    with failures(words):
-        found = session.sql(query).observe(written, functions.count(functions.lit(1)).alias("rows"))
-        if getattr(session, "_jvm", None) is None:
-            with unchanged, failures(words):
-                _save(found, place, kind, "errorifexists")
-            return
-        with _appearing(session, place) as new:
-            with unchanged, failures(words):
-                _save(found, new, kind, "errorifexists")
-            local = not urlsplit(new).scheme.removeprefix("file")
-            if local and _rows_here(Path(new.removeprefix("file:")), kind) != written.get["rows"]:
-                raise SimulationError(f"{words}: {_NOT_SHARED}")
-
-
-def _rows_here(folder: Path, kind: str) -> int:
-    """How many rows the files of a folder have that this machine sees."""
-    files = [str(file) for file in folder.glob("part-*")]
-    if not files:
-        return 0
-    how = {".parquet": "read_parquet(?)", ".jsonl": "read_ndjson_objects(?)", ".csv": f"read_csv(?, {_CSV})"}[kind]
-    with duckdb.connect() as connection:
-        ((found,),) = connection.execute(f"SELECT count(*) FROM {how}", [files]).fetchall()
-        return int(found)
 
 
 @contextmanager

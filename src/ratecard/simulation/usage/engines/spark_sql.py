@@ -41,8 +41,6 @@ class SparkSql:
     No decimals of different scales meet, because Spark would round there without a word.
     """
 
-    integer = f"DECIMAL({DECIMAL_DIGITS}, 0)"
-
     def quoted(self, name: str) -> str:
         return "`{}`".format(name.replace("`", "``"))
 
@@ -88,22 +86,13 @@ class SparkSql:
 
     def total(self, number: str, condition: str, places: int) -> str:
         chosen = f"CASE WHEN {condition} THEN {number} END"
-        return self._total(chosen, places) if places else self.whole_total(chosen, short=True)
-
-    def whole_total(self, number: str, *, short: bool) -> str:
-        if not short:
-            return self._total(number, 0)
+        if places:
+            type_ = f"DECIMAL({DECIMAL_DIGITS}, {places})"
+            return f"coalesce(sum(CAST({chosen} AS {type_})), CAST(0 AS {type_}))"
         # A sum of decimals makes one for each row, which takes many times as long.
-        high = f"CAST(coalesce(sum(shiftright({number}, {_LOW_BITS})), 0) AS {self.integer}) * {1 << _LOW_BITS}"
-        return f"CAST({high} + coalesce(sum({number} & {(1 << _LOW_BITS) - 1}), 0) AS {self.integer})"
-
-    def mixed_total(self, number: str, wide: str, short: str) -> str:
-        found = self.whole_total(f"CASE WHEN {short} THEN {number} END", short=True)
-        return f"{found} + {self.whole_total(f'CASE WHEN NOT ({short}) THEN {wide} END', short=False)}"
-
-    def _total(self, number: str, places: int) -> str:
-        type_ = f"DECIMAL({DECIMAL_DIGITS}, {places})"
-        return f"coalesce(sum(CAST({number} AS {type_})), CAST(0 AS {type_}))"
+        type_ = f"DECIMAL({DECIMAL_DIGITS}, 0)"
+        high = f"CAST(coalesce(sum(shiftright({chosen}, {_LOW_BITS})), 0) AS {type_}) * {1 << _LOW_BITS}"
+        return f"CAST({high} + coalesce(sum({chosen} & {(1 << _LOW_BITS) - 1}), 0) AS {type_})"
 
     def scaled(self, total: str, places: int) -> str:
         """A sum as an integer of 10^-places; in ANSI mode the text of a decimal has no exponent."""
@@ -150,27 +139,6 @@ class SparkSql:
 
     def given(self, columns: Mapping[str, str]) -> str:
         return "named_struct(" + ", ".join(f"'{name}', {column}" for name, column in columns.items()) + ")"
-
-    def quotient(self, number: str, divisor: str) -> str:
-        # Only what leaves nothing is divided: a quotient of decimals is rounded.
-        return f"CAST(({number} - {number} % {divisor}) / {divisor} AS {self.integer})"
-
-    def decimal(self, number: str, places: int) -> str:
-        return f"CAST({_pointed(number, places) if places else number} AS DECIMAL({DECIMAL_DIGITS}, {places}))"
-
-    def decimal_text(self, number: str, places: int) -> str:
-        return f"rtrim('.', rtrim('0', {_pointed(number, places)}))" if places else self.digits(number)
-
-    def matches(self, text: str, pattern: str) -> str:
-        return f"{text} RLIKE r'{pattern}'"
-
-
-def _pointed(number: str, places: int) -> str:
-    """The digits of an integer of 10^-places, with a point; in ANSI mode a decimal has no exponent."""
-    digits = f"CAST(abs({number}) AS STRING)"
-    padded = f"lpad({digits}, greatest(length({digits}), {places + 1}), '0')"
-    sign = f"CASE WHEN {number} < 0 THEN '-' ELSE '' END"
-    return f"{sign} || left({padded}, length({padded}) - {places}) || '.' || right({padded}, {places})"
 
 
 def _matches(column: str, pattern: str) -> str:

@@ -1,8 +1,7 @@
 """A kept roll-up as usage: the same groups as of its rows, or a refusal of what it does not distinguish."""
 
 import shlex
-import shutil
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +22,6 @@ from ratecard.simulation.usage.kept.manifest import (
     PackedFile,
     PackedPart,
 )
-from ratecard.simulation.usage.kept.numbering import KeptNumbering
 from ratecard.simulation.usage.kept.place import KeptPlace, missing_of
 from ratecard.simulation.usage.plan import Plan
 from ratecard.simulation.usage.roll_up_sql import Grouping
@@ -75,8 +73,6 @@ class KeptUsage:
         # The columns of the usage that was rolled up, as those who ask understand them.
         self.known = usage._replace(by=kept.asked.by, where=kept.asked.where, layouts=layouts(usage.columns))
         self.workspace, self.place, self.kept, self._prices = workspace, place, kept, tuple(prices)
-        # Whether the files are still those that were opened.
-        self.unchanged: Callable[[], bool] = lambda: True
         self._tables: dict[str, KeptTables] = {}
         for part, files in packed(place, kept).items():
             groups, shapes = workspace.new_table("kept"), workspace.new_table("shapes")
@@ -88,9 +84,6 @@ class KeptUsage:
                 workspace.connection.execute(f"CREATE TABLE {shapes} AS {query}")
             self._tables[part] = KeptTables(groups, shapes, several=len(files) > 1)
 
-    # Its groups have all keys.
-    again = None
-
     @property
     def source(self) -> Source:
         """The files of the usage that was rolled up."""
@@ -99,43 +92,14 @@ class KeptUsage:
     def groups(
         self, workspace: Workspace, plan: Plan, progress: Progress = silent
     ) -> Generator[tuple[Grouping, str, str]]:
-        """Each grouping that has groups, with their table. Raises `SimulationError` for what is not kept apart.
-
-        Of what is numbered, it is a view: it is needed only where something else is asked.
-        """
+        """Each grouping that has groups, with their table. Raises `SimulationError` for what is not kept apart."""
         self.check(plan)
-        numbering = self.numbering(plan)
         tables = {part: each._replace(asked=workspace.new_table("asked")) for part, each in self._tables.items()}
         sql = KeptSql(self.kept, plan, tables)
         groupings = list(sql.groupings())
         for part, query in sql.asked.items():
             workspace.connection.execute(f"CREATE VIEW {tables[part].asked} AS {query}")
-        if not numbering or not all(numbering.has(each.name) for each in groupings):
-            yield from grouped(workspace, groupings, progress, self.kept.rows)
-            return
-        self._hold()
-        for grouping in groupings:
-            groups = workspace.new_table("groups")
-            workspace.connection.execute(f"CREATE VIEW {groups} AS {grouping.query}")
-            yield grouping, groups, ""
-
-    def numbering(self, plan: Plan) -> KeptNumbering | None:
-        """What is kept of the shapes of all rows; nothing of those that were chosen."""
-        return None if plan.chosen else KeptNumbering(self.place, self.kept, plan, self.unchanged)
-
-    def _hold(self) -> None:
-        """Keep the files of the groups for this workspace, whatever becomes of the folder."""
-        held = self.workspace.folder / "kept"
-        for part, files in packed(self.place, self.kept).items():
-            for each in files:
-                own = held / each.groups.name
-                own.parent.mkdir(parents=True, exist_ok=True)
-                try:
-                    own.hardlink_to(self.place.folder / each.groups.name)
-                except OSError:  # another disk
-                    shutil.copyfile(self.place.folder / each.groups.name, own)
-            query = rows_in(held, [each.groups for each in files])
-            self.workspace.connection.execute(f"CREATE OR REPLACE VIEW {self._tables[part].groups} AS {query}")
+        yield from grouped(workspace, groupings, progress, self.kept.rows)
 
     def check(self, plan: Plan, *, remapped: bool = False) -> None:
         """Raise `SimulationError` where a plan asks for more than is distinguished, with the roll-up that would do.
@@ -219,6 +183,5 @@ def open_kept(
     before = look()
     with unchanged(before, look):
         opened = KeptUsage(workspace, place, kept, prices, layouts)
-        opened.unchanged = lambda: look() == before
         opened.check_rows()
         yield opened

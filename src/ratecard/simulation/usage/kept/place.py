@@ -108,11 +108,8 @@ class KeptPlace:
     def bring(self, kind: str, name: str) -> None:
         """Have in the folder what is kept beside the roll-up, of a kind and with names that begin so."""
 
-    def send(self, kind: str, name: str, of: str = "", most: int | None = None) -> None:
-        """Keep what the folder has of a kind and name, in place of all else of that name.
-
-        Of all names of the kind that begin with `of`, the `most` newest stay.
-        """
+    def send(self, kind: str, name: str) -> None:
+        """Keep what the folder has of a kind and name, in place of all else of that name."""
 
 
 def name_in_pack(part: str) -> str:

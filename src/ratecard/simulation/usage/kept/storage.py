@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -30,7 +30,7 @@ _KINDS = ("s3", "gcs", "azure")
 _ALLOWED = "Allowed: s3://bucket/folder, gs://bucket/folder, az://container/folder"
 _AT_ONCE = 8
 # What runs write beside the manifest; what has another name is not theirs.
-_OWN = re.compile(r"\w+/[\w-]+(/[\w-]+)?\.parquet", re.ASCII)
+_OWN = re.compile(r"\w+/[\w-]+\.parquet", re.ASCII)
 _PACKED = re.compile(rf"{PACKS}/[0-9a-f]{{32}}/[\w-]+\.parquet", re.ASCII)
 # How much older than the manifest an object must be that no run can still be going to name.
 _OLD = timedelta(hours=1)
@@ -155,20 +155,14 @@ class Stored(KeptPlace):
             with suppress(*_FAILED):
                 self._copy([path for path in self._beside(kind) if path.startswith(f"{kind}/{name}")])
 
-    def send(self, kind: str, name: str, of: str = "", most: int | None = None) -> None:
+    def send(self, kind: str, name: str) -> None:
         """Put what the folder has, and remove what is older; nothing without the right to it."""
         begins = f"{kind}/{name}"
         files = (file for file in (self.folder / kind).rglob("*.parquet") if file.is_file())
         own = {path for file in files if (path := file.relative_to(self.folder).as_posix()).startswith(begins)}
         with suppress(*_FAILED):
             _each(lambda path: obstore.put(self._store, path, self.folder / path), own)
-            there = self._beside(kind) if own else {}
-            # The newest first: a storage may know when they were put to the second only.
-            newest = (*own, *sorted(there, key=there.__getitem__, reverse=True))
-            parts = dict.fromkeys(path.split("/")[1] for path in newest)
-            stay = [part for part in parts if part.startswith(of)][:most]
-            others = {path for path in there if path.startswith(begins) or path.split("/")[1] not in stay}
-            self._remove(others - own)
+            self._remove({path for path in self._beside(kind) if path.startswith(begins)} - own if own else ())
 
     def _look(self) -> "tuple[bytes | None, UpdateVersion | None]":
         """The text and the version of the manifest; none where there is none."""
@@ -228,9 +222,9 @@ class Stored(KeptPlace):
     def _listed(self, folder: str | None = None) -> "Iterator[ObjectMeta]":
         return (each for batch in obstore.list(self._store, folder) for each in batch)
 
-    def _beside(self, kind: str) -> "dict[str, datetime]":
-        """What is kept of a kind, with the time at which it was."""
-        return {each["path"]: each["last_modified"] for each in self._listed(kind) if _OWN.fullmatch(each["path"])}
+    def _beside(self, kind: str) -> set[str]:
+        """What is kept of a kind."""
+        return {each["path"] for each in self._listed(kind) if _OWN.fullmatch(each["path"])}
 
     def _remove(self, names: Collection[str]) -> None:
         if names:

@@ -1,0 +1,156 @@
+"""Amounts by keys that say nothing of the price, such as customers: as exact as the total, however they are written."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow
+import pytest
+from ledgers import CHAT, HEAD, card_with, export, line
+from pyarrow import parquet
+from rows import table_of
+from test_answers import CANDIDATE
+from test_oracle import MIXED
+from usage import row
+
+from ratecard.base.money import total
+from ratecard.changes.sides import Side
+from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.sides import AsBilled
+from ratecard.simulation.results import comparison
+from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
+from shipped import CARD
+
+# Of some models of the usage what they cost falls away, and of others it is dearer.
+FILES = {"dearer.yaml": CANDIDATE.format(factor="1.1"), "mixed.yaml": MIXED}
+# After the first day of all of these.
+LATE = {"timestamp": datetime(2026, 10, 20, tzinfo=UTC)}
+Simulated = Callable[..., Simulation]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("by_customer")
+    demo_usage(found / "usage.parquet", 3_000, seed=3)
+    for name, text in FILES.items():
+        (found / name).write_text(text)
+    return found
+
+
+@pytest.fixture
+def simulated(folder: Path) -> Iterator[Simulated]:
+    """Simulate usage at a candidate of the folder."""
+    opened = []
+
+    def found(candidate: str, *by: str, usage: Any = folder / "usage.parquet", **how: Any) -> Simulation:
+        opened.append(simulate(usage, CARD, folder / candidate, by=by, **how))
+        return opened[-1]
+
+    yield found
+    for each in opened:
+        each.close()
+
+
+def test_amounts_of_more_than_64_bits(simulated: Simulated) -> None:
+    """Of 40 rows the tokens of a customer have more too."""
+    count = 2**59 - 1
+    tokens = [{"prompt_tokens": count - at, "completion_tokens": count, "cached_tokens": 0} for at in range(40)]
+    rows = [row("text", "claude-sonnet-4-6", f"{at % 2}", **each) | LATE for at, each in enumerate(tokens)]
+    found = simulated("mixed.yaml", "customer", usage=table_of(rows))
+    even, odd = found.groups
+    assert even.quantities[0] == 20 * count - sum(range(0, 40, 2)) > 2**63
+    assert total([even.amounts[1], odd.amounts[1]]) == simulated("mixed.yaml", usage=table_of(rows)).total.amounts[1]
+    # A tenth more than 3.60 and 18 USD per million tokens.
+    assert even.amounts[1] == (Decimal("3.96") * int(even.quantities[0]) + Decimal("19.80") * 20 * count) / 10**6
+
+
+def test_what_has_no_price_may_be_longer_than_64_bits(simulated: Simulated) -> None:
+    seconds = {"unknown": Decimal(f"999999999.{'9' * 12}"), "nvidia/parakeet-tdt-0.6b-v3": Decimal("1.5")}
+    rows = [row("transcription", name, "one", seconds=each) | LATE for name, each in seconds.items()]
+    rows.append(row("text", "claude-sonnet-4-6", "one", prompt_tokens=10, completion_tokens=5) | LATE)
+    found = simulated("mixed.yaml", "customer", usage=table_of(rows))
+    assert (found.rows, found.priced, found.groups[0].requests) == (3, 2, 2)
+    assert found.groups[0].amounts == found.total.amounts
+
+
+@pytest.mark.parametrize(("units", "signs"), [("60000.123456789012", "-"), ("100.000000000000000001", "-+")])
+def test_what_a_bill_gives_back_is_added_as_exactly(tmp_path: Path, units: str, signs: str) -> None:
+    """Quantities of bills are below zero, so that a small sum may be of large ones."""
+    charged = [Decimal(units) + Decimal(number).scaleb(-12) for number in range(21)]
+    rows = [
+        f"{line(CHAT, '2', f'{-sign * each}', f'{sign * round(2 * each, 2)}')},customer-{number % 7}"
+        for number, each in enumerate(charged)
+        for sign in [{"-": -1, "+": 1}[sign] for sign in signs]
+    ]
+    file = export(tmp_path, *rows, head=f"{HEAD},customer")
+    billed = AsBilled("as-billed", card_with())
+    dearer = Side("dearer", card_with(("{tokens: input, rate: 2}", "{tokens: input, rate: 2.02}")))
+    with (
+        simulate(file, billed, dearer, by=("customer",)) as by_customer,
+        simulate(file, billed, dearer, by=()) as together,
+    ):
+        assert by_customer.total == together.total and by_customer.total.requests
+        assert len(by_customer.groups) == 7
+        assert total([row.amounts[1] for row in by_customer.groups]) == together.total.amounts[1]
+
+
+@pytest.mark.parametrize("by", [("customer",), ("region", "customer"), ("customer", "model")], ids=", ".join)
+@pytest.mark.parametrize("costs", [None, "60%"])
+def test_groups_are_written_in_parts(
+    simulated: Simulated,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    by: tuple[str, ...],
+    costs: str | None,
+) -> None:
+    """The first part has no rows without a key, the last one has some: the file has one schema, and all of them."""
+    usage = parquet.read_table(folder / "usage.parquet")
+    keys = [None if at % 3 == 0 else key for at, key in enumerate(usage.column(by[0]).to_pylist())]
+    usage = usage.set_column(usage.column_names.index(by[0]), by[0], pyarrow.array(keys))
+    found = simulated("mixed.yaml", *by, usage=usage, costs=costs)
+    found.write(tmp_path / "whole.csv", tmp_path / "whole.parquet")
+    assert len(found.comparison.parts()) == 1
+    monkeypatch.setattr(comparison, "_MOST_FACTS", 50)
+    assert len(found.comparison.parts()) > 2
+    found.write(tmp_path / "parts.csv", tmp_path / "parts.parquet")
+    assert (tmp_path / "parts.csv").read_text() == (tmp_path / "whole.csv").read_text()
+    whole, parts = (parquet.read_table(tmp_path / f"{name}.parquet") for name in ("whole", "parts"))
+    assert whole.column(by[0]).null_count and parts.equals(whole)
+    assert found.size(*by) == len(found.groups) == len(parts)
+
+
+@pytest.mark.parametrize("type_", [pyarrow.float64(), pyarrow.float32()])
+def test_zeros_of_both_signs_are_one_key(simulated: Simulated, type_: pyarrow.DataType) -> None:
+    keys = [0.0, -0.0, 0.25, -0.25, None, -0.0]
+    usage = [row("text", "claude-sonnet-4-6", "", **LATE, prompt_tokens=1, completion_tokens=1) for _ in keys]
+    table = table_of(usage).append_column("share", pyarrow.array(keys, type_))
+    found = simulated("dearer.yaml", "share", usage=table)
+    assert {group.key[0]: group.requests for group in found.groups} == {"0.0": 3, "0.25": 1, "-0.25": 1, None: 1}
+
+
+def test_the_columns_that_are_written_do_not_depend_on_the_rows(simulated: Simulated, tmp_path: Path) -> None:
+    """Files of two months can be put together, though in one of them each row has a key."""
+    found = []
+    for month, customers in (("one", ["a", "b"]), ("other", ["a", None])):
+        usage = [row("text", "claude-sonnet-4-6", "", **LATE) | {"customer": each} for each in customers]
+        usage = [each | {"prompt_tokens": 1, "completion_tokens": 1} for each in usage]
+        simulated("mixed.yaml", "customer", usage=table_of(usage)).write(tmp_path / f"{month}.parquet")
+        found.append(parquet.read_schema(tmp_path / f"{month}.parquet"))
+    assert found[0] == found[1]
+    assert all(field.nullable for field in found[0])
+
+
+def test_without_a_price_there_is_nothing_to_add(simulated: Simulated) -> None:
+    usage = pyarrow.table({"type": ["none"], "customer": ["a"], "model": ["b"], "timestamp": ["2026-10-02"]})
+    with duckdb.connect() as connection:
+        empty = connection.from_arrow(usage).filter("FALSE")
+        found = simulated("dearer.yaml", "customer", usage=empty)
+    assert (found.rows, found.groups, found.total.requests) == (0, (), 0)
+    with pytest.raises(SimulationError, match="1 of 1 rows cannot be priced"):
+        simulated("dearer.yaml", "customer", usage=usage)
