@@ -18,8 +18,8 @@ from pydantic_core.core_schema import no_info_plain_validator_function
 from ratecard.base.money import multiply, plain
 from ratecard.tables.scalars import Frozen, Number, Positive, PositiveQuantity, Quantity, Text, Words, gathered
 
-# The rates of a charge, and its factors: each is compared with all others, and no list of prices has so many.
-MOST_RATES = 250
+# The rates of a charge, and its factors, at most: those that conditions choose are compared with each other.
+MOST_RATES = 1_000
 # The key under which the loader puts the `file:line` of a rate; files may not have it.
 SOURCE_KEY = "@source"
 # The same of the minimum of a version.
