@@ -109,7 +109,7 @@ class ServiceParameters(BaseModel):
     The API passes others through unread, so they have no effect on a price.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     character_slug: str | None = None
     strip_thinking_response: bool | None = None

@@ -28,7 +28,8 @@ class _Body(BaseModel):
 class VideoQuoteRequest(VideoRequest):
     """A video to price. Which fields matter, and their values, vary by model: see `constraints` of `GET /models`."""
 
-    model_config = ConfigDict(extra="ignore", json_schema_extra=may_be_absent)
+    # FastAPI describes it at once.
+    model_config = ConfigDict(extra="ignore", json_schema_extra=may_be_absent, defer_build=False)
 
 
 _Digits = Field(max_length=12, pattern="^0*[1-9][0-9]*$")
