@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     name: str
     make: Callable[[int], Any]
     call: Callable[[Any], object]
-    largest: int = 1 << 18
+    largest: int = 1 << 16
 
 
 def cost(entry: Entry, size: int, repeats: int = REPEATS) -> float:
@@ -55,8 +55,9 @@ def check_growth(entry: Entry) -> None:
             if size >= entry.largest:
                 return
             size *= 2
-        # A cache of the processor that is just full, or something beside it, is a matter of one size and of a moment.
-        for tried in (size, size * 2, size, size * 2):
+        # Where an input leaves the caches of the processor, or something runs beside it, a linear cost looks like more;
+        # what grows with the square of the size does so at every size.
+        for tried in (size, size // 2, size // 4, size):
             small, large = cost(entry, tried), cost(entry, tried * 4)
             if large <= MOST_TIMES * small:
                 return

@@ -69,7 +69,7 @@ def nested(levels: int, opening: str = "[", closing: str = "]") -> str:
     return opening * levels + "1" + closing * levels
 
 
-def quoted(make: Callable[[int], bytes | str], name: str, largest: int = 1 << 18) -> Entry:
+def quoted(make: Callable[[int], bytes | str], name: str, largest: int = 1 << 16) -> Entry:
     return Entry(f"quote: {name}", make, PRICES.quote_video, largest)
 
 
@@ -208,7 +208,7 @@ def csv_of(columns: int, rows: int = 1) -> str:
     return out.getvalue()
 
 
-def ledgers(name: str, make: Callable[[int], str], largest: int = 1 << 18) -> Entry:
+def ledgers(name: str, make: Callable[[int], str], largest: int = 1 << 16) -> Entry:
     return Entry(f"ledger: {name}", lambda n: make(n).encode(), read_ledger, largest)
 
 
@@ -542,7 +542,7 @@ HTTP = (
     posted(
         "estimate", lambda n: json.dumps({"model": TEXT, "counts": names(n, "web_search"), **names(n, "prompt_token")})
     ),
-    asked("/models by parameters", lambda n: f"models?{'&'.join(names(n))}"),
+    asked("/models by parameters", lambda n: f"models?{'&'.join(names(n))}", 1 << 11),
     asked("/models by one parameter", lambda n: f"models?{'type=text&' * n}", 1024),
     asked("/models by a long type", lambda n: f"models?type={'x' * n}"),
     asked("/models at a long instant", lambda n: f"models?at=2026-10-01T00:00:00.{'0' * n}"),
