@@ -259,6 +259,9 @@ def fields_without_effect_change_nothing(case: Case, data: st.DataObject) -> Non
     again = case.ask(asked.request.with_fields(**more))
     expect(again.quote.lines == asked.quote.lines, f"{', '.join(names)} changed the price", asked, again)
     ignored = again.quote.ignored
+    # Stated seconds have no effect beside those of a source video that is known.
+    if case.offer.of_source and asked.request.source and asked.request.source.seconds:
+        names += [name for name in ("duration",) if asked.request.body.get(name) in SECONDS]
     expect(set(ignored) == set(names), f"Named as ignored: {', '.join(ignored) or 'nothing'}", again)
 
 
