@@ -19,6 +19,7 @@ from ratecard.examples import price_example
 from ratecard.load.folder import tables_from
 from ratecard.methods import METHODS
 from ratecard.tables.video import REQUEST_FIELDS, SOURCE_MATCHED_DURATIONS, SOURCE_MATCHED_RATIOS
+from ratecard.testing import LAWS, Case, check
 from ratecard.testing.card_strategies import example_of, yaml_text
 from ratecard.views.explain import explain
 from ratecard.views.sheet import price_cells
@@ -146,3 +147,14 @@ def test_every_word_is_refused_at_its_line_or_every_law_holds(made: str) -> None
         assert explain(card.at(DAY), "m").charges
         if is_nightly() or word in KINDS:
             try_a_little(card=card, files=files)
+
+
+def test_every_law_holds_where_the_default_ratio_is_that_of_the_clip() -> None:
+    table = table_of("token-formula", "aspect_ratio", "16:9", reference_video_total_duration={"max": "10"})
+    version = table["models"][0]["versions"][0]
+    version["accepts"]["aspect_ratio"].append("adaptive")
+    version["defaults"] = {"aspect_ratio": "adaptive"}
+    files = files_of(table)
+    card = RateCard(tables_from(files))
+    law = next(law for law in LAWS if law.trial.__name__ == "a_field_left_out_is_required_or_has_no_effect")
+    check(law, Case(card.unproved.at(DAY), "m", files), max_examples=40)

@@ -294,8 +294,11 @@ def _choices(case: Case) -> tuple[str, ...]:
 
 
 def _stated(case: Case, request: Request, name: str) -> Request:
+    """Return the request with the value that is meant without it, and with a clip where that is the clip's."""
     value = case.offer.settled({}, name)
-    return request.with_fields(**{name: int(value) if name.endswith("_factor") else value})
+    request = request.with_fields(**{name: int(value) if name.endswith("_factor") else value})
+    needs_clip = case.offer.matches_ratio(request.body) and not request.body.get(REFERENCE)
+    return request.with_fields(**{REFERENCE: 1}) if needs_clip else request
 
 
 def _has_lengths(case: Case) -> bool:
