@@ -47,7 +47,6 @@ from planting import (
 import ratecard.card
 import ratecard.methods.rpc
 import ratecard.price_book
-import ratecard.rating.counts
 import ratecard.rating.tokens
 import ratecard.requests.video
 import ratecard.testing.case
@@ -59,6 +58,7 @@ from ratecard.rating.quote import Quote
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.fields import Boolean
 from ratecard.requests.video import VideoRequests
+from ratecard.tables.rate import Charge
 
 KLING, GROK, TOPAZ = "kling-o3-pro-text-to-video", "grok-imagine-1-5-image-to-video-private", "topaz-video-upscale"
 SEEDANCE, SLOW = "seedance-2-5-reference-to-video-basic", "topaz-video-interpolation"
@@ -210,6 +210,12 @@ MUTATIONS = [
         quotes(lambda quote, body: replace(quote, ignored=())),
     ),
     Mutation(
+        "stated seconds beside a known source not named",
+        (TOPAZ,),
+        ("fields_without_effect_change_nothing",),
+        wrapped(VideoRequests, "replaced", lambda original, *given: ()),
+    ),
+    Mutation(
         "every key named as ignored",
         (KLING,),
         ("extra_keys_and_order_change_nothing",),
@@ -309,7 +315,7 @@ MUTATIONS = [
         "twice the rate",
         ("tts-kokoro",),
         ("a_line_costs_its_rate_times_the_factors_that_hold",),
-        wrapped(ratecard.rating.counts, "plain", lambda original, rate: original(2 * rate)),
+        wrapped(Charge, "unit_rate", lambda original, charge, rate: 2 * original(charge, rate)),
     ),
     Mutation(
         "band off by one",

@@ -3,13 +3,14 @@
 from datetime import date
 
 import pytest
+from every_law import try_every_law
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 import ratecard
 from nightly import examples
 from ratecard.examples import wrong_examples
-from ratecard.testing import LAWS, Case, rate_cards, table_files
+from ratecard.testing import rate_cards, table_files
 from ratecard.testing.card_strategies import DRAWN_METHODS, card_of
 
 SOME = settings(
@@ -71,12 +72,7 @@ def test_every_law_holds_for_every_method(method: str) -> None:
     def try_it(files: dict[str, bytes], data: st.DataObject) -> None:
         card = card_of(files)
         seen.update(charge.method for model in card.tables.models.values() for charge in model.versions[0].charges)
-        for model in card.tables.models.values():
-            for version in model.versions:
-                case = Case(card.at(version.effective), model.model, files)
-                for law in LAWS:
-                    if law.applies(case):
-                        law.trial(case, data)
+        try_every_law(card, files, data)
 
     seen: set[str] = set()
     try_it()

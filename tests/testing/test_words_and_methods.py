@@ -8,6 +8,9 @@ from datetime import date
 from typing import Any
 
 import pytest
+from every_law import try_every_law
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from nightly import is_nightly
 from ratecard import RateCard, TableError
@@ -16,8 +19,8 @@ from ratecard.examples import price_example
 from ratecard.load.folder import tables_from
 from ratecard.methods import METHODS
 from ratecard.tables.video import REQUEST_FIELDS, SOURCE_MATCHED_DURATIONS, SOURCE_MATCHED_RATIOS
+from ratecard.testing import LAWS, Case, check
 from ratecard.testing.card_strategies import example_of, yaml_text
-from ratecard.testing.plugin import checks_of
 from ratecard.views.explain import explain
 from ratecard.views.sheet import price_cells
 
@@ -29,7 +32,7 @@ WORDS = [
     if isinstance(words := getattr(VIDEO, field, None), tuple)
     for word in words
 ]
-KINDS = {"5s", "1 gen", *SOURCE_MATCHED_DURATIONS, *SOURCE_MATCHED_RATIOS, "16:9", "720p", "2K", "true_1080p", "1", "2"}
+KINDS = {"5s", "1 gen", *SOURCE_MATCHED_DURATIONS, *SOURCE_MATCHED_RATIOS, "16:9", "720p", "2K", "1", "2"}
 SIZE: dict[str, Any] = {"size": "1000x1000"}
 FPS: dict[str, Any] = {"target_fps": {"min": "16", "max": "120"}}
 # By method: unit, options, what every version of it accepts beside the word, and the attributes of its rate.
@@ -110,6 +113,20 @@ def test_every_method_of_video_is_tried_with_every_field_of_listed_words() -> No
     assert {word for _, word in WORDS} >= KINDS
 
 
+# One run for all laws of a table, as starting one takes longer than a few requests.
+@settings(
+    max_examples=2,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=(Phase.generate, Phase.shrink),
+    suppress_health_check=list(HealthCheck),
+)
+@given(data=st.data())
+def try_a_little(card: RateCard, files: dict[str, bytes], data: st.DataObject) -> None:
+    try_every_law(card, files, data)
+
+
 @pytest.mark.parametrize("made", MADE)
 def test_every_word_is_refused_at_its_line_or_every_law_holds(made: str) -> None:
     for field, word in WORDS:
@@ -129,5 +146,15 @@ def test_every_word_is_refused_at_its_line_or_every_law_holds(made: str) -> None
         assert list(price_cells(card.at(DAY), "m")), (field, word)
         assert explain(card.at(DAY), "m").charges
         if is_nightly() or word in KINDS:
-            for each in checks_of(card, files, max_examples=2):
-                each.run()
+            try_a_little(card=card, files=files)
+
+
+def test_every_law_holds_where_the_default_ratio_is_that_of_the_clip() -> None:
+    table = table_of("token-formula", "aspect_ratio", "16:9", reference_video_total_duration={"max": "10"})
+    version = table["models"][0]["versions"][0]
+    version["accepts"]["aspect_ratio"].append("adaptive")
+    version["defaults"] = {"aspect_ratio": "adaptive"}
+    files = files_of(table)
+    card = RateCard(tables_from(files))
+    law = next(law for law in LAWS if law.trial.__name__ == "a_field_left_out_is_required_or_has_no_effect")
+    check(law, Case(card.unproved.at(DAY), "m", files), max_examples=40)

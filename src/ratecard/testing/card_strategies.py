@@ -144,7 +144,9 @@ def by_video_tokens(draw: st.DrawFn, method: str) -> TableDraft:
     accepts = draw(_accepts(audio=False))
     sizes = draw(_sizes(accepts))
     clips = draw(_clips(accepts))
-    choices = _choices(accepts, "resolution") | ({"video_input": ["false", "true"]} if clips else {})
+    # Where every duration is that of the clip, there is no request without one.
+    chosen = clips and any(word in SECONDS for word in accepts["duration"])
+    choices = _choices(accepts, "resolution") | ({"video_input": ["false", "true"]} if chosen else {})
     options = {
         "frames_per_second": draw(st.sampled_from(("24", "30"))),
         "pixels_per_token": draw(st.sampled_from(("1024", "1000"))),
@@ -505,8 +507,9 @@ def card_of(files: dict[str, bytes]) -> RateCard:
 @st.composite
 def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
     models = [draw(_models(method, f"model-{number}")) for number, method in enumerate(methods, 1)]
-    searches = [model["model"] for model in models if model["type"] == "surcharge"]
     for model in models:
+        surcharges = [other for other in models if other["type"] == "surcharge"]
+        searches = [other["model"] for other in surcharges if other["currency"] == model["currency"]]
         if model["type"] == "text" and searches:
             for version in model["versions"]:
                 version["surcharges"] = {kind: draw(st.sampled_from(searches)) for kind in draw(some(_SEARCHES))}

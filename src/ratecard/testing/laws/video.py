@@ -259,6 +259,9 @@ def fields_without_effect_change_nothing(case: Case, data: st.DataObject) -> Non
     again = case.ask(asked.request.with_fields(**more))
     expect(again.quote.lines == asked.quote.lines, f"{', '.join(names)} changed the price", asked, again)
     ignored = again.quote.ignored
+    # Stated seconds have no effect beside those of a source video that is known.
+    if case.offer.of_source and asked.request.source and asked.request.source.seconds:
+        names += [name for name in ("duration",) if asked.request.body.get(name) in SECONDS]
     expect(set(ignored) == set(names), f"Named as ignored: {', '.join(ignored) or 'nothing'}", again)
 
 
@@ -291,8 +294,11 @@ def _choices(case: Case) -> tuple[str, ...]:
 
 
 def _stated(case: Case, request: Request, name: str) -> Request:
+    """Return the request with the value that is meant without it, and with a clip where that is the clip's."""
     value = case.offer.settled({}, name)
-    return request.with_fields(**{name: int(value) if name.endswith("_factor") else value})
+    request = request.with_fields(**{name: int(value) if name.endswith("_factor") else value})
+    needs_clip = case.offer.matches_ratio(request.body) and not request.body.get(REFERENCE)
+    return request.with_fields(**{REFERENCE: 1}) if needs_clip else request
 
 
 def _has_lengths(case: Case) -> bool:
