@@ -55,6 +55,15 @@ def test_the_workers_count_together(server: Server) -> None:
     assert all(line in text for text in found)
 
 
+def test_a_server_without_a_ledger_has_no_metrics_of_one(server: Server) -> None:
+    """A gauge at 0 would wake somebody up for a database that there is not."""
+    assert "ratecard_ledger_answers" in server.get("/metrics").text
+    with serving("--workers", "2") as alone:
+        text = alone.get("/metrics").text
+    assert "ratecard_tables_info" in text
+    assert "ratecard_ledger" not in text
+
+
 def test_hostile_bytes_end_no_connection_but_their_own(server: Server) -> None:
     head = b"POST /api/v1/video/quote HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer sesame\r\n"
     chunk = b"Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n"
