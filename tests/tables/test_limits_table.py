@@ -100,7 +100,7 @@ def test_every_sunset_means_what_it_meant(card: ratecard.RateCard) -> None:
 @pytest.mark.parametrize(
     ("line", "source"),
     [
-        ("    diem: {usd_per_day: 1, least_staked: 0.1}", "the published terms of staking"),
+        ("    diem: {usd_per_day: 1, least_staked: 0.1}", "one of the published facts beside it"),
         ("        deprecated: 2026-07-09", "the header `Deprecation: @1783555200`"),
     ],
 )
