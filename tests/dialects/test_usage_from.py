@@ -442,6 +442,27 @@ def test_a_row_of_litellm_s_spend_logs_is_read_by_the_usage_in_its_metadata() ->
     assert list(refusal("litellm", row | {"call_type": "aimage_generation"})) == ["call_type"]
 
 
+@pytest.mark.parametrize("text", ['{"usage_object": {"prompt_tokens"', ' {"usage_object": {}} {}', "{...}"])
+def test_text_that_breaks_off_before_the_usage_is_refused_and_no_other_count_is_read_for_it(text: str) -> None:
+    row = {"call_type": "completion", "prompt_tokens": 10, "completion_tokens": 5, "model": "m", "metadata": text}
+    assert list(refusal("litellm", row)) == ["metadata"]
+    # What is no object has nothing to say.
+    assert tokens("litellm", row | {"metadata": "a note"}, None) == {"input": 10, "output": 5}
+
+
+def test_an_entry_that_is_counted_under_both_names_is_refused() -> None:
+    entry = {"modality": "TEXT", "tokenCount": 3, "token_count": 9}
+    usage = {"promptTokenCount": 9, "candidatesTokenCount": 1, "promptTokensDetails": [entry]}
+    path = "usageMetadata.promptTokensDetails.TEXT.token_count"
+    assert list(refusal("gemini", {"modelVersion": "m", "usageMetadata": usage})) == [path]
+
+
+def test_seconds_are_read_where_tokens_are_null() -> None:
+    usage = {"type": "duration", "seconds": 9, "input_tokens": None, "output_tokens": None}
+    read = usage_from("openai", {"model": "m", "usage": usage})
+    assert read == TranscriptionUsage(model="m", seconds=Decimal(9))
+
+
 def test_the_shipped_tables_price_what_was_read() -> None:
     prices = load_rate_card().at(date(2026, 10, 1))
     read = usage_from("anthropic", {"model": "claude-opus-4-6", "usage": ANTHROPIC | {"cache_read_input_tokens": 5000}})

@@ -59,6 +59,18 @@ DOORS: dict[str, tuple[Door, str]] = {
         lambda *_: usage_from("openai", {"model": "m", "usage": '{"prompt_tokens": 5, "prompt_tokens": 6}'}),
         "usage: The text has the key 'prompt_tokens' twice",
     ),
+    "text on the way to a usage": (
+        lambda *_: usage_from(
+            "litellm",
+            {
+                "model": "m",
+                "prompt_tokens": 3,
+                "completion_tokens": 2,
+                "metadata": '{"usage_object": 1, "usage_object": 2}',
+            },
+        ),
+        "metadata: The text has the key 'usage_object' twice",
+    ),
     "a ledger": (lambda *_: read_ledger(f'{{"data": [{ROW}]}}'), "an object has the key 'amount' twice"),
     "a page of a ledger": (
         lambda *_: read_ledger('{"nextCursor": null, "data": [], "nextCursor": "x"}'),

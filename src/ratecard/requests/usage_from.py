@@ -16,7 +16,7 @@ from ratecard.base.messages import (
     too_big,
     wrong_type,
 )
-from ratecard.requests.body import MOST_PROBLEMS, mapping_of, read_body
+from ratecard.requests.body import MOST_PROBLEMS, mapping_of
 from ratecard.requests.counters import Counter
 from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
 from ratecard.requests.fields import decimal
@@ -90,13 +90,15 @@ def _opened(given: Any, at: Path) -> Any:
 
 
 def _value(given: Any, way: Iterable[str]) -> Any:
-    """What lies at the end of a way, in mappings, JSON and objects of clients; None if nothing does."""
+    """What lies at the end of a way, in mappings, JSON and objects of clients; None if nothing does.
+
+    Raises `QuoteError` for text that begins as an object and is none: other counts would be read in place of its own.
+    """
+    at: Way = ()
     for name in way:
-        if isinstance(given, str):
-            try:
-                given = read_body(given)
-            except QuoteError:
-                return None
+        if isinstance(given, str) and given.lstrip().startswith("{"):
+            given = _opened(given, at)
+        at = (*at, name)
         given = given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
     return given
 
@@ -175,7 +177,7 @@ class _Response:
         if fields is None:
             self._problems.append((at, wrong_type("object", part if usage is None else usage)))
             return
-        has_counts = any(way[0] in fields for way in self._names)
+        has_counts = any(fields.get(way[0]) is not None for way in self._names)
         at_seconds, seconds = _first(part, dialect.seconds)
         if seconds is not None and not has_counts:
             self._other = {"seconds": self._number(seconds, at_seconds)}
@@ -236,14 +238,17 @@ class _Response:
             if (fields := mapping_of(entry)) is None:
                 self._refuse((*way, index), wrong_type("object", entry))
                 continue
-            word, number = (_first(entry, [(name,) for name in names])[1] for names in (key, count))
+            (at_word, word), (at_number, number) = (
+                _first(entry, [(name,) for name in names]) for names in (key, count)
+            )
             path = (*way, _word(word))
             if path in counted:
                 self._refuse((*way, index), f"{field_name(path[-1])} is counted twice in this list")
                 continue
             counted.add(path)
             yield from self._read({path[-1]: number}, way) if path in self._names else self._unknown(number, path)
-            yield from self._read({name: value for name, value in fields.items() if name not in (*key, *count)}, path)
+            rest = {name: value for name, value in fields.items() if name not in (*at_word, *at_number)}
+            yield from self._read(rest, path)
 
     def _unknown(self, given: Any, way: Way) -> Iterator[tuple[Way, Decimal]]:
         """What no counter has the name of: an object is searched, a number above 0 is refused."""
