@@ -463,6 +463,13 @@ def test_seconds_are_read_where_tokens_are_null() -> None:
     assert read == TranscriptionUsage(model="m", seconds=Decimal(9))
 
 
+@pytest.mark.parametrize("other", [{"duration": 8}, {"data": [{"url": "a"}]}], ids=["seconds", "pieces"])
+def test_tokens_count_in_whichever_part_of_a_stream_they_are(other: dict[str, Any]) -> None:
+    parts = [{"usage": CHAT}, other]
+    same = {"input": 10, "output": 5}
+    assert [tokens("openai", given) for given in (parts, parts[::-1], [parts[0] | other])] == [same] * 3
+
+
 def test_the_shipped_tables_price_what_was_read() -> None:
     prices = load_rate_card().at(date(2026, 10, 1))
     read = usage_from("anthropic", {"model": "claude-opus-4-6", "usage": ANTHROPIC | {"cache_read_input_tokens": 5000}})

@@ -298,10 +298,11 @@ class _Response:
             self._problems.append((("model",), "The response names no model. Give it as model"))
             return None
         given = {name: word for name, word in self._conditions.items() if word} | conditions
-        if "seconds" in self._other:
-            return None if self._problems else TranscriptionUsage(model=name, **self._other | conditions)
-        if self._other:
-            return ImageUsage(model=name, **self._other | conditions)
+        other = {} if self._counts else self._other
+        if "seconds" in other:
+            return None if self._problems else TranscriptionUsage(model=name, **other | conditions)
+        if other:
+            return ImageUsage(model=name, **other | conditions)
         if not self._counts:
             self._problems += [] if self._problems else [(self._dialect.usage[0], REQUIRED)]
             return None
