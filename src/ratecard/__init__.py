@@ -151,7 +151,7 @@ def __getattr__(name: str) -> Any:
     """
     module = _HOME_OF.get(name)
     if module is None:
-        if name.startswith("_") or find_spec(f"ratecard.{name}") is None:
+        if name.startswith("_") or not name.isidentifier() or find_spec(f"ratecard.{name}") is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return import_module(f"ratecard.{name}")
     try:
