@@ -276,6 +276,18 @@ def test_many_charges_are_written_together_or_not_at_all(ledger: Ledger) -> None
     assert [ledger.walk(who).rows for who in "abc"] == [3, 2, 0], "numbered without a gap"
 
 
+def test_charges_that_can_be_read_only_once_are_refused_and_not_lost(ledger: Ledger) -> None:
+    def charges() -> Any:
+        return (NewCharge(quote_of("1"), "a", f"r-{number}", WHEN) for number in range(3))
+
+    with pytest.raises(LedgerError, match=r"Pass a list: append_many\(ledger, list\(charges\)\)"):
+        append_many(ledger, charges())
+    with pytest.raises(LedgerError, match="Pass a list"):
+        asyncio.run(append_many_async(ledger, charges()))
+    assert rows(ledger, "a") == []
+    assert asyncio.run(append_many_async(ledger, tuple(charges()))) == [True] * 3
+
+
 def test_accounts_are_locked_in_one_order(ledger: Ledger) -> None:
     """Otherwise two processes with the same accounts wait for each other."""
     locked: list[str] = []

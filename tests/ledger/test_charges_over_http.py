@@ -14,10 +14,12 @@ from sqlalchemy import create_engine
 from starlette.testclient import TestClient
 
 import ratecard
+from ratecard.base.errors import QuoteError
 from ratecard.ledger import Clock
 from ratecard.ledger.store import Ledger
 from ratecard.server import Bearer, LiveRateCard
 from ratecard.server.charges import charges_router
+from ratecard.server.long_work import LONG_BODY
 
 WHEN = "2026-10-01T12:00:00+00:00"
 USAGE = {"type": "video", "model": "ovi-image-to-video"}
@@ -117,6 +119,21 @@ def test_the_same_request_gets_the_same_answer_and_other_content_409(client: Tes
         assert answer.status_code == 409
         assert answer.json()["error"].startswith("request 'r-1' is in the ledger already, and not the same: its ")
     assert len(rows(ledger, "a")) == 1
+
+
+@pytest.mark.parametrize("metadata", ["", "x" * LONG_BODY])
+def test_other_tables_change_nothing_of_what_was_charged(
+    client: TestClient, live: LiveRateCard, monkeypatch: pytest.MonkeyPatch, metadata: str
+) -> None:
+    def gone(*_: object) -> None:
+        raise QuoteError("No price")
+
+    usage = {**USAGE, "metadata": {"of": metadata}}
+    first = charged(client, usage=usage)
+    monkeypatch.setattr(ratecard.PriceBook, "rate", gone)
+    again = charged(client, usage=usage)
+    assert (again.status_code, again.content) == (200, first.content)
+    assert charged(client, usage=usage, request_id="new").json() == {"error": "No price"}
 
 
 def test_balances_that_pay(client: TestClient, ledger: Ledger) -> None:

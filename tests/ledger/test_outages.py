@@ -1,5 +1,6 @@
 """A database that is gone and comes back: one line in the log, and nothing lost or doubled."""
 
+import asyncio
 import logging
 import socket
 import threading
@@ -93,6 +94,40 @@ def test_a_success_ends_failures_of_what_needs_no_more(
     assert outage.failed_to_write(60) == (WRITE in failed and bool(problem))
     assert not outage.failed_to_write(0)
     assert len(caplog.messages) == (1 if problem else 2)
+
+
+@pytest.mark.parametrize(
+    ("need", "answers", "succeeded", "expected"),
+    [
+        (READ, True, None, False),
+        (READ, True, READ, True),
+        (TRIAL, False, None, False),
+        (TRIAL, False, READ, False),  # writes that hang
+        (TRIAL, False, TRIAL, True),
+        (TRIAL, True, None, True),
+        (WRITE, True, None, True),
+        (WRITE, True, READ, True),
+    ],
+)
+def test_a_database_that_takes_no_writes_answers(
+    need: Need, answers: bool, succeeded: Need | None, expected: bool
+) -> None:
+    outage = Outage()
+    assert outage.answers
+    outage.failed("why", need, answers=answers)
+    if succeeded:
+        outage.succeeded(outage.begin(), succeeded)
+    assert outage.answers is expected
+
+
+def test_reads_wait_for_their_turn_where_only_writes_fail(tmp_path: Path) -> None:
+    async def reads() -> None:
+        await asyncio.gather(*(ledger.in_thread((), ledger.ping) for _ in range(30)))
+
+    with open_ledger(f"sqlite:///{tmp_path}/ledger.db", pool_size=1) as ledger:
+        ledger.outage.failed("the disk is full", WRITE)
+        asyncio.run(reads())
+        assert ledger.outage.problem == "takes no writes"
 
 
 class Cable:

@@ -57,6 +57,20 @@ def test_an_error_is_raised_where_the_result_is_awaited_and_the_thread_goes_on(e
     threads.close(PATIENCE)
 
 
+def test_a_call_without_a_thread_is_refused_and_not_made_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    threads, made = Threads(1, "test"), list[str]()
+    with monkeypatch.context() as full:
+        full.setattr(threading.Thread, "start", none)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            threads.submit(lambda: made.append("refused"))
+    threads.submit(lambda: made.append("now")).result(PATIENCE)
+    threads.close(PATIENCE)
+    assert made == ["now"]
+
+
 def test_the_end_waits_for_calls_but_not_for_what_hangs() -> None:
     threads, go_on, done = Threads(1, "test"), threading.Event(), list[str]()
 

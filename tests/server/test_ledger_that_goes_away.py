@@ -277,6 +277,29 @@ def test_a_file_that_is_damaged_is_an_outage_and_not_a_failure(
     assert len(caplog.messages) == 1
 
 
+def test_the_watch_outlives_an_error_of_any_kind(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As of a proxy that gives each transaction another connection: its thread would end, and its word stand."""
+    proxy = ProgrammingError("INSERT", {}, Refused("42P05"))
+    with new_ledger(tmp_path, monkeypatch) as (ledger, _):
+        watch = LedgerWatch(ledger)
+        watch._look()
+        with monkeypatch.context() as broken:
+            broken.setattr(watch, "_try", lambda: raised(proxy))
+            for _ in range(2):
+                watch._look()
+                assert watch.unready() == "the ledger's database takes no writes"
+        watch._look()
+        assert watch.unready() == ""
+        watch._looks.close(1)
+    assert [each for each in caplog.messages if "42P05" in each] == caplog.messages[:1]
+
+
+def raised(error: Exception) -> None:
+    raise error
+
+
 class Refused(sqlite3.ProgrammingError):
     """An error with a code, as those of psycopg have."""
 

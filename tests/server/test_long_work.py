@@ -57,6 +57,23 @@ def test_what_work_raises_is_raised_where_it_is_waited_for() -> None:
         asyncio.run(one())
 
 
+def test_work_without_a_thread_takes_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def several() -> None:
+        work, made = LongWork(most_waiting=0), list[int]()
+        with monkeypatch.context() as full:
+            full.setattr(threading.Thread, "start", none)
+            for _ in range(2):
+                with pytest.raises(RuntimeError, match="can't start new thread"):
+                    await work.result_of(staying(), lambda: made.append(1))
+        await work.result_of(staying(), lambda: made.append(2))
+        assert made == [2]
+
+    asyncio.run(several())
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_work_is_bounded_and_more_is_answered_with_503(threads: int) -> None:
     async def crowd() -> None:

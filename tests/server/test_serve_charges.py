@@ -10,9 +10,12 @@ import httpx
 import pytest
 from click.testing import CliRunner
 from serving import PATIENCE, Server, serving
+from starlette.testclient import TestClient
 
 from ratecard.cli import main
 from ratecard.ledger import open_ledger
+from ratecard.service.settings import Settings
+from ratecard.service.worker import configured
 
 CHARGE = {
     "usage": {"type": "video", "model": "ovi-image-to-video"},
@@ -47,6 +50,20 @@ def test_workers_book_each_charge_and_refund_once(tmp_path: Path) -> None:
     with open_ledger(database) as ledger:
         rows = ledger.page("acme", ledger.walk("acme")).entries
     assert [str(row.amount) for row in rows] == ["-0.22", "0.1", "0.1"]
+
+
+def test_a_charge_is_kept_by_its_client_where_another_release_has_changed_the_schema(tmp_path: Path) -> None:
+    """As of a worker that begins again, after an upgrade elsewhere: 400 would say that it is never booked."""
+    keys, database = tmp_path / "keys", f"sqlite:///{tmp_path}/ledger.db"
+    keys.write_text("acme:for-charges\n")
+    with open_ledger(database) as ledger, ledger._engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger_schema SET version = 9")
+    settings = Settings(database=database, charge_keys=keys, cursor_secret="sixteen characters")  # noqa: S106
+    headers = {"authorization": "Bearer for-charges"}
+    with TestClient(configured(settings), base_url="http://test/api/v1", headers=headers) as client:
+        assert client.post("/charges", json=CHARGE).status_code == 503
+        assert client.get("/billing/usage-history").status_code == 503
+        assert client.get("/readyz").status_code == 503
 
 
 def test_a_charge_may_be_ahead_of_the_clock_as_far_as_the_setting(tmp_path: Path) -> None:

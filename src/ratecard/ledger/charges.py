@@ -7,6 +7,7 @@ from decimal import Decimal
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+from ratecard.base.messages import echo
 from ratecard.base.money import text
 from ratecard.ledger.booking import NewRefund, find_charges, refuse_other_content, write_charges, write_refund
 from ratecard.ledger.clock import Clock
@@ -100,8 +101,9 @@ def append_many(writer: LedgerWriter, charges: Sequence[NewCharge], *, clock: Cl
     [True, True, False]
     """
     check_writer(writer)
+    accounts = _accounts_of(writer, charges)
     rows = [charge_rows(each) for each in charges]
-    with writing_on(writer, _accounts_of(writer, charges)) as connection:
+    with writing_on(writer, accounts) as connection:
         return write_charges(connection, rows, latest_of(writer, clock))
 
 
@@ -224,6 +226,8 @@ _R = TypeVar("_R")
 
 
 def _accounts_of(_: object, charges: Sequence[NewCharge], **__: object) -> set[str]:
+    if not isinstance(charges, Sequence):  # read here, an iterator would have no charge left to book
+        raise LedgerError(f"charges={echo(repr(charges))}. Pass a list: append_many(ledger, list(charges))")
     return {each.account for each in charges}
 
 

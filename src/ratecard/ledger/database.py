@@ -174,6 +174,9 @@ class Need(IntEnum):
     WRITE = 3
 
 
+_DOES_NOT_ANSWER, _TAKES_NO_WRITES = "does not answer", "takes no writes"
+
+
 class Outage:
     """What the database does not do; logs one line when that begins, and one when all of it is over.
 
@@ -185,12 +188,19 @@ class Outage:
         self._lock, self._numbers = threading.Lock(), count(1)
         # The number of the last failed attempt of each kind: one that began before it says nothing of what is now.
         self._failed: dict[Need, int] = {}
+        # Those kinds of attempts that got no answer when they failed last.
+        self._silent: frozenset[Need] = frozenset()
         self._problem, self._write_failed = "", 0
 
     @property
     def problem(self) -> str:
         """What is wrong, after the words "the ledger's database"; empty if nothing is."""
         return self._problem if self._failed else ""
+
+    @property
+    def answers(self) -> bool:
+        """Whether the database answers, though it may take no writes."""
+        return not any(need in self._failed for need in self._silent)
 
     def failed_to_write(self, seconds: int) -> bool:
         """Return True if a write failed within the last seconds, and none succeeded since."""
@@ -202,11 +212,12 @@ class Outage:
 
     def failed(self, reason: str, need: Need = Need.READ, *, answers: bool = True) -> str:
         """Note that an attempt failed, with or without an answer; return what is wrong in a sentence."""
-        problem = "takes no writes" if answers and need > Need.READ else "does not answer"
+        problem = _TAKES_NO_WRITES if answers and need > Need.READ else _DOES_NOT_ANSWER
         words = f"the ledger's database {problem}: {reason}"
         with self._lock:
             known = bool(self._failed)
             self._failed[need] = next(self._numbers)
+            self._silent = self._silent - {need} if problem == _TAKES_NO_WRITES else self._silent | {need}
             if need == Need.WRITE:
                 self._write_failed = monotonic_ns()
             if not known:
@@ -226,7 +237,7 @@ class Outage:
             self._failed = {kind: at for kind, at in self._failed.items() if kind > need or at > attempt}
             over = before and not self._failed
         if over:
-            again = "answers" if self._problem == "does not answer" else "takes writes"
+            again = "answers" if self._problem == _DOES_NOT_ANSWER else "takes writes"
             log.info("the ledger's database %s again", again)
 
 
@@ -292,10 +303,11 @@ class Threads:
         with self._lock:
             if self._closed:
                 raise RuntimeError("the ledger is closed")
-            self._calls.put((future, call))
             if len(self._threads) < self._most:
-                self._threads.append(threading.Thread(target=self._run, name=self._name, daemon=True))
-                self._threads[-1].start()
+                thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                thread.start()  # first: where there can be none, the call must not be made later
+                self._threads.append(thread)
+            self._calls.put((future, call))
         return future
 
     def waiting(self) -> int:

@@ -211,7 +211,7 @@ class Ledger:
                         await held.enter_async_context(turn)
                 except TimeoutError:
                     raise LedgerUnavailableError(f"the ledger is busy: other appends to {account!r} wait") from None
-            if self._threads.waiting() and self.outage.problem:
+            if self._threads.waiting() and not self.outage.answers:
                 raise LedgerUnavailableError(f"the ledger's database {self.outage.problem}")
             future = self._threads.submit(partial(copy_context().run, call))  # the log names the request
             try:

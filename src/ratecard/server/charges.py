@@ -191,11 +191,6 @@ def read_charge(body: bytes, card: RateCard) -> dict[str, Any]:
             except QuoteError as error:
                 problems += _at_usage(error).problems or [(("usage",), error.error)]
         raise QuoteError(INVALID, problems)
-    if len(body) > LONG_BODY:  # it is read apart; what is refused would take long again where it is booked
-        try:
-            card.at(found["timestamp"]).rate(found["usage"])
-        except QuoteError as error:
-            raise _at_usage(error) from None
     return found
 
 
@@ -269,7 +264,8 @@ class _Booking:
         card = self.live.now().card
         found = await self._read(request, body, partial(read_charge, card=card))
         try:
-            return await charge_async(self.ledger, card, found.pop("usage"), account=account, **found)
+            with few_suggestions():
+                return await charge_async(self.ledger, card, found.pop("usage"), account=account, **found)
         except QuoteError as error:
             raise _at_usage(error) from None
         except CurrencyError as error:

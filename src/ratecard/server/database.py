@@ -116,6 +116,9 @@ class LedgerWatch:
             self._answers = False
         except LedgerError:  # the ledger has logged why
             self._answers = False
+        except Exception as error:  # noqa: BLE001 - the thread must survive: else this would stand for ever
+            self._ledger.outage.failed(" ".join(str(error).split()), self._need)
+            self._answers = False
         LEDGER_ANSWERS.set(self._answers and not self._ledger.outage.problem)
         used, idle = self._ledger.connections()
         LEDGER_CONNECTIONS.labels("used").set(used)

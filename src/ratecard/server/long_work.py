@@ -68,9 +68,9 @@ class LongWork:
         """
         if self._waiting >= self._most_waiting + self._most_threads:
             raise HTTPException(503, "Too much long work waits here. Try again later", {"Retry-After": "1"})
+        self._start_threads()  # first: where there can be no more, nothing waits
         job, gone = _Job(work), asyncio.ensure_future(_has_gone(request))
         self._waiting += 1
-        self._start_threads()
         self._queue.put(job)
         try:
             await asyncio.wait((job.future, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -87,8 +87,9 @@ class LongWork:
         """Start what is missing: all of them at first, and in a forked process."""
         self._threads = [thread for thread in self._threads if thread.is_alive()]
         while len(self._threads) < self._most_threads:
-            self._threads.append(Thread(target=self._do_all, name="ratecard long work", daemon=True))
-            self._threads[-1].start()
+            thread = Thread(target=self._do_all, name="ratecard long work", daemon=True)
+            thread.start()
+            self._threads.append(thread)
 
     def _do_all(self) -> None:
         while True:

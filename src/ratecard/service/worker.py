@@ -61,7 +61,8 @@ def _with_ledger(settings: Settings, live: LiveRateCard, check: Check | None, op
     from ratecard.server.usage_history import usage_history_router
 
     waiting = Waiting(settings.pool_size, settings.connect_timeout, settings.wait_timeout, settings.statement_timeout)
-    ledger = MeasuredLedger(settings.database or "", waiting, clock=Clock(settings.charge_ahead))
+    # It was opened before the workers began. Where its schema is another one since, a charge must be sent again later.
+    ledger = MeasuredLedger(settings.database or "", waiting, clock=Clock(settings.charge_ahead), lazy=True)
     # The usage history alone may be read from a copy that takes no writes.
     watch = LedgerWatch(ledger, writes=settings.charge_keys is not None)
     app = application(live, **options, unready=watch.unready)
