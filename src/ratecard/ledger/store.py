@@ -187,11 +187,14 @@ class Ledger:
         """A connection to write the rows of these accounts on, committed at the end unless there was an error.
 
         In this process one writer of an account at a time has a connection. Raises `LedgerUnavailableError` without a
-        database, and when the accounts stay busy; `LedgerError` for an engine of the host in AUTOCOMMIT.
+        database, when the accounts stay busy, and for an engine of the host in AUTOCOMMIT.
         """
         with self._turns.take(accounts, self.waiting.wait_timeout), self.transaction(Need.WRITE) as connection:
             if not self._own:
-                check_transaction(connection)
+                try:
+                    check_transaction(connection)
+                except LedgerError as error:  # the host's mistake: who charges must keep what is to be booked
+                    raise LedgerUnavailableError(str(error)) from None
             yield connection
             connection.commit()
 
