@@ -57,7 +57,7 @@ def check_growth(entry: Entry) -> None:
             size *= 2
         # Where an input leaves the caches of the processor, or something runs beside it, a linear cost looks like more;
         # what grows with the square of the size does so at every size.
-        for tried in (size, size // 2, size // 4, size):
+        for tried in (size, size // 2, size // 4) * 2:
             small, large = cost(entry, tried), cost(entry, tried * 4)
             if large <= MOST_TIMES * small:
                 return
