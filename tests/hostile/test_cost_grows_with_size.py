@@ -8,6 +8,7 @@ import io
 import json
 import zlib
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
@@ -19,7 +20,18 @@ import pytest
 from growth import Entry, check_growth
 from starlette.testclient import TestClient
 
-from ratecard import ApiKey, ApiKeyList, RateCard, ledger_csv, ledger_json, read_ledger, settle, usage_from
+from ratecard import (
+    ApiKey,
+    ApiKeyList,
+    RateCard,
+    ledger_csv,
+    ledger_json,
+    read_ledger,
+    settle,
+    simulate,
+    trailing_seven_days,
+    usage_from,
+)
 from ratecard.base.suggestions import suggestions
 from ratecard.candidates.file import candidate_from
 from ratecard.changes.compare import compare_sides
@@ -32,6 +44,8 @@ from ratecard.load.yaml_text import read_yaml_text
 from ratecard.price_lists.litellm import read_litellm
 from ratecard.price_lists.models_dev import read_models_dev
 from ratecard.price_lists.write import import_list
+from ratecard.probe.container import facts_of
+from ratecard.probe.limits import UnreadableError
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.service_parameters import split_model
 from ratecard.requests.text_body import body_of_text
@@ -467,6 +481,24 @@ EMPTY = (lambda packer: packer.compress(b"") + packer.flush())(zlib.compressobj(
 
 
 WORDS = [f"{'token_' * 12}{number}" for number in range(64)]
+
+
+def simulated(name: str) -> Callable[[str], object]:
+    def run(content: str) -> object:
+        with TemporaryDirectory() as folder:
+            path = Path(folder, name)
+            path.write_text(content, encoding="utf-8")
+            with simulate(path, "2026-09-29", ["2026-11-10"]) as answers:
+                return answers.total
+
+    return run
+
+
+def probed(content: bytes) -> None:
+    with suppress(UnreadableError):
+        facts_of(io.BytesIO(content), len(content))
+
+
 SENT = (
     Entry("gzip: empty members", lambda n: EMPTY * n, decoder("gzip", 1 << 24)),
     Entry("gzip: members", lambda n: zlib.compress(b"x" * 100, wbits=31) * n, decoder("gzip", 1 << 30)),
@@ -507,6 +539,11 @@ SENT = (
     Entry("batch: lines", lambda n: '{"model": "ovi-image-to-video"}\n' * n, batch, 1 << 14),
     Entry("batch: columns", lambda n: csv_of(n), batch, 1 << 14),
     Entry("batch: a column twice", lambda n: "a," * n, batch, 1 << 14),
+    Entry("simulation: columns of CSV", lambda n: csv_of(n), simulated("usage.csv"), 1 << 11),
+    Entry("simulation: keys of JSON lines", lambda n: json.dumps(names(n)), simulated("usage.jsonl"), 1 << 11),
+    Entry("a probe: boxes of a file", lambda n: b"\0\0\0\x08free" * n, probed, 1 << 14),
+    Entry("a probe: noise", lambda n: b"\x1aE\xdf\xa3" + b"\x42" * n, probed),
+    Entry("what a key has spent", lambda n: ROWS * n, lambda rows: trailing_seven_days(rows, WHEN)),
 )
 
 
