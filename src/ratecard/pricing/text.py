@@ -15,7 +15,7 @@ from ratecard.rating.quote import LineItem, Quote
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.body import INVALID
 from ratecard.requests.counters import MOST_TOKENS, path_of, path_of_bucket
-from ratecard.requests.counts import Meterage, read_counts
+from ratecard.requests.counts import LISTED, Meterage, count_listed, read_counts
 from ratecard.requests.metered import usage_keys, usage_problems
 from ratecard.requests.service_parameters import NO_PARAMETERS, SEARCHES, billed_searches, read_parameters
 from ratecard.requests.token_usage import (
@@ -67,7 +67,10 @@ def price_text(
         given = usage.get("usage", _LEFT_OUT)
         # Whether there are keys beside `type`, `model` and `usage`: most usages have none, and skip their checks.
         further = len(usage) != _TOKENS_ALONE or given is _LEFT_OUT
+        unpriced: tuple[str, ...] = ()
         if further:
+            if LISTED in usage:
+                usage, unpriced = count_listed(usage, meters, problems)
             problems += usage_problems(usage, known)
             stated = read_conditions(usage, accepted, problems)
         if further and "tokens" in usage:
@@ -83,6 +86,7 @@ def price_text(
         if always or (further and "counts" in usage):
             counted = read_counts(usage, meters, metered.meters.counted, problems)
         names, values, searched, ignored = counts
+        ignored += unpriced
         if not problems:
             tier = only or tier_of(values[0], stated)
             if (found := tier.lines(names)(*values)) is None:

@@ -11,7 +11,10 @@ from typing import Literal
 
 from ratecard.requests.counters import COUNTERS, Counter
 
+# The names that lead to a value; `*` is every entry of a list.
 Way = tuple[str, ...]
+# Where a word says something, and which words say it; without words, anything there but null, false and empty text.
+Sign = tuple[Way, frozenset[str]]
 _COUNTER = {counter.name: counter for counter in COUNTERS}
 _MODALITIES = ("text", "audio", "image", "video")
 _PROMPT_PARTS = tuple(f"{each} of the prompt" for each in _MODALITIES)
@@ -47,10 +50,24 @@ class UsageDialect:
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     # Parts of a stream: the last usage counts, each count replaces the one before it, or counts are added up.
     stream: Literal["last", "replace", "add", "refuse"] = "last"
+    # What all parts of a stream have in common, if they say it, and the number by which they are in order.
+    id: tuple[Way, ...] = ()
+    order: tuple[Way, ...] = ()
+    # What begins a stream, or a turn of it, and what ends it. A dialect without ends has no streams that can break off.
+    begins: tuple[Sign, ...] = ()
+    ends: tuple[Sign, ...] = ()
+    # Parts without an id whose usage goes on counting what an earlier part counted.
+    continues: tuple[Sign, ...] = ()
+    # A response by itself, which is not a part of a stream.
+    complete: tuple[Sign, ...] = ()
+    # Turns of a session, each with a usage of its own: these are added up.
+    turns: tuple[Sign, ...] = ()
     # What of a usage says nothing about its price.
     no_price: frozenset[str] = frozenset()
     # Requests that were made for this one: one, or a list, of which those of the type `message` are in its counts.
     apart: tuple[Way, ...] = ()
+    # The breakdown of a usage by its requests, in the usage: together they count no more than it.
+    iterations: str = ""
     # What a response may be of: a kind that is not listed is not counted in tokens, or counts those of others again.
     kinds: tuple[Way, ...] = ()
     read_kinds: frozenset[str] = frozenset()
@@ -58,9 +75,14 @@ class UsageDialect:
     # among its output.
     calls_at: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
     calls: Mapping[Way, str] = field(default_factory=dict)
-    # Where audio says its seconds, and images their pieces, if no tokens are counted.
+    # What providers bill by the call, by the session, in tokens or not at all: the tables say which. By the kind of a
+    # call, and by the way to what is listed, its meter.
+    listed_calls: Mapping[str, str] = field(default_factory=dict)
+    listed: Mapping[Way, str] = field(default_factory=dict)
+    # Where audio says its seconds, and images their pieces, if no tokens are counted; and what each piece has one of.
     seconds: tuple[Way, ...] = ()
     pieces: tuple[Way, ...] = ()
+    piece: Way = ()
     # What makes a response that of an embedding.
     embedding: tuple[tuple[Way, str], ...] = ()
 
@@ -78,6 +100,22 @@ def _one(name: str, *names: str, further: tuple[Way, ...] = ()) -> Counter:
 def _both(name: str) -> tuple[Way, ...]:
     """A name as JSON has it, and as the Python client has it: `promptTokenCount`, `prompt_token_count`."""
     return ((name,), ("".join(f"_{each.lower()}" if each.isupper() else each for each in name),))
+
+
+def _says(way: str, *words: str) -> Sign:
+    """A sign: what lies at a way that is written with dots, and the words that it may be."""
+    return tuple(way.split(".")), frozenset(words)
+
+
+def _both_say(way: str) -> tuple[Sign, ...]:
+    """The signs of a way under the names of JSON and of the Python client."""
+    names = [_both(name) for name in way.split(".")]
+    return tuple((tuple(name[place][0] for name in names), frozenset()) for place in (0, 1))
+
+
+# A chat completion, by itself or as a stream; the last part with choices says why it ended.
+_CHAT_ENDS = (_says("choices.*.finish_reason"),)
+_CHAT = _says("object", "chat.completion")
 
 
 def _modalities(name: str, bucket: str) -> tuple[Counter, ...]:
@@ -109,8 +147,25 @@ _OPENAI = UsageDialect(
     apart=(("tool_usage", "image_gen"), ("response", "tool_usage", "image_gen")),
     calls_at={"web_search": tuple((*at, "tool_usage", "web_search", "num_requests") for at in ((), ("response",)))},
     calls={("web_search_call", "search"): "web_search", ("file_search_call",): "file_search"},
+    listed_calls={
+        "code_interpreter_call": "code_interpreter",
+        "image_generation_call": "image_generation",
+        "shell_call": "shell",
+    },
+    id=(("id",), ("response", "id")),
+    order=(("sequence_number",),),
+    begins=(_says("type", "response.created", "response.queued", "response.in_progress"),),
+    ends=(
+        *_CHAT_ENDS,
+        _says("type", "response.completed", "response.incomplete", "response.failed", "response.done"),
+        _says("type", "transcript.text.done", "speech.audio.done", "image_generation.completed"),
+        _says("type", "image_edit.completed"),
+    ),
+    complete=(_CHAT, _says("object", "response", "list")),
+    turns=(_says("type", "response.done"),),
     seconds=(("usage", "seconds"), ("duration",)),
     pieces=(("data",),),
+    piece=("b64_json", "url"),
     embedding=((("object",), "list"),),
 )
 _ANTHROPIC = UsageDialect(
@@ -127,14 +182,21 @@ _ANTHROPIC = UsageDialect(
         for name in ("service_tier", "speed", "inference_geo")
     },
     stream="replace",
+    id=(("message", "id"), ("id",)),
+    begins=(_says("type", "message_start"),),
+    ends=(_says("type", "message_stop"), _says("delta.stop_reason")),
+    continues=(_says("type", "message_delta"),),
+    complete=(_says("type", "message"),),
     apart=(("usage", "iterations"), ("message", "usage", "iterations"), ("iterations",)),
+    iterations="iterations",
     no_price=frozenset(("iterations",)),
 )
 _GEMINI = UsageDialect(
     (
         Counter("prompt", _both("promptTokenCount"), bucket="input"),
         Counter("prompt of tools", _both("toolUsePromptTokenCount"), bucket="input"),
-        Counter("read", _both("cachedContentTokenCount"), "prompt", "cache_input"),
+        # The cache holds the prompt and that of tools.
+        Counter("read", _both("cachedContentTokenCount"), bucket="cache_input"),
         Counter("completion", _both("candidatesTokenCount") + _both("responseTokenCount"), bucket="output"),
         Counter("thoughts", _both("thoughtsTokenCount"), bucket="output_reasoning", beside="output"),
         Counter("total", _both("totalTokenCount")),
@@ -153,6 +215,23 @@ _GEMINI = UsageDialect(
     },
     usage=_both("usageMetadata"),
     model=_both("modelVersion"),
+    id=_both("responseId"),
+    # A session counts each turn by itself, and says so by the names of its parts.
+    begins=_both_say("serverContent.modelTurn"),
+    ends=(
+        *_both_say("candidates.*.finishReason"),
+        *_both_say("promptFeedback.blockReason"),
+        *(
+            sign
+            for end in ("turnComplete", "generationComplete", "interrupted")
+            for sign in _both_say(f"serverContent.{end}")
+        ),
+    ),
+    turns=(*_both_say("serverContent"), *_both_say("usageMetadata.responseTokenCount")),
+    listed={
+        ("candidates", "*", *metadata, *queries, "*"): "web_search"
+        for metadata, queries in zip(_both("groundingMetadata"), _both("webSearchQueries"), strict=True)
+    },
     conditions={
         "service_tier": tuple(
             (*usage, *name)
@@ -184,6 +263,7 @@ _BEDROCK = UsageDialect(
     sums={"total": ("read", "written", "input", "completion")},
     entries={"cacheDetails": (("ttl",), ("inputTokens",))},
     usage=(("usage",), ("metadata", "usage")),
+    ends=(_says("messageStop"), _says("metadata.usage"), _says("stopReason")),
     model=(),
     conditions={
         "service_tier": (("serviceTier", "type"), ("metadata", "serviceTier", "type")),
@@ -201,6 +281,9 @@ _DEEPSEEK = UsageDialect(
     ),
     required=("prompt", "completion"),
     sums=_TOTAL | _HIT_OR_MISSED,
+    id=(("id",),),
+    ends=_CHAT_ENDS,
+    complete=(_CHAT,),
 )
 _SEARCHED = ("server_tool_use_details", "web_search_requests")
 # A response has the provider's own counts in `usage`, a generation as `native_tokens_...`: both are what is billed.
@@ -219,6 +302,9 @@ _OPENROUTER = UsageDialect(
     sums=_TOTAL,
     usage=(("usage",), ("data",)),
     model=(("model",), ("data", "model")),
+    id=(("id",), ("data", "id")),
+    ends=_CHAT_ENDS,
+    complete=(_CHAT,),
     conditions={"service_tier": (("service_tier",), ("data", "service_tier"))},
     no_price=frozenset(("tokens_prompt", "tokens_completion", "latency", "moderation_latency", "generation_time")),
 )
@@ -248,6 +334,10 @@ _LITELLM = UsageDialect(
         for name in ("service_tier", "speed", "inference_geo")
     },
     moment=(("startTime",),),
+    id=(("id",), ("request_id",)),
+    ends=_CHAT_ENDS,
+    complete=(_CHAT, _says("object", "list"), _says("call_type")),
+    iterations="iterations",
     no_price=frozenset(("iterations",)),
     kinds=(("call_type",),),
     read_kinds=frozenset(

@@ -217,6 +217,11 @@ def disagrees(known: int | Decimal | None) -> str:
     return f"Expected {known}, as another name of this count says"
 
 
+def too_many_together(together: int | Decimal, name: str, count: int | Decimal) -> str:
+    """Return the message for entries that count more than the usage that they are a breakdown of."""
+    return f"The entries have {together} {name} together, and the usage has {count}"
+
+
 def no_price(name: object, known: Iterable[str]) -> str:
     """The message for a count under a name that is not `known`, and which of those may be meant."""
     near = did_you_mean(field_name(name), known, slip=True)
@@ -322,9 +327,7 @@ class _Further:
         for counter in COUNTERS:
             together, count = sums[counter.name], counted.get(counter.name, 0)
             if together > count and len(self.problems) == before:
-                name = ".".join(map(str, counter.paths[0]))
-                words = f"The entries have {together} {name} together, and the usage has {count}"
-                self._tell((*USAGE, ITERATIONS), words)
+                self._tell((*USAGE, ITERATIONS), too_many_together(together, ".".join(counter.paths[0]), count))
 
     def _value(self, path: Path, name: Any, given: Any, counts: bool, known: tuple[str, ...] = ()) -> None:
         """Read one value; `counts` is whether it, or what it is part of, is named like a counter."""
