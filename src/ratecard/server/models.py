@@ -15,7 +15,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.messages import NotOffered
 from ratecard.base.money import plain_text
-from ratecard.methods import METHODS
+from ratecard.methods import method_of
 from ratecard.price_book import PriceBook, deprecation_of
 from ratecard.server.answers import (
     ListedCharge,
@@ -139,9 +139,9 @@ def _constraints(version: Version, meters: Meters) -> Iterator[tuple[str, Any]]:
     elif isinstance(version, MeteredVersion):
         words: dict[str, dict[str, None]] = {}
         for charge in version.charges:
-            method = METHODS[charge.method]
-            for name in method.choices:
-                words.setdefault(name, {}).update(dict.fromkeys(method.words_of(charge, name)))
+            method = method_of(charge)
+            for name in method.CHOICES:
+                words.setdefault(name, {}).update(dict.fromkeys(method.words_of(name)))
         yield from ((name, tuple(values)) for name, values in words.items() if values)
         named = {name: meters.condition[name] for name in version.conditions}
         for name, each in named.items():
@@ -152,7 +152,7 @@ def _constraints(version: Version, meters: Meters) -> Iterator[tuple[str, Any]]:
 
 def _charge(charge: Charge, tables: Tables) -> ListedCharge:
     unit = tables.units[charge.unit]
-    every = tables.meters.by_name[unit.counts].every_usage if METHODS[charge.method].beside else None
+    every = tables.meters.by_name[unit.counts].every_usage if method_of(charge).BESIDE else None
     return ListedCharge(
         charge=charge.charge,
         method=charge.method,

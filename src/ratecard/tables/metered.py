@@ -17,13 +17,7 @@ BEGINS = CONTEXT, ABOVE, FROM = ("context", "above", "from")
 
 
 class Tokens(Conditioned):
-    """Tokens by bucket (see meters.yaml), by the length of the whole prompt, and by conditions.
-
-    A rate names its buckets. It may name conditions, and where its tier begins: `above: 200000`, or `from: 200000`
-    where that number of tokens counts already. `context: extended` is the tier above `context_token_threshold`. A
-    bucket takes its own rate of the chosen tier, else that of the nearest lower tier. For a bucket without either,
-    `without_rate` says, here or in meters.yaml, whether it takes its parent's rate of the chosen tier or is refused.
-    """
+    """Tokens by bucket, as far as the choice of a rate must know them; `TokensByBucket` is the whole method."""
 
     ATTRIBUTES: ClassVar = (*BEGINS, "tokens")
     METERS: ClassVar = ("token",)

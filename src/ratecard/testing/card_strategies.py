@@ -372,7 +372,7 @@ def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft
     for charge in version["charges"]:
         if charge["unit"] in _ODD_UNITS and draw(st.booleans()):
             charge["unit"] = _ODD_UNITS[charge["unit"]]["unit"]
-        if issubclass(METHODS[charge["method"]].charge, CountedCharge):
+        if issubclass(METHODS[charge["method"]], CountedCharge):
             least = {"included": 0, "at_least": 1, "started": 1}
             charge |= {name: str(draw(st.integers(least[name], 100))) for name in draw(some(tuple(least), least=0))}
         if charge["method"] != "tokens" and draw(st.booleans()):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fnmatch import fnmatchcase
 from fractions import Fraction
-from math import ceil
+from math import ceil, log
 from typing import Any
 
 Fields = Mapping[str, Any]
@@ -201,6 +201,11 @@ def images(listed: Fields, charges: Mapping[str, Fields], fields: Fields) -> Amo
 
 def video(listed: Fields, body: Fields, source: Fields) -> Amount:
     """The sum of the charges, rounded once."""
+    return rounded(sum(amounts_of_video(listed, body, source), Fraction(0)), listed["pricing"]["rounding"]["places"])
+
+
+def amounts_of_video(listed: Fields, body: Fields, source: Fields) -> list[Fraction]:
+    """The amount of each charge, rounded to the places of lines."""
     pricing, accepts = listed["pricing"], listed["constraints"]
     shape = {name: values[0] for name, values in accepts.items() if isinstance(values, list) and len(values) == 1}
     if len(accepts.get("topaz", {}).get("models", ())) == 1:
@@ -217,12 +222,10 @@ def video(listed: Fields, body: Fields, source: Fields) -> Amount:
     shape |= {"audio": str(bool(sound)).lower(), "video_input": str(reference is not None).lower()}
     if reference is not None and shape.get("duration") in ("-1", "auto", "Auto"):
         shape["duration"] = f"{ceil(reference)}s"
-    rounding = pricing["rounding"]
-    amounts = [
-        rounded(METHODS[charge["method"]](charge, shape, source, reference), rounding["line_places"])
+    return [
+        rounded(METHODS[charge["method"]](charge, shape, source, reference), pricing["rounding"]["line_places"])
         for charge in pricing["charges"]
     ]
-    return rounded(sum(amounts, Fraction(0)), rounding["places"])
 
 
 def chosen(charge: Fields, shape: Fields, **more: str) -> Amount:
@@ -235,15 +238,23 @@ def seconds_of(shape: Fields, source: Fields) -> Amount:
     return Fraction(source["seconds"]) if "seconds" in source else Fraction(shape["duration"].removesuffix("s"))
 
 
-def size_of(charge: Fields, shape: Fields) -> Amount:
-    """The pixels of the listed size that fits; for a ratio of the source the most of the resolution."""
+def size_of(charge: Fields, shape: Fields, source: Fields) -> Amount:
+    """The pixels of the listed size that fits; for a ratio of the source the nearest, if it is known."""
     fitting = [
         each for each in charge["sizes"] if each.get("resolution", shape.get("resolution")) == shape.get("resolution")
     ]
     exact = [
         each for each in fitting if each.get("aspect_ratio", shape.get("aspect_ratio")) == shape.get("aspect_ratio")
     ]
+    if not exact and {"width", "height"} <= source.keys():
+        wide = log(source["width"] / source["height"])
+        exact = [min(fitting, key=lambda each: abs(log_of(each["aspect_ratio"]) - wide))]
     return max(each["size"][0] * each["size"][1] for each in exact or fitting)
+
+
+def log_of(ratio: str) -> float:
+    width, height = ratio.split(":")
+    return log(int(width) / int(height))
 
 
 def per_clip(charge: Fields, shape: Fields, source: Fields, reference: Any) -> Amount:
@@ -259,14 +270,14 @@ def token_formula(charge: Fields, shape: Fields, source: Fields, reference: Any)
     billed = seconds
     if reference is not None:
         billed = max(seconds + Fraction(reference), Fraction(ceil(seconds * Fraction(charge["reference_minimum"]))))
-    count = billed * size_of(charge, shape) * charge["frames_per_second"] / charge["pixels_per_token"]
+    count = billed * size_of(charge, shape, source) * charge["frames_per_second"] / charge["pixels_per_token"]
     return count * chosen(charge, shape)
 
 
 def megapixel_rate(charge: Fields, shape: Fields, source: Fields, reference: Any) -> Amount:
     if charge["sizes"]:
         frames = seconds_of(shape, {}) * charge["frames"]["per_second"] + charge["frames"]["plus"]
-        pixels = size_of(charge, shape) * frames
+        pixels = size_of(charge, shape, source) * frames
     else:
         factor = int(shape["upscale_factor"])
         pixels = int(source["width"]) * int(source["height"]) * factor**2 * seconds_of(shape, source)
