@@ -58,7 +58,8 @@ def rate_of(charge: Fields, **values: str | None) -> Amount:
 def charges_of(listed: Fields, fields: Fields) -> dict[str, Fields]:
     """The charges by their methods, as they are under the conditions that a usage states."""
     pricing, defaults = listed["pricing"], listed["constraints"].get("defaults", {})
-    stated = {name: fields.get(name, default) for name, default in defaults.items()}
+    chosen = ("resolution", "quality")  # which image is meant, and no condition of a price
+    stated = {name: fields.get(name, default) for name, default in defaults.items() if name not in chosen}
     return {charge["method"]: under(charge, stated, pricing["factors"]) for charge in pricing["charges"]}
 
 
@@ -176,21 +177,12 @@ def song(charge: Fields, seconds: int | None) -> Amount:
 def images(listed: Fields, charges: Mapping[str, Fields], fields: Fields) -> Amount:
     """`n` images at a resolution and quality, and the input images of an edit beyond those that are included."""
     accepts, n, charge = listed["constraints"], fields.get("n", 1), charges["per-image"]
-    lowest = min(
-        accepts.get("resolution", []), key=lambda each: int("0" + "".join(filter(str.isdigit, each))), default=None
-    )
-    resolution = fields.get("resolution", lowest)
-    quality = fields.get("quality")
-    if "quality" in accepts and quality is None:
-        priced = {
-            value: Fraction(rate["rate"])
-            for rate in charge["rates"]
-            for value in rate.get("quality", [])
-            if resolution in rate.get("resolution", [resolution])
-        }
-        dearest = "high" if "high" in priced else max(priced, key=lambda value: priced[value])
-        quality = "unstated" if "unstated" in priced and "resolution" in fields else dearest
-    found = n * rate_of(charge, resolution=resolution, quality=quality)
+    words = {name: accepts[name] for name in ("resolution", "quality") if name in accepts}
+    meant = {name: each[0] for name, each in words.items() if len(each) == 1} | accepts.get("defaults", {}) | fields
+    if "quality" not in fields and ("resolution" in fields or "quality" not in meant):
+        unstated = any("unstated" in rate.get("quality", ()) for rate in charge["rates"])
+        meant |= {"quality": "unstated"} if unstated else {}
+    found = n * rate_of(charge, resolution=meant.get("resolution"), quality=meant.get("quality"))
     if further := charges.get("per-input-image"):
         found += n * charged(further, fields.get("input_images", 1)) * rate_of(further)
     return found

@@ -22,6 +22,7 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
     for index, version in enumerate(model.versions):
         seen: set[str] = set()
         yield from below(("versions", index), check_factors(version.factors, meters))
+        yield from below(("versions", index, "defaults"), _check_defaults(version))
         if getattr(version, "surcharges", None) and version.tokens is None:
             yield (
                 ("versions", index, "surcharges"),
@@ -44,6 +45,17 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
                     yield (*at, "method"), f"method {charge.method}: a second charge would never be billed; keep one"
                 seen.add(charge.method)
             yield from below(at, _check_charge(version, charge, model.type, meters))
+
+
+def _check_defaults(version: MeteredVersion) -> Iterator[Finding]:
+    """Check that each default is a word of a choice that the charges of the version let a request leave out."""
+    charges = list(map(method_of, version.charges))
+    allowed = {name: charge.words_of(name) for charge in charges for name in charge.DEFAULTED if charge.words_of(name)}
+    for name, value in version.default_values.items():
+        if name not in allowed:
+            yield (name,), f"'{name}' cannot have a default.{meant_or_allowed(name, tuple(allowed) or ('none here',))}"
+        elif value not in allowed[name]:
+            yield (name,), f"default '{value}' of {name} is not accepted. Allowed: {', '.join(allowed[name])}"
 
 
 def _check_charge(version: MeteredVersion, charge: Charge, type_: str, meters: Meters) -> Iterator[Finding]:

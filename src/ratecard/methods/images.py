@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import Finding
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import MOST_COUNTED, Method, Samples, UsageReading, least_charged
+from ratecard.methods.method import MOST_COUNTED, Method, Samples, UsageReading, least_charged, method_of
 from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Choice, Field, TextField, WholeNumber
@@ -31,6 +31,7 @@ class PerImage(CountedCharge, Method):
     TYPES: ClassVar = ("image", "edit", "upscale")
     KINDS: ClassVar = ("image", "upscale")
     CHOICES: ClassVar = ("resolution", "quality")
+    DEFAULTED: ClassVar = CHOICES
     method: Literal["per-image"]
 
     def words_of(self, name: str) -> tuple[str, ...]:
@@ -45,39 +46,54 @@ class PerImage(CountedCharge, Method):
         count = metered.counter(self)
         if kind == "upscale":
             rate, sku = self.rates[0], f"{model}-{self.unit}-unit"
-            also = any(isinstance(each, PerUpscale) for each in metered.version.charges)
+            also = any("factor" in each.ATTRIBUTES for each in metered.version.charges)
             return UsageReading(lambda shape: [] if "factor" in shape else [count(1, rate, sku)]) if also else None
         choices = {name: self.values_of(name) for name in self.CHOICES}
         rates = {key: rate for rate in self.rates for key in _keys(rate, choices)}
         choices = {name: self.words_of(name) for name in self.CHOICES}
+        # A choice that decides the price is the table's, or it is required; one of a single word is none.
+        stated = metered.version.default_values
+        defaults = {name: stated.get(name, words[0]) for name, words in choices.items()
+                    if words and (name in stated or len(words) == 1)}  # fmt: skip
         fields: dict[str, Field] = {"n": _COUNT}
         fields |= {name: Choice(values, fold=True) if values else TextField() for name, values in choices.items()}
         inert = [name for name, values in choices.items() if not values]
         if type_ == "edit":
             fields["input_images"] = _COUNT
             inert.append("input_images")
-        lowest = min(choices["resolution"], key=_size, default=None)
+        unstated = UNSTATED in self.values_of("quality")
 
         def lines(shape: Mapping[str, Any]) -> list[LineItem]:
-            resolution = shape.get("resolution", lowest) if lowest else None
-            quality = shape.get("quality") if choices["quality"] else None
-            if choices["quality"] and quality is None:
-                quality = _unnamed_quality(rates, resolution, named="resolution" in shape)
+            named = {name: shape[name] for name in self.CHOICES if name in shape and choices[name]}
+            meant = {**defaults, **named}
+            if unstated and "quality" not in named and ("resolution" in named or "quality" not in defaults):
+                meant["quality"] = UNSTATED
+            resolution, quality = meant.get("resolution"), meant.get("quality")
             words = [word for word in (resolution, quality) if word and word != UNSTATED]
             fixed = bool(words) or type_ == "edit"
             sku = "-".join((model, "fixed", *words, "1img")) if fixed else f"{model}-{self.unit}-unit"
-            return [count(shape["n"], rates[resolution, quality], sku)]
+            decided = [f"{name} {word} by default" for name, word in meant.items()
+                       if name not in named and word != UNSTATED and len(choices[name]) > 1]  # fmt: skip
+            return [count(shape["n"], rates[resolution, quality], sku, note="; ".join(decided))]
 
-        return UsageReading(lines, fields, {"n": 1}, inert=inert)
+        return UsageReading(lines, fields, {"n": 1}, tuple(self.required(metered.version)), inert)
+
+    def required(self, version: MeteredVersion) -> dict[str, str]:
+        """Return those that neither a default nor a rate of `unstated` decides."""
+        # Those of the version, as this charge may have but the rates of some condition.
+        values = {name: version.values_of(name) for name in self.CHOICES if name not in version.default_values}
+        return {name: words[0] for name, words in values.items() if len(words) > 1 and UNSTATED not in words}
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """An image at every rate."""
-        names = self.CHOICES if type_ != "upscale" else ()
-        return (_stated(values) for values in _named(self, names))
+        if type_ == "upscale":
+            return ({} for _ in self.rates)
+        return (self.required(version) | _stated(values) for values in _named(self, self.CHOICES))
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Every choice alone and together: one that is left out may mean another one later."""
-        stated = [(None, *version.values_of(name)) for name in self.CHOICES]
+        required = self.required(version) if type_ != "upscale" else {}
+        stated = [(*([] if name in required else [None]), *version.values_of(name)) for name in self.CHOICES]
         return (_stated(dict(zip(self.CHOICES, values, strict=True))) for values in product(*stated))
 
     def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
@@ -109,7 +125,8 @@ class PerInputImage(CountedCharge, Method):
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """One further image."""
-        yield {"input_images": least_charged(self, 1)}
+        made = [each for charge in version.charges for each in method_of(charge).required(version).items()]
+        yield {**dict(made), "input_images": least_charged(self, 1)}
 
 
 class PerUpscale(Conditioned, Method):
@@ -138,7 +155,9 @@ class PerUpscale(Conditioned, Method):
             return None  # an image that is made
         rates = {factor: rate for rate in self.rates for factor in rate.attributes["factor"]}
         count, model = metered.counter(self), metered.model.model
-        plain = metered.model.type == "upscale" and any(isinstance(each, PerImage) for each in metered.version.charges)
+        plain = metered.model.type == "upscale" and any(
+            "quality" in each.ATTRIBUTES for each in metered.version.charges
+        )
 
         def lines(shape: Mapping[str, Any]) -> list[LineItem]:
             if "factor" not in shape:
@@ -151,18 +170,6 @@ class PerUpscale(Conditioned, Method):
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """An upscale by every factor."""
         return ({"type": "upscale", **values} for values in _named(self, self.CHOICES))
-
-
-def _unnamed_quality(rates: Mapping[Any, Rate], resolution: str | None, named: bool) -> str | None:
-    """The quality that a request without one is billed as: a charge must never be too low.
-
-    `unstated` if the request names the resolution and the table has that price; else `high` if it is priced; else the
-    dearest.
-    """
-    priced = {quality: rate.rate for (of, quality), rate in rates.items() if of == resolution}
-    if UNSTATED in priced and named:
-        return UNSTATED
-    return "high" if "high" in priced else max(priced, key=lambda quality: priced[quality])
 
 
 def _keys(rate: Rate, choices: Mapping[str, tuple[str, ...]]) -> list[tuple[str | None, ...]]:
@@ -179,8 +186,3 @@ def _named(charge: Charge, names: tuple[str, ...]) -> Samples:
 
 def _stated(values: Mapping[str, str | None]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, UNSTATED)}
-
-
-def _size(resolution: str) -> tuple[int, str]:
-    digits = "".join(letter for letter in resolution if letter.isdigit())
-    return int(digits or 0), resolution

@@ -81,6 +81,8 @@ class Method(Charge):
     FORMULA: ClassVar[str] = ""
     # The fields of a request whose words the rates name.
     CHOICES: ClassVar[tuple[str, ...]] = ()
+    # Those that the `defaults` of a version may decide, where a request leaves them out.
+    DEFAULTED: ClassVar[tuple[str, ...]] = ()
     # The fields of usages, of which one has the number that is charged, if nothing else is: the laws try each.
     NUMBERS: ClassVar[tuple[str, ...]] = ()
 
@@ -124,6 +126,10 @@ class Method(Charge):
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Further such usages, which may have a rate or a line of their own."""
         yield from ()
+
+    def required(self, version: MeteredVersion) -> dict[str, str]:
+        """Return the choices of this charge that a request must state, each with a word of it."""
+        return {}
 
     def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
         """Usages as they come in practice, of those of one unit at each rate: with medians of what requests count."""

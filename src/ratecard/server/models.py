@@ -146,8 +146,8 @@ def _constraints(version: Version, meters: Meters) -> Iterator[tuple[str, Any]]:
         named = {name: meters.condition[name] for name in version.conditions}
         for name, each in named.items():
             yield name, tuple(dict.fromkeys(each.spellings(version.conditions[name]).values()))
-        if named:
-            yield "defaults", {name: each.default for name, each in named.items()}
+        if named or version.defaults:
+            yield "defaults", {**version.default_values, **{name: each.default for name, each in named.items()}}
 
 
 def _charge(charge: Charge, tables: Tables) -> ListedCharge:

@@ -41,9 +41,10 @@ class MeteredVersion(Version):
 
     Its total is the sum of its lines and not rounded. The amount of a line is exact; if no decimal holds it, it is
     rounded half-up to `line_places`. A request costs at least the `minimum`, whatever it counts; what searches cost
-    at the rates of another model comes on top.
+    at the rates of another model comes on top. `defaults` are the words of choices that a request may leave out.
     """
 
+    defaults: dict[str, Text] | None = None
     charges: tuple[Annotated[Charge, METERED_CHARGES], ...]
     factors: tuple[RateFactor, ...] = ()
     minimum: Positive | None = None
@@ -51,6 +52,11 @@ class MeteredVersion(Version):
     rounding: Literal["none"]
     line_places: Integer | None = None
     examples: tuple[UsageExample, ...]
+
+    @property
+    def default_values(self) -> dict[str, str]:
+        """The defaults as a request would state them."""
+        return self.defaults or {}
 
     @property
     def places_of_lines(self) -> int:
