@@ -72,7 +72,13 @@ SEARCH = """
             rates: [{rate: 10}]"""
 HALF = "\n        factors: [{service_tier: batch, factor: 0.5}]"
 MODELS = (
-    model("paint", "image", IMAGES, "usage: {resolution: 2K}, total: 0.08", "\n        minimum: 0.01"),
+    model(
+        "paint",
+        "image",
+        IMAGES,
+        "usage: {resolution: 2K}, total: 0.08",
+        "\n        minimum: 0.01\n        defaults: {resolution: 1K}",
+    ),
     model("speak", "speech", SPEECH, "usage: {characters: 1100}, total: 0.02"),
     model("sing", "music", SONGS.replace("unit: image", "unit: song"), "usage: {duration_seconds: 61}, total: 2"),
     model("call", "rpc", CALLS, "usage: {network: ethereum-mainnet, method: eth_call}, total: 0.2"),
@@ -104,6 +110,9 @@ def charged(prices: PriceBook, usage: dict[str, Any]) -> dict[str, str]:
         ({"resolution": "1K"}, {"paint-fixed-1K-1img": "0.04"}),
         ({"resolution": "1K", "service_tier": "auto"}, {"paint-fixed-1K-1img": "0.04"}),
         ({"resolution": "1K", "service_tier": "batch"}, {"paint-batch-image-unit": "0.03"}),
+        # Under this condition no rate asks for the choice that has a default.
+        ({"service_tier": "batch"}, {"paint-batch-image-unit": "0.03"}),
+        ({"service_tier": "flex"}, {"paint-fixed-1K-1img": "0.04"}),
         ({"resolution": "2K", "service_tier": "flex"}, {"paint-fixed-2K-1img": "0.08"}),
         ({"resolution": "1K", "region": "south"}, {"paint-south-fixed-1K-1img": "0.044"}),
         (
@@ -125,9 +134,9 @@ def test_the_line_that_names_more_holds_and_factors_of_other_conditions_multiply
 
 def test_a_line_shows_its_list_rate_and_its_factor_with_their_places(prices: PriceBook) -> None:
     [line] = prices.rate({"model": "paint", "resolution": "2K", "region": "south"}).lines
-    assert (line.unit_rate, line.source) == (Decimal("0.088"), "made-up.yaml:21")
-    assert line.note == "0.08 x 1.1 for region: south (made-up.yaml:18)"
-    assert line.rate.factors == (("region south", "made-up.yaml:18"),)
+    assert (line.unit_rate, line.source) == (Decimal("0.088"), "made-up.yaml:22")
+    assert line.note == "0.08 x 1.1 for region: south (made-up.yaml:19)"
+    assert line.rate.factors == (("region south", "made-up.yaml:19"),)
     [line] = prices.rate({"model": "speak", "characters": 1100, "service_tier": "batch"}).lines
     assert line.note.startswith("20 x 0.5 for service_tier: batch (made-up.yaml:")
     assert line.note.endswith("; 1100 counted; 100 included")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from asking import asked
-from prices_from_models import PricesFromModels
 
 import ratecard
+from prices_from_models import PricesFromModels
 from ratecard.examples import price_example
 from ratecard.methods import METHODS
 from ratecard.requests.text_body import body_of_text, usage_of_text

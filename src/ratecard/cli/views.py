@@ -90,7 +90,7 @@ def _show(found: Explanation, locale: Locale) -> None:
     figures = Figures(locale, found.currency)
     for charge in found.charges:
         click.echo(f"\n{charge.charge}: {charge.method}, a rate per {charge.unit}")
-        if formula := METHODS[charge.method].formula:
+        if formula := METHODS[charge.method].FORMULA:
             click.echo(f"  {formula}")
         for name, value in charge.options.items():
             click.echo(paragraph(f"  {name}: {value}", indent="    "))

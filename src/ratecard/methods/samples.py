@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ratecard.methods.method import METHODS, Samples
+from ratecard.methods.method import Samples, method_of
 from ratecard.rating.factors import StatedRate, charge_under, is_plain
 from ratecard.tables.card import Tables
 from ratecard.tables.conditions import combinations_of, named_conditions
@@ -16,10 +16,10 @@ def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> S
     """A usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
     whole = _Whole(model, version, tables)
     for charge in version.charges:
-        method = METHODS[charge.method]
         for stated, held in _each_condition(charge, version, model, tables):
-            for sample in method.samples(held, version, model.type, tables):
-                yield whole.usage({**sample, **stated}, beside=method.beside)
+            method = method_of(held)
+            for sample in method.samples(version, model.type, tables):
+                yield whole.usage({**sample, **stated}, beside=method.BESIDE)
 
 
 def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
@@ -27,7 +27,7 @@ def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> S
     whole = _Whole(model, version, tables)
     for charge in version.charges:
         for stated, held in _each_condition(charge, version, model, tables):
-            for edge in METHODS[charge.method].edges(held, version, model.type, tables):
+            for edge in method_of(held).edges(version, model.type, tables):
                 yield whole.usage({**edge, **stated})
 
 
@@ -57,11 +57,11 @@ class _Whole:
         self._counts: dict[str, int] = {}
         own: Samples = iter(())
         for charge in reversed(version.charges):
-            method = METHODS[charge.method]
-            meters = method.meters(charge, tables)
+            method = method_of(charge)
+            meters = method.meters(tables)
             self._counts |= {name: 0 for name, meterage in meters.items() if meterage.otherwise is None}
-            if not method.beside:
-                own = method.samples(charge, version, model.type, tables)
+            if not method.BESIDE:
+                own = method.samples(version, model.type, tables)
         self._own = next(own, {})
 
     def usage(self, sample: Mapping[str, Any], *, beside: bool = False) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Tokens by bucket. Their lines are made in `rating/tokens.py` and priced in `pricing/text.py`, beside searches."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
 from ratecard.base.messages import Finding
 from ratecard.methods.conditions import check_attribute, check_without_rate, contradict
@@ -27,22 +28,27 @@ _CONTEXTS = ("base", "extended")
 _DIGITS = 12
 
 
-class TokensByBucket(Method[Tokens]):
-    """Tokens of language models and embeddings."""
+class TokensByBucket(Tokens, Method):
+    """Tokens by bucket (see meters.yaml), by the length of the whole prompt, and by conditions.
 
-    charge = Tokens
-    types = ("text", "embedding")
+    A rate names its buckets. It may name conditions, and where its tier begins: `above: 200000`, or `from: 200000`
+    where that number of tokens counts already. `context: extended` is the tier above `context_token_threshold`. A
+    bucket takes its own rate of the chosen tier, else that of the nearest lower tier. For a bucket without either,
+    `without_rate` says, here or in meters.yaml, whether it takes its parent's rate of the chosen tier or is refused.
+    """
 
-    def check(self, charge: Tokens, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
+    TYPES: ClassVar = ("text", "embedding")
+
+    def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Each rate names buckets, conditions and a tier; of two that can hold, one is more specific."""
-        before = list(_check_lines(charge, meters))
+        before = list(_check_lines(self, meters))
         if TOKEN in meters.by_name:  # else no bucket of the rates is known, which is said above
-            before += check_without_rate(charge.without_rate, meters.by_name[TOKEN])
+            before += check_without_rate(self.without_rate, meters.by_name[TOKEN])
         yield from before
         if before:
             return
-        written = list(written_rates(charge))
-        lines = {id(rate): index for index, rate in enumerate(charge.rates)}
+        written = list(written_rates(self))
+        lines = {id(rate): index for index, rate in enumerate(self.rates)}
         edges: dict[int, str] = {}
         for each in written:
             if edges.setdefault(each.edge.above, each.edge.sku) != each.edge.sku:
@@ -50,12 +56,12 @@ class TokensByBucket(Method[Tokens]):
                 words = f"begins where another rate says {edges[each.edge.above]}. Write all of this tier in one way"
                 yield ("rates", index), words
         yield from _check_twice(lines, written)
-        contexts = {name for rate in charge.rates for name in rate.attributes.get(CONTEXT, ()) if name in _CONTEXTS}
+        contexts = {name for rate in self.rates for name in rate.attributes.get(CONTEXT, ()) if name in _CONTEXTS}
         # What the charge refuses by its own words needs no rate; but a tier is that of a prompt with a price.
         needed = {PROMPT: True, COMPLETION: type_ == "text"}
-        needed |= {name: False for name in needed.keys() & meters.buckets if meters.refuses(charge.without_rate, name)}
+        needed |= {name: False for name in needed.keys() & meters.buckets if meters.refuses(self.without_rate, name)}
         needed[PROMPT] = needed[PROMPT] or any(above > EVERY_PROMPT.above for above in edges)
-        named = named_conditions([charge], version.factors)
+        named = named_conditions([self], version.factors)
         for above in sorted({-1, *edges}):
             for bucket in (name for name, is_needed in needed.items() if is_needed):
                 # A named tier is written out, so that nobody takes a rate that was forgotten for one that stays.
@@ -68,20 +74,20 @@ class TokensByBucket(Method[Tokens]):
                         words = f"no rate for {bucket} tokens, {_tier_words(edges.get(above, ''))}{_shown(stated)}"
                         yield ("rates",), words
                         break
-        if ("extended" in contexts) != (charge.context_token_threshold is not None):
+        if ("extended" in contexts) != (self.context_token_threshold is not None):
             yield (
                 ("context_token_threshold",),
                 "write both context_token_threshold and rates with context: extended, or none",
             )
 
-    def reading(self, charge: Tokens, metered: Metered, kind: str) -> UsageReading | None:
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
         """None: providers write tokens in many ways, which `requests/token_usage.py` reads."""
         return None
 
-    def samples(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """A million tokens at each rate, or the longest prompt of its tier; and under each factor."""
-        edges = tiers_of(written_rates(charge))
-        for each in written_rates(charge):
+        edges = tiers_of(written_rates(self))
+        for each in written_rates(self):
             further = [above for above in edges if above > each.edge.above]
             longest = further[0] if further else max(_MILLION, each.edge.above + 1)
             if tables.meters.in_completion(each.bucket):
@@ -89,14 +95,14 @@ class TokensByBucket(Method[Tokens]):
             else:
                 counts = counts_in(tables.meters, each.bucket, longest)
             yield {**usage_of_buckets(counts), **each.conditions}
-            for factor in (*charge.factors, *version.factors):
+            for factor in (*self.factors, *version.factors):
                 if not factor.conditions.keys() & each.conditions.keys():
                     yield {**usage_of_buckets(counts), **each.conditions, **factor.conditions}
 
-    def edges(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+    def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Every bucket, at both sides of where each tier begins, under every combination of conditions."""
-        stated = list(combinations_of(named_conditions([charge], version.factors), tables.meters))
-        thresholds = tiers_of(written_rates(charge))[1:]
+        stated = list(combinations_of(named_conditions([self], version.factors), tables.meters))
+        thresholds = tiers_of(written_rates(self))[1:]
         for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
             for bucket in tables.meters.buckets:
                 tokens = 1 if tables.meters.in_completion(bucket) else prompt

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems
-from ratecard.methods import METHODS
+from ratecard.methods import METHODS, method_of
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import AUDIO_BODY, Lines, UsageReading
 from ratecard.rating.quote import Quote
@@ -22,7 +22,7 @@ Made = TypeVar("Made")
 CONDITIONS = "conditions"
 NO_CONDITIONS: Mapping[str, str] = {}
 # The types of usage that may count tokens, whatever their model has a price of.
-_OF_TOKENS = METHODS["tokens"].types
+_OF_TOKENS = METHODS["tokens"].TYPES
 
 
 def price_counted(metered: Metered, kind: str) -> Rater | None:
@@ -93,10 +93,10 @@ def readings_of(metered: Metered, kind: str, stated: Mapping[str, str] = NO_COND
     own, held = kind == metered.model.type, metered.under(stated)
     found, priced = [], own
     for charge in held.version.charges:
-        method = METHODS[charge.method]
-        if (method.beside or own or kind in method.kinds) and (reading := method.reading(charge, held, kind)):
-            found.append(reading._replace(meters=method.meters(charge, held)))
-            priced = priced or not method.beside
+        method = method_of(charge)
+        if (method.BESIDE or own or kind in method.KINDS) and (reading := method.reading(held, kind)):
+            found.append(reading._replace(meters=method.meters(held)))
+            priced = priced or not method.BESIDE
     return found if priced else []
 
 

@@ -15,7 +15,7 @@ LineCounter = Callable[..., LineItem]
 
 
 def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCounter:
-    """Compile the function (count, rate, SKU, times=1) -> line item; `per` is how many one unit holds.
+    """Compile the function (count, rate, SKU, times=1, note="") -> line item; `per` is how many one unit holds.
 
     What the options of the charge make of a count is charged `times` times. Exact, but for an amount that no decimal
     holds, which is rounded to `line_places`.
@@ -23,12 +23,14 @@ def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCo
     of_unit = part_of(per)
     options = charge if isinstance(charge, CountedCharge) and charge.options else None
 
-    def line(count: _Count, rate: Rate, sku: str, times: int = 1) -> LineItem:
-        unit_rate, note, factors = charge.unit_rate(rate), "", NO_FACTORS
+    def line(count: _Count, rate: Rate, sku: str, times: int = 1, note: str = "") -> LineItem:
+        unit_rate, factors = charge.unit_rate(rate), NO_FACTORS
         if options:
-            count, note = charged(options, count)
+            count, why = charged(options, count)
+            why = why and f"{why}; times {times}" if times != 1 else why
+            note = "; ".join(filter(None, (note, why)))
         if times != 1:
-            count, note = multiply(count, times), note and f"{note}; times {times}"
+            count = multiply(count, times)
         if isinstance(rate, StatedRate):
             sku, factors = rate.sku(sku), rate.factored.factors
             note = "; ".join(filter(None, (*rate.factored.notes, note)))

@@ -17,13 +17,7 @@ BEGINS = CONTEXT, ABOVE, FROM = ("context", "above", "from")
 
 
 class Tokens(Conditioned):
-    """Tokens by bucket (see meters.yaml), by the length of the whole prompt, and by conditions.
-
-    A rate names its buckets. It may name conditions, and where its tier begins: `above: 200000`, or `from: 200000`
-    where that number of tokens counts already. `context: extended` is the tier above `context_token_threshold`. A
-    bucket takes its own rate of the chosen tier, else that of the nearest lower tier. For a bucket without either,
-    `without_rate` says, here or in meters.yaml, whether it takes its parent's rate of the chosen tier or is refused.
-    """
+    """Tokens by bucket, as far as the choice of a rate must know them; `TokensByBucket` is the whole method."""
 
     ATTRIBUTES: ClassVar = (*BEGINS, "tokens")
     METERS: ClassVar = ("token",)
@@ -47,9 +41,10 @@ class MeteredVersion(Version):
 
     Its total is the sum of its lines and not rounded. The amount of a line is exact; if no decimal holds it, it is
     rounded half-up to `line_places`. A request costs at least the `minimum`, whatever it counts; what searches cost
-    at the rates of another model comes on top.
+    at the rates of another model comes on top. `defaults` are the words of choices that a request may leave out.
     """
 
+    defaults: dict[str, Text] | None = None
     charges: tuple[Annotated[Charge, METERED_CHARGES], ...]
     factors: tuple[RateFactor, ...] = ()
     minimum: Positive | None = None
@@ -57,6 +52,11 @@ class MeteredVersion(Version):
     rounding: Literal["none"]
     line_places: Integer | None = None
     examples: tuple[UsageExample, ...]
+
+    @property
+    def default_values(self) -> dict[str, str]:
+        """The defaults as a request would state them."""
+        return self.defaults or {}
 
     @property
     def places_of_lines(self) -> int:

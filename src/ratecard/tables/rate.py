@@ -116,6 +116,11 @@ class Charge(Frozen):
     rates: Annotated[tuple[Rate, ...], Field(max_length=MOST_RATES)]
 
     @property
+    def options(self) -> bool:
+        """Whether another number than was counted may be charged."""
+        return False
+
+    @property
     def fields(self) -> frozenset[str]:
         """The request fields that this charge's amount depends on."""
         return frozenset(attribute for rate in self.rates for attribute in rate.attributes)

@@ -308,7 +308,10 @@ def by_the_image(draw: st.DrawFn, kind: str) -> TableDraft:
     if kind == "edit" and draw(st.booleans()):
         included = str(draw(st.integers(0, 3)))
         found.append(draw(charges("per-input-image", "input_image", draw(rates_by({})), included=included)))
-    return _metered_version(*found)
+    version = _metered_version(*found)
+    words = {name: [rate[name] for rate in found[0]["rates"] if name in rate] for name in choices}
+    defaults = {name: draw(st.sampled_from(named)) for name, named in words.items() if named and draw(st.booleans())}
+    return version | ({"defaults": defaults} if defaults else {})
 
 
 @st.composite
@@ -372,7 +375,7 @@ def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft
     for charge in version["charges"]:
         if charge["unit"] in _ODD_UNITS and draw(st.booleans()):
             charge["unit"] = _ODD_UNITS[charge["unit"]]["unit"]
-        if issubclass(METHODS[charge["method"]].charge, CountedCharge):
+        if issubclass(METHODS[charge["method"]], CountedCharge):
             least = {"included": 0, "at_least": 1, "started": 1}
             charge |= {name: str(draw(st.integers(least[name], 100))) for name in draw(some(tuple(least), least=0))}
         if charge["method"] != "tokens" and draw(st.booleans()):
@@ -429,7 +432,7 @@ def example_of(version: TableDraft, kind: str) -> TableDraft:
     if kind == "video":
         return _of_video(version["accepts"])
     counts = {"counts": {"page": "1000"}} if any(each["unit"] == "kpage" for each in version["charges"]) else {}
-    return {"usage": _usage(charge, kind) | counts}
+    return {"usage": _usage(charge, kind, version.get("defaults", {})) | counts}
 
 
 def _of_video(accepts: TableDraft) -> TableDraft:
@@ -443,8 +446,11 @@ def _of_video(accepts: TableDraft) -> TableDraft:
     return {"request": request}
 
 
-def _usage(charge: TableDraft, kind: str) -> dict[str, Any]:
+def _usage(charge: TableDraft, kind: str, defaults: TableDraft) -> dict[str, Any]:
     match charge["method"]:
+        case "per-image":
+            first = charge["rates"][0]
+            return {name: first[name] for name in ("resolution", "quality") if name in first and name not in defaults}
         case "tokens":
             refused = charge.get("without_rate", {})
             sides = {"prompt_tokens": "input"} | ({"completion_tokens": "output"} if kind == "text" else {})

@@ -197,7 +197,7 @@ def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataO
 
 def _counted(case: Case) -> list[tuple[Any, str]]:
     """The charges for one count of a usage of the model's own type, with the field of that count."""
-    return [(charge, name) for charge, method, fields in case.readings for name in method.numbers if name in fields]
+    return [(charge, name) for charge, fields in case.readings for name in charge.NUMBERS if name in fields]
 
 
 def _of_images(case: Case) -> bool:
