@@ -84,7 +84,7 @@ def litellm(file: Path) -> PriceList:
     """Import FILE, the JSON of litellm's model prices (`model_prices_and_context_window.json`).
 
     Ids are those of the file, behind their provider. Conditions: service_tier, data_residency, vertex_location,
-    inference_geo, speed, search_context_size, resolution, image_size, cache_type.
+    inference_geo, speed, search_context_size, resolution, image_size.
     """
     from ratecard.price_lists.litellm import read_litellm
 
