@@ -19,7 +19,7 @@ from ratecard.changes.margins import TableCosts, thin_margins
 from ratecard.changes.sides import Side
 from ratecard.cli.diff_text import diff_text
 from ratecard.cli.options import FOLDER, checkout_tables, instant, json_option, now, tell_tables
-from ratecard.cli.simulate_options import optional_share, share
+from ratecard.cli.simulate_options import share
 from ratecard.examples import work, wrong_examples
 from ratecard.load.folder import shipped_folder
 from ratecard.load.revision import RevisionError, find_revision, load_revision
@@ -44,7 +44,7 @@ def _factor(given: str | Decimal) -> Decimal:
 @click.option("--against", metavar="REVISION", help="Also refuse edits of what was in effect at this git revision.")
 @click.option("--as-of", type=instant, help="What is in effect at this instant may not be edited; now if left out.")
 @click.option("--max-change", type=_factor, help="Greatest factor by which a rate may change; 2 if left out.")
-@click.option("--min-margin", type=optional_share, help="Refuse prices that leave less than this, like 20%.")
+@click.option("--min-margin", type=share, help="Refuse prices that leave less than this, like 20%.")
 @click.option(
     "--cost", metavar="COSTS", help="What we pay: a folder of tables; or 60%, of the price --against REVISION."
 )

@@ -12,8 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ratecard.base.plural import plural
 from ratecard.card import load_rate_card
-from ratecard.cli.options import tables_option
-from ratecard.cli.promote import day
+from ratecard.cli.options import day, tables_option
 from ratecard.simulation.demo.usage import BAD_SHARE, CUSTOMERS, FRACTIONAL_SHARE, MOST_CUSTOMERS, MOST_ROWS
 from ratecard.simulation.demo.usage import demo_usage as write_demo_usage
 

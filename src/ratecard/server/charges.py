@@ -33,7 +33,7 @@ from ratecard.requests.body import INVALID, MOST_BODY_BYTES, read_body
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber, decimal
 from ratecard.requests.metered import unrecognized
-from ratecard.server.answers import ErrorObject
+from ratecard.server.answers import ErrorObject, ExactText
 from ratecard.server.bodies import (
     AMOUNT,
     LONGEST_NAME,
@@ -48,7 +48,7 @@ from ratecard.server.long_work import LONG_BODY, LongWork
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import UNREAD, new_router
 from ratecard.server.tables import LiveRateCard
-from ratecard.server.usage_history import Timestamp
+from ratecard.server.usage_history import EntryDetails, LedgerRow, Timestamp
 
 _DIGITS = re.compile(AMOUNT.removesuffix("$") + r"\Z")
 
@@ -288,39 +288,14 @@ def _json(content: bytes, encodings: str, status: int = 200, ignored: Sequence[s
     return Response(body, status, headers | ({"content-encoding": encoding} if encoding else {}), JSON)
 
 
-def _no_default(schema: dict[str, Any]) -> None:
-    """A field that may be missing, and is never null."""
-    schema.pop("default", None)
+class BookedEntry(LedgerRow[ExactText]):
+    """A row of the ledger, as the usage history shows it, with its numbers as text."""
 
-
-_MoneyText = Annotated[str, Field(description="Exact, with all its digits")]
+    inference_details: EntryDetails
 
 
 class _Booked(BaseModel):
     model_config = ConfigDict(extra="forbid")
-
-
-class BookedDetails(_Booked):
-    """The request that a row belongs to."""
-
-    requestId: str  # noqa: N815 - the API's spelling
-    inferenceExecutionTime: int = Field(0, description="Milliseconds", json_schema_extra=_no_default)  # noqa: N815
-    promptTokens: int = Field(0, json_schema_extra=_no_default)  # noqa: N815
-    completionTokens: int = Field(0, json_schema_extra=_no_default)  # noqa: N815
-
-
-class BookedEntry(_Booked):
-    """A row of the ledger, as the usage history shows it, with its numbers as text."""
-
-    timestamp: str = Field(json_schema_extra={"format": "date-time"})
-    sku: str
-    pricePerUnitUsd: str = Field("", description="Of rows in USD or of a balance", json_schema_extra=_no_default)  # noqa: N815
-    pricePerUnit: str = Field("", description="Of rows in another currency", json_schema_extra=_no_default)  # noqa: N815
-    unit: _MoneyText
-    amount: str = Field(description="Negative for what is charged, positive for what is paid back")
-    currency: str
-    notes: str
-    inferenceDetails: BookedDetails  # noqa: N815
 
 
 class ChargeAnswer(_Booked):

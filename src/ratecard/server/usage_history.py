@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from fastapi import APIRouter, Depends
 from itsdangerous import BadData, URLSafeSerializer
@@ -278,30 +278,38 @@ def _one_price(schema: dict[str, Any]) -> None:
     schema |= {"if": usd, "then": {"not": other}, "else": other}
 
 
-class UsageEntry(_Described):
-    """A row of the ledger. In USD, or paid by a balance, it has `pricePerUnitUsd`; otherwise `pricePerUnit`."""
+_Number = TypeVar("_Number")
+_ABSENT: Any = Decimal(0)
+
+
+class LedgerRow(_Described, Generic[_Number]):
+    """A row of the ledger, with its numbers as numbers or as text."""
 
     model_config = ConfigDict(json_schema_extra=_one_price)
     timestamp: Annotated[str, Field(json_schema_extra=_TIME)] = Field(description="When the entry was created, in UTC")
     sku: str = Field(description="The product that the entry relates to")
-    price_per_unit_usd: ExactNumber = Field(
-        Decimal(0),
+    price_per_unit_usd: _Number = Field(
+        _ABSENT,
         description="Price per unit in USD; of rows in USD, and of those that a balance in units of USD paid",
     )
-    price_per_unit: ExactNumber = Field(
-        Decimal(0), description="Price per unit in `currency`; of rows that are not priced in USD"
+    price_per_unit: _Number = Field(
+        _ABSENT, description="Price per unit in `currency`; of rows that are not priced in USD"
     )
-    unit: ExactNumber = Field(
+    unit: _Number = Field(
         description="Number of units consumed. Where several balances paid, each has a row with the same request and "
         "SKU: all units are in the first, and 0 in the others"
     )
-    amount: ExactNumber = Field(
+    amount: _Number = Field(
         description="What was charged, in units of `currency`, with all its digits: negative; positive where it was "
         "paid back"
     )
     currency: str = Field(description="Currency or balance charged")
     notes: str
     inference_details: EntryDetails | None
+
+
+class UsageEntry(LedgerRow[ExactNumber]):
+    """A row of the ledger. In USD, or paid by a balance, it has `pricePerUnitUsd`; otherwise `pricePerUnit`."""
 
 
 class UsagePage(_Described):

@@ -18,7 +18,8 @@ from typing import Any
 from prometheus_client.multiprocess import mark_process_dead
 from uvicorn import Server
 from uvicorn.config import STARTUP_FAILURE
-from uvicorn.supervisors import multiprocess
+from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors.multiprocess import Process
 
 from ratecard.server.readiness import DRAINING
 from ratecard.service.logs import log_config
@@ -200,7 +201,7 @@ class DrainingServer(Server):
         return Connection(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
 
 
-class Worker(multiprocess.Process):
+class Worker(Process):
     """A worker process whose server drains."""
 
     config: ServiceConfig
@@ -229,12 +230,49 @@ class Worker(multiprocess.Process):
             mark_process_dead(self.pid)  # type: ignore[no-untyped-call]
 
 
-# The supervisor makes its workers by this name.
-multiprocess.Process = Worker  # type: ignore[misc]
-
-
-class Supervisor(multiprocess.Multiprocess):
+class Supervisor(Multiprocess):
     """The parent of the workers, which share its sockets."""
+
+    def _begin(self) -> Worker:
+        worker = Worker(self.config, self.sockets)
+        worker.start()
+        return worker
+
+    def init_processes(self) -> None:
+        """Start the workers."""
+        self.processes += [self._begin() for _ in range(self.processes_num)]
+
+    def handle_ttin(self) -> None:
+        """Start one worker more."""
+        self.processes_num += 1
+        self.processes.append(self._begin())
+
+    def keep_subprocess_alive(self) -> None:
+        """Replace the workers that have ended or hang; end where one cannot start."""
+        for place, worker in enumerate(self.processes):
+            if self.should_exit.is_set():
+                return
+            if worker.is_alive(self.config.timeout_worker_healthcheck):
+                continue
+            worker.kill()
+            worker.join()
+            if worker.exitcode == STARTUP_FAILURE:  # the next one would fail in the same way
+                self.should_exit.set()
+            elif not self.should_exit.is_set():
+                _logger.info("Worker %s has ended, and is replaced", worker.pid)
+                self.processes[place] = self._begin()
+
+    def restart_all(self) -> None:
+        """Replace each worker after its successor is ready."""
+        for place, worker in enumerate(self.processes):
+            successor = self._begin()
+            if not successor.wait_until_ready(self.config.timeout_worker_healthcheck, self.should_exit):
+                successor.kill()
+                successor.join()
+                return
+            worker.terminate()
+            worker.join()
+            self.processes[place] = successor
 
     def terminate_all(self) -> None:
         """End every worker. The last one must find nobody waiting, so the sockets end with the workers."""
