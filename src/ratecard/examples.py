@@ -82,6 +82,8 @@ def _fault(worked: Worked) -> Fault:
 
 
 def _says(worked: Worked) -> str:
+    if worked.total is None and isinstance(worked.example, UsageExample) and not worked.example.usage:
+        return f"but its usage is empty. Write what a request counts: {worked.reason}"
     if worked.total is None:
         return f"but it is refused: {worked.reason}"
     return f"the rates give {text(worked.total)}:{worked.reason}"
