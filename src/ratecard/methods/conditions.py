@@ -6,9 +6,10 @@ from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.methods.findings import CheckOfCharge, of_all_cases, placed
 from ratecard.tables.conditions import combinations_of, held_under, in_full, named_conditions, rank
-from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
 from ratecard.tables.meters import Meter, Meters
 from ratecard.tables.rate import WINDOW, Conditioned, Rate, RateFactor, domains_of, overlaps
+from ratecard.tables.video import VIDEO_CHARGES
 
 
 def check_attribute(
@@ -18,6 +19,19 @@ def check_attribute(
     path = ("rates", index, name)
     if name not in known:
         allowed = (*known, "rate")
+        if name == "factor":
+            yield (
+                path,
+                "a factor is no part of a rate. Write `factors: [{service_tier: batch, factor: 0.5}]` beside `rates`",
+            )
+            return
+        if any(
+            name in kind.model_fields
+            for classes in (VIDEO_CHARGES, METERED_CHARGES)
+            for kind in classes.by_method.values()
+        ):
+            yield path, f"{name} is a key of a charge, not of a rate. Write it beside `rates`"
+            return
         near = did_you_mean(name, (*allowed, *WINDOW))
         yield path, f"unknown key '{name}'{where}.{near} Allowed: {', '.join(allowed)}"
         return

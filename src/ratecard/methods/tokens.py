@@ -113,6 +113,11 @@ class TokensByBucket(Tokens, Method):
 def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
     known = {CONTEXT: _CONTEXTS, ABOVE: (), FROM: (), "tokens": tuple(meters.buckets)}
     known |= {each.condition: each.values for each in meters.conditions}
+    if charge.context_token_threshold == 0:
+        yield (
+            ("context_token_threshold",),
+            "context_token_threshold 0 is every prompt; leave out context: base, and write no context",
+        )
     for index, rate in enumerate(charge.rates):
         if "tokens" not in rate.attributes:
             yield ("rates", index), f"tokens is missing. Write one of: {', '.join(known['tokens'])}"
@@ -124,7 +129,10 @@ def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
             for value in values if name in (ABOVE, FROM) else ():
                 if value == "0":
                     yield ("rates", index, name), f"{name} 0 is every prompt; leave it out"
-                elif not (value.isascii() and value.isdigit() and value[0] != "0" and len(value) <= _DIGITS):
+                elif value.isascii() and value.isdigit() and value[0] != "0" and len(value) > _DIGITS:
+                    words = f"{name} {value} is more tokens than any prompt has. Allowed: at most {'9' * _DIGITS}"
+                    yield ("rates", index, name), words
+                elif not (value.isascii() and value.isdigit() and value[0] != "0"):
                     words = f"{name} '{value}' is not a number of tokens. Write digits, like 200000"
                     yield ("rates", index, name), words
 

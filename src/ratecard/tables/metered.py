@@ -9,7 +9,7 @@ from ratecard.tables.conditions import named_conditions
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import WithoutRate
 from ratecard.tables.rate import MINIMUM_KEY, Charge, ChargeClasses, Conditioned, RateFactor
-from ratecard.tables.scalars import Integer, Positive, Text
+from ratecard.tables.scalars import Id, Integer, Positive
 from ratecard.tables.version import Example, Model, Version
 
 # The keys of a rate of tokens that say where its tier begins.
@@ -82,7 +82,7 @@ class TextVersion(MeteredVersion):
     """A version of a text model; `surcharges` names the surcharge model of each search, or whatever it supports."""
 
     context_tokens: Integer | None = None
-    surcharges: dict[str, Text] = Field(default_factory=dict)
+    surcharges: dict[str, Id] = Field(default_factory=dict)
 
 
 class TextModel(Model[TextVersion]):

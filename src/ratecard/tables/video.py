@@ -9,15 +9,15 @@ from pydantic import Field
 
 from ratecard.base.messages import Finding
 from ratecard.tables.rate import Charge, ChargeClasses
-from ratecard.tables.scalars import Count, Counts, Frozen, Integer, Pixels, Positive, Text, Words
+from ratecard.tables.scalars import Count, Counts, Frozen, Id, Integer, Pixels, Positive, Text, Words
 from ratecard.tables.version import Example, Model, Rounding, Version
 
 
 class FrameSize(Frozen):
     """The pixels of an output of one resolution and aspect ratio, as far as the size depends on them."""
 
-    resolution: Text | None = None
-    aspect_ratio: Text | None = None
+    resolution: Id | None = None
+    aspect_ratio: Id | None = None
     size: Pixels
 
 
@@ -126,7 +126,7 @@ class VideoAccepts(Frozen):
     duration: Words | None = None
     aspect_ratio: Words | None = None
     resolution: Words | None = None
-    resolution_aliases: dict[str, Text] = Field(default_factory=dict)
+    resolution_aliases: dict[str, Id] = Field(default_factory=dict)
     upscale_factor: Counts | None = None
     enhancement_model: Words | None = None
     target_fps: FrameRates | None = None
