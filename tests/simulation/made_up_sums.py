@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import duckdb
 
+from ratecard.simulation.amounts import QUANTITY_NAMES, UNEVEN
 from ratecard.simulation.results.key_sums import KeySums, Scales
-from ratecard.simulation.results.priced_facts import QUANTITY_NAMES, UNEVEN
 from ratecard.simulation.results.rows import Row
 
 _PLACES = 12

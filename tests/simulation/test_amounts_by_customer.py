@@ -20,8 +20,8 @@ from ratecard.base.money import total
 from ratecard.changes.sides import Side
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing import pricer
 from ratecard.simulation.pricing.sides import AsBilled
-from ratecard.simulation.results import comparison
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from shipped import CARD
@@ -99,30 +99,52 @@ def test_what_a_bill_gives_back_is_added_as_exactly(tmp_path: Path, units: str, 
         assert total([row.amounts[1] for row in by_customer.groups]) == together.total.amounts[1]
 
 
-@pytest.mark.parametrize("by", [("customer",), ("region", "customer"), ("customer", "model")], ids=", ".join)
+@pytest.mark.parametrize("by", [("customer",), ("region", "month", "customer"), ("customer", "model")], ids=", ".join)
 @pytest.mark.parametrize("costs", [None, "60%"])
-def test_groups_are_written_in_parts(
-    simulated: Simulated,
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    by: tuple[str, ...],
-    costs: str | None,
+def test_what_is_written_is_what_the_groups_say(
+    simulated: Simulated, folder: Path, tmp_path: Path, by: tuple[str, ...], costs: str | None
 ) -> None:
-    """The first part has no rows without a key, the last one has some: the file has one schema, and all of them."""
+    """In the order of the keys; rows without one come last."""
     usage = parquet.read_table(folder / "usage.parquet")
-    keys = [None if at % 3 == 0 else key for at, key in enumerate(usage.column(by[0]).to_pylist())]
-    usage = usage.set_column(usage.column_names.index(by[0]), by[0], pyarrow.array(keys))
+    keys = [None if at % 3 == 0 else key for at, key in enumerate(usage.column("customer").to_pylist())]
+    usage = usage.set_column(usage.column_names.index("customer"), "customer", pyarrow.array(keys))
     found = simulated("mixed.yaml", *by, usage=usage, costs=costs)
-    found.write(tmp_path / "whole.csv", tmp_path / "whole.parquet")
-    assert len(found.comparison.parts()) == 1
-    monkeypatch.setattr(comparison, "_MOST_FACTS", 50)
-    assert len(found.comparison.parts()) > 2
-    found.write(tmp_path / "parts.csv", tmp_path / "parts.parquet")
-    assert (tmp_path / "parts.csv").read_text() == (tmp_path / "whole.csv").read_text()
-    whole, parts = (parquet.read_table(tmp_path / f"{name}.parquet") for name in ("whole", "parts"))
-    assert whole.column(by[0]).null_count and parts.equals(whole)
-    assert found.size(*by) == len(found.groups) == len(parts)
+    found.write(tmp_path / "groups.parquet")
+    written = parquet.read_table(tmp_path / "groups.parquet")
+    assert written.column("customer").null_count
+    rows = written.select([*by, "requests", "current", "mixed"]).to_pylist()
+    assert [tuple(row.values()) for row in rows] == [(*row.key, row.requests, *row.amounts) for row in found.groups]
+    assert found.size(*by) == len(found.groups) == len(rows)
+
+
+@pytest.mark.parametrize("type_", ["DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S", "VARCHAR"])
+def test_each_instant_around_a_change_is_in_its_period(folder: Path, type_: str) -> None:
+    # With days among the keys, no period is worked out by the engine.
+    edges = [each.date() for each in CARD.boundaries()]
+    steps = ("- INTERVAL 1 DAY", "- INTERVAL 1 SECOND", "", "+ INTERVAL 1 DAY")
+    days = ", ".join(f"CAST(TIMESTAMP '{edge}' {step} AS {type_})" for edge in edges for step in steps)
+    models = ", ".join(f"'{name}'" for name, model in CARD.tables.models.items() if model.type == "text")
+    rows = f"unnest([{days}, NULL]) AS timestamp, 'all' AS customer, 'text' AS type, 7 AS prompt_tokens"
+    named = f"(SELECT unnest([{models}]) AS model)"
+    with duckdb.connect() as connection:
+        selected = connection.sql(f"FROM {named} SELECT {rows}, 3 AS completion_tokens, model")
+        assert selected
+        frame = selected.to_arrow_table()
+    with (
+        simulate(frame, CARD, folder / "dearer.yaml", by=["customer"]) as periods,
+        simulate(frame, CARD, folder / "dearer.yaml", by=["day", "customer"]) as daily,
+    ):
+        assert periods.total.amounts[0] > 0
+        found = [(each.table("customer"), each.by_model, each.priced, each.rows) for each in (periods, daily)]
+        assert found[0] == found[1]
+
+
+def test_what_is_not_remembered_is_priced_again(simulated: Simulated, monkeypatch: pytest.MonkeyPatch) -> None:
+    remembering = simulated("mixed.yaml", "customer")
+    monkeypatch.setattr(pricer, "_MOST_FOUND", 10)
+    forgetting = simulated("mixed.yaml", "customer")
+    assert forgetting.groups == remembering.groups
+    assert forgetting.attribution() == remembering.attribution()
 
 
 @pytest.mark.parametrize("type_", [pyarrow.float64(), pyarrow.float32()])

@@ -25,11 +25,9 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing import price_table as side_prices
 from ratecard.simulation.pricing.outcome import Outcome, PricedShape, Refused
 from ratecard.simulation.pricing.pricer import Pricer
-from ratecard.simulation.results.priced_facts import PricedFacts
 from ratecard.simulation.results.rows import EVEN, Uneven
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
-from ratecard.simulation.usage.columns import BUCKETS
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.shape import UsageShape
 from shipped import CARD as SHIPPED
@@ -149,24 +147,21 @@ def test_current_prices_have_64_bits_where_they_fit_and_their_products_more(tmp_
         assert amounts(found, 1) == sums
 
 
-def test_facts_by_fewer_keys_are_made_only_where_they_are_far_fewer() -> None:
+def test_groups_by_fewer_keys_are_made_only_where_they_are_far_fewer() -> None:
     def tables(rows: Sequence[Row]) -> int:
         with simulate(table_of(rows), None, by=("model", "customer")) as found:
             assert found.total.requests == len(rows)
             names = found.comparison.roll_up.workspace.connection.execute("SELECT table_name FROM duckdb_tables()")
-            return sum(name.startswith("facts") for (name,) in names.fetchall())
+            return sum(name.startswith("coarser") for (name,) in names.fetchall())
 
     calls = [row("rpc", None, f"{n}", network="ethereum-mainnet", method="eth_call") for n in range(9)]
     assert (tables(calls[:3]), tables(calls)) == (0, 1)
 
 
-def test_only_the_sums_that_a_type_has_are_multiplied_and_days_are_grouped_as_dates() -> None:
+def test_days_are_grouped_as_dates() -> None:
     with simulate(table_of(ROWS), None, by=("model", "day")) as found:
         roll_up, run = found.comparison.roll_up, found.comparison.roll_up.workspace.connection.execute
-        types = {name: type_ for name, type_, *_ in run(f"DESCRIBE {roll_up.facts}").fetchall()}
-        priced = PricedFacts(roll_up, found.comparison.sides, found.comparison.coverage)
-        parts = priced.query(roll_up.facts, "JOIN", 0).split(" UNION ALL BY NAME ")
-        assert [part.count("side0.p") for part in parts] == [1, 1 + len(BUCKETS), 1 + 1]
+        types = {name: type_ for name, type_, *_ in run(f"DESCRIBE {roll_up.groups}").fetchall()}
         assert (types["key1"], {each.key[1] for each in found.groups}) == ("DATE", {"2026-10-02"})
         assert {each.key for each in found.table("day")} == {("2026-10-02",)}
 

@@ -19,7 +19,6 @@ from ratecard.load.folder import tables_from
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.outcome import Refused
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.usage.engines import duckdb_engine
 
 PAGES = "{charge: pages, method: count, unit: kpage, rates: [{rate: 1.5}]}"
 REQUESTS = """{charge: requests, method: count, unit: request, rates: [{rate: 0.01}],
@@ -168,19 +167,6 @@ def test_random_counts_of_random_cards(seed: int) -> None:
                     added[str(counted.shape.model)] += found.comparison.charge(counted, outcome.amounts)
             assert {key: (said[key], refused[key]) for key in said | refused if said[key] != refused[key]} == {}
             assert dict(added) == sums
-
-
-@pytest.mark.parametrize("by", [("customer",), ("model", "customer")])
-def test_counts_by_keys_that_are_read_apart(monkeypatch: pytest.MonkeyPatch, by: tuple[str, ...]) -> None:
-    random = Random(3)  # noqa: S311
-    now, then = (Side(name, random_counting_card(random)) for name in ("now", "then"))
-    usage, found = counted_table(random_counting_rows(now.card, random, 120)), []
-    for few in (-1, 10**9):
-        monkeypatch.setattr(duckdb_engine, "_FEW_KEYS", few)
-        with simulate(usage, now, [then], by=by) as each, simulate(usage, now, by=by) as alone:
-            found.append((each.groups, alone.groups))
-    assert found[0] == found[1]
-    assert all(row.amounts[0] for row in found[0][1])
 
 
 def test_counts_that_are_charged_linearly_are_added(card: RateCard) -> None:

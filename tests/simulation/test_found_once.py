@@ -1,7 +1,6 @@
 """What many shapes, models and further candidates have in common is found once."""
 
 import gc
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,11 @@ from usage import ROWS, row
 
 from ratecard import load_rate_card, simulate
 from ratecard.rating import tokens
-from ratecard.simulation.pricing.kept_outcomes import _texts
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.pricing.shape_price import ShapePrices
 from ratecard.simulation.results.rows import EVEN, Row, made_rows
 from ratecard.simulation.usage.roll_up import uncollected
 from ratecard.simulation.usage.shape import UsageShape
-from ratecard.simulation.usage.shapes import UsageFamily
 from ratecard.tables import token_rates
 
 HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"
@@ -93,11 +90,6 @@ def test_how_buckets_are_charged_is_found_once_for_models_alike() -> None:
         assert prices.rate({"type": "text", "model": model, "usage": usage}).total
         found.append([each.cache_info().misses for each in caches])
     assert found[0] == found[1] and all(found[0])
-
-
-def test_families_are_kept_as_the_json_that_outcomes_were_always_kept_by() -> None:
-    families = [UsageFamily("text", 'a"b\u2028', '{"x":"\u00e9\\n"}'), UsageFamily(None, None, "{}")]
-    assert list(_texts(families)) == list(map(json.dumps, families))
 
 
 @pytest.mark.parametrize("enabled", [True, False])

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import astuple, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,7 +25,6 @@ from ratecard.changes.sides import Side
 from ratecard.load.folder import tables_from
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.shape_price import ShapePrices
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.usage.files import is_read_of
 from ratecard.simulation.usage.kept import keep
@@ -244,95 +242,30 @@ def test_conditions_and_buckets(tmp_path: Path) -> None:
     assert same_or_refused(kept, usage, Side("fewer", card_of(meters="meters: []", factors=FACTORS[:1])), by=[])
 
 
-def test_the_outcomes_of_the_current_prices_are_kept_and_never_trusted(usage: Path, tmp_path: Path) -> None:
-    kept = tmp_path / "kept"
-    rollup(usage, kept, NOW)
-    expected = [answers(usage, NOW, DEARER), answers(usage, EARLY, LATE)]
-    for _ in range(2):
-        assert [answers(kept, NOW, DEARER), answers(kept, EARLY, LATE)] == expected
-    files = sorted((kept / "outcomes").iterdir())
-    assert len(files) == 2
-    one, other = (file.read_bytes() for file in files)
-    # Damaged; whole, but of another card or instant; whole and with the digest of its bytes in its name.
-    for damaged in (one[:-9], b"", other):
-        files[0].write_bytes(damaged)
-        assert [answers(kept, NOW, DEARER), answers(kept, EARLY, LATE)] == expected
-    named = files[0].name.partition("-")[0]
-    for file in (kept / "outcomes").iterdir():
-        file.unlink()
-    (kept / "outcomes" / f"{named}-{sha256(other).hexdigest()[:32]}.parquet").write_bytes(other)
-    assert [answers(kept, NOW, DEARER), answers(kept, EARLY, LATE)] == expected
-    shutil.rmtree(kept / "outcomes")
-    (kept / "outcomes").write_text("no folder can be made here")
-    assert answers(f"file://{kept}", NOW, DEARER) == expected[0]
-
-
-def test_outcomes_that_are_kept_are_used(usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = tmp_path / "kept"
-    rollup(usage, kept, NOW)
-    expected = answers(kept, NOW)
-    with monkeypatch.context() as patched:
-        patched.setattr(ShapePrices, "price", unwritable)
-        assert answers(kept, NOW) == expected
-
-
-def test_kept_outcomes_of_some_shapes_of_other_models_and_of_more_than_was_asked(usage: Path, tmp_path: Path) -> None:
+def test_rows_of_other_models_and_of_some_days(usage: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     rollup(usage, kept, EARLY, by=["model", "day"])
-    asked: list[dict[str, Any]] = [
-        {"since": "2026-10-08"},
-        {},
-        {"since": "2026-10-08"},
-        {"remap": {"qwen3-235b-a22b-instruct-2507": "llama-3.3-70b"}},
-        {"remap": {"qwen3-235b-a22b-instruct-2507": "llama-3.3-70b"}},
-    ]
+    remap = {"qwen3-235b-a22b-instruct-2507": "llama-3.3-70b"}
+    asked: list[dict[str, Any]] = [{"since": "2026-10-08"}, {"remap": remap}]
     for how in asked:
-        own = answers(usage, EARLY, LATE, by=["model"], **how)
-        assert "refused" not in own
-        assert answers(kept, EARLY, LATE, by=["model"], **how) == own
-    assert len(list((kept / "outcomes").iterdir())) == 1
+        expected = answers(usage, EARLY, LATE, by=["model"], **how)
+        assert "refused" not in expected
+        assert answers(kept, EARLY, LATE, by=["model"], **how) == expected
     # Rows that are priced as those of another model have its lines.
     lines = []
     for each in (usage, kept):
-        with simulate(each, EARLY, LATE, by=["model"], **asked[-1]) as found:
+        with simulate(each, EARLY, LATE, by=["model"], remap=remap) as found:
             prices = [outcome.price for outcome in found.comparison.sides[1].outcomes]
             lines.append([price.lines for price in prices if price and price.shape])
     assert lines[0] == lines[1] != []
 
 
-def test_kept_outcomes_that_were_never_written(usage: Path, tmp_path: Path) -> None:
-    """Whole, and with the digest of their bytes, but with a shape twice or with what is not an outcome."""
-    kept = tmp_path / "kept"
-    rollup(usage, kept, NOW)
-    with simulate(kept, NOW, by=[]) as found:
-        expected = found.total
-    (file,) = (kept / "outcomes").iterdir()
-    whole = pyarrow.parquet.read_table(file)
-    refused = '{"reason": "why", "kind": "odd"}'
-    odd = (None, "", "[]", "{}", "1", '["1,5"]', '["NaN"]', "[1]", '["1", null]', refused)
-    written = [pyarrow.array([each] * len(whole), pyarrow.string()) for each in odd]
-    # What could have been written shows that the file is read at all.
-    last = whole.set_column(3, "outcome", pyarrow.array(['["1000"]'] * len(whole)))
-    # One shape of each family, so that others have a family, a length and a moment that are there.
-    families = whole["family"].to_pylist()
-    some = whole.take(sorted({family: at for at, family in enumerate(families)}.values()))
-    assert len(some) < len(whole)
-    tables = [some, pyarrow.concat_tables([last, whole]), *(whole.set_column(3, "outcome", each) for each in written)]
-    for table in (*tables, last):
-        shutil.rmtree(kept / "outcomes")
-        (kept / "outcomes").mkdir()
-        pyarrow.parquet.write_table(table, tmp_path / "new")
-        digest = sha256((tmp_path / "new").read_bytes()).hexdigest()[:32]
-        (tmp_path / "new").rename(kept / "outcomes" / f"{file.name.partition('-')[0]}-{digest}.parquet")
-        with simulate(kept, NOW, by=[]) as found:
-            assert (found.total == expected) == (table is not last)
-
-
-def test_numbers_of_an_earlier_release_are_not_used(usage: Path, tmp_path: Path) -> None:
+def test_what_an_earlier_release_kept_beside_the_groups_is_not_used(usage: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     rollup(usage, kept, NOW, by=["model"])
-    (kept / "numbers" / "one").mkdir(parents=True)
-    (kept / "numbers" / "one" / "cells.parquet").write_bytes(b"PAR1")
+    for name in ("numbers/one/cells.parquet", "outcomes/one-two.parquet"):
+        (kept / name).parent.mkdir(parents=True)
+        (kept / name).write_bytes(b"PAR1")
     assert answers(kept, NOW, DEARER) == answers(usage, NOW, DEARER)
     assert rollup(usage, kept, NOW, by=["model"]).anew == ""
 

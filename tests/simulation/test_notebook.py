@@ -9,9 +9,9 @@ import pyarrow
 import pytest
 
 import ratecard
+from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.frames import ANSWERS
-from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
 from ratecard.simulation.simulation import Simulation
 from reports import files, simulated
 

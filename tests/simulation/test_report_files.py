@@ -17,11 +17,11 @@ import openpyxl
 import pyarrow.parquet
 import pytest
 
+from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report import output
 from ratecard.simulation.report.output import WRITERS, write
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
 from ratecard.simulation.simulation import Simulation
 from reports import CUSTOMERS, simulated
 

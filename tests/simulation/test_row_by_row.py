@@ -5,8 +5,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pyarrow
-import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from oracle import told, uneven
@@ -15,11 +13,10 @@ from rows import Row, expected, key_of, rows_of, table_of
 from nightly import examples
 from ratecard import RateCard
 from ratecard.changes.sides import Side
+from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
-from ratecard.simulation.usage.engines import duckdb_engine
 from ratecard.testing import rate_cards, sourced_video_requests, usages
 from shipped import CARD as SHIPPED
 
@@ -74,15 +71,8 @@ def check(card: RateCard, candidate: RateCard, rows: list[Row]) -> None:
     with both:
         check_totals(both, rows)
         assert both.attribution().difference == both.total.difference()
-        check_keys_apart(both, table, now, then)
-
-
-def check_keys_apart(both: Simulation, table: pyarrow.Table, *sides: Side) -> None:
-    """By customer alone, read apart from the shapes, amounts are the same."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(duckdb_engine, "_FEW_KEYS", -1)
-        with simulate(table, *sides, by=["customer"]) as apart:
-            assert apart.table("customer") == both.table("customer")
+        with simulate(table, now, then, by=["customer"]) as by_customer:
+            assert by_customer.table("customer") == both.table("customer")
 
 
 def check_totals(result: Simulation, rows: list[Row]) -> None:

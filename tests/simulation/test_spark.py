@@ -11,11 +11,10 @@ from engines_agree import Engines, reasons, same, usage_of
 from rows import charge
 
 from ratecard import QuoteError, RateCard
+from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.demo.usage import demo_usage
-from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.engines import spark_engine
-from ratecard.simulation.usage.engines.spark_sql import SparkSql
 
 ROWS = 20_000
 BY = ("model", "day", "customer")
@@ -30,16 +29,12 @@ def usage(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def on_spark(engines: Engines, usage: Path) -> Simulation:
-    """As if the usage were large: customers are read apart from the shapes, and come in parts."""
+    """As if the usage were large: its groups come in parts."""
     with pytest.MonkeyPatch.context() as large:
         large.setattr(spark_engine, "_SMALL", 0)
         large.setattr(spark_engine, "_ROWS_AT_ONCE", ROWS // 20)
         large.setattr(spark_engine, "_MOST_ROWS", ROWS // 4)
         return engines.on_spark(engines.spark.read.parquet(str(usage)), by=BY)
-
-
-def test_customers_are_read_apart(on_spark: Simulation) -> None:
-    assert all(taken.facts for taken in on_spark.comparison.roll_up.taken)
 
 
 def test_every_group_is_the_sum_of_its_rows(on_spark: Simulation, usage: Path, card: RateCard) -> None:
@@ -71,19 +66,8 @@ def test_duckdb_says_the_same(engines: Engines, on_spark: Simulation, usage: Pat
 
 @pytest.fixture
 def small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("_SMALL", 0), ("_FIRST_ROWS", 10), ("_FEW_KEYS", 2)):
-        monkeypatch.setattr(spark_engine, name, value)
-
-
-def test_shapes_of_one_number_are_told_apart(
-    engines: Engines, small_is_large: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "usage.parquet"
-    demo_usage(path, 300, seed=5)
-    monkeypatch.setattr(SparkSql, "hashed", lambda *_: "CAST(1 AS BIGINT)")
-    found = engines.on_spark(str(path), by=("customer",))
-    assert not any(taken.facts for taken in found.comparison.roll_up.taken)
-    same(engines.on_duckdb(path, by=("customer",)), found)
+    for name in ("_SMALL", "_FEW_ROWS"):
+        monkeypatch.setattr(spark_engine, name, 0)
 
 
 def test_seconds_that_are_doubles_come_with_their_customers(engines: Engines, small_is_large: None) -> None:
@@ -91,7 +75,6 @@ def test_seconds_that_are_doubles_come_with_their_customers(engines: Engines, sm
     customers = [str(number % 7) for number in range(len(seconds))]
     usage = usage_of("transcription", "openai/whisper-large-v3", seconds=seconds, customer=customers)
     found = engines.agree(usage, "customer")
-    assert not any(taken.facts for taken in found.comparison.roll_up.taken)
     assert found.total.quantities[-1] == sum(Decimal(repr(each)) for each in seconds)
 
 

@@ -43,8 +43,8 @@ models:
 
 @pytest.fixture(autouse=True)
 def small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("_SMALL", 0), ("_FIRST_ROWS", 10), ("_FEW_KEYS", 2)):
-        monkeypatch.setattr(spark_engine, name, value)
+    for name in ("_SMALL", "_FEW_ROWS"):
+        monkeypatch.setattr(spark_engine, name, 0)
 
 
 @pytest.mark.parametrize("by", [BY, ("model", "day", "customer"), ("week", "customer")])

@@ -28,7 +28,6 @@ from ratecard.changes.sides import Side
 from ratecard.cli import main
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.shape_price import ShapePrices
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.usage.kept import storage
 from ratecard.simulation.usage.kept.place import KeptPlace
@@ -116,24 +115,6 @@ def test_it_is_written_read_and_updated_like_a_folder(
     assert packs(address) == named(address)
     assert "does not distinguish customer. This one would: ratecard rollup" in answers(address, NOW, by=BY)["refused"]
     assert f"--out {address} --by" in answers(address, NOW, by=BY)["refused"]
-
-
-def test_outcomes_are_kept_and_never_trusted(address: str, usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rollup(usage, address, NOW, by=BY)
-    expected = answers(usage, NOW, DEARER)
-    assert answers(address, NOW, DEARER) == expected
-    assert {name.split("/")[0] for name in objects(address)} == {"groups", "manifest.json", "outcomes"}
-    alone = answers(usage, NOW)
-    assert answers(address, NOW) == alone
-    with monkeypatch.context() as patched:
-        patched.setattr(ShapePrices, "price", forbidden)
-        assert answers(address, NOW) == alone
-    store = storage._store(address)
-    for name in objects(address):
-        if name.startswith("outcomes/"):
-            obstore.put(store, name, b"damaged")
-    assert [answers(address, NOW, DEARER), answers(address, NOW)] == [expected, alone]
-    assert all(contents(address, name) != b"damaged" for name in objects(address))
 
 
 def forbidden(*_: object) -> None:
@@ -387,7 +368,7 @@ def test_a_place_that_may_only_be_read(server: Server, usage: Path, monkeypatch:
         rollup(usage, address, NOW, by=["model"])
     server.use(monkeypatch)
     assert answers(address, NOW, DEARER) == expected
-    assert {name.split("/")[0] for name in objects(address)} == {"groups", "manifest.json", "outcomes"}
+    assert {name.split("/")[0] for name in objects(address)} == {"groups", "manifest.json"}
 
 
 def refused(place: str, usage: Path) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.kept_outcomes import OUTCOMES
 from ratecard.simulation.pricing.sides import Specification, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.simulate import Engine, keys_of, opened_usage, plan_of
@@ -158,7 +157,7 @@ def _given(usage: Any, place: KeptPlace, copies: Path, engine: Engine | None) ->
         raise SimulationError(f"usage is {type(wrong).__name__}, and a roll-up is kept of files: give their paths")
     if kept := kept_place(list(given), copies, engine):
         raise SimulationError(f"{kept} is a roll-up already; give the usage that it is of")
-    own = [f"{place}/{name}" for name in (MANIFEST, f"{OUTCOMES}/1.parquet", f"{PACKS}/0/1.parquet")]
+    own = [f"{place}/{name}" for name in (MANIFEST, f"{PACKS}/0/1.parquet")]
     for each in map(str, given):
         if any(is_read_of(each, file) for file in own):
             raise SimulationError(f"{place} is in {each}, so that it would be usage itself. Name a folder outside")

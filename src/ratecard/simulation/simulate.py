@@ -15,7 +15,6 @@ from ratecard.requests.dialects import UsageDialect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import Costs
-from ratecard.simulation.pricing.kept_outcomes import KeptOutcomes
 from ratecard.simulation.pricing.outcomes import Outcomes, of_chunks
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.pricing.remap import NO_REMAPPING, Remapping
@@ -31,7 +30,6 @@ from ratecard.simulation.usage.engines.spark_session import is_spark_frame
 from ratecard.simulation.usage.files import FILE, Reading, Source
 from ratecard.simulation.usage.kept.addresses import kept_place
 from ratecard.simulation.usage.kept.kept_usage import KeptUsage, open_kept
-from ratecard.simulation.usage.kept.manifest import Distinguished
 from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.roll_up import RollUp, uncollected
@@ -55,8 +53,8 @@ class OpenUsage(Protocol):
     def source(self) -> Source:
         """The files of the usage."""
 
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str, str]]:
-        """Each grouping with the table of its groups, or with that of its facts too, if other keys are read apart."""
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
+        """Each grouping with the table of its groups."""
 
     def counted(self, plan: Plan) -> tuple[int, int, int]:
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
@@ -149,29 +147,18 @@ def simulate(
                 reading = replace(reading, chosen=rows, found=found_rows, undated=undated)
             usual = Pricer(plan.predicates, currency, remapping)
             pricer = LedgerPricer(plan.predicates, compared[0].card, currency) if known.is_ledger else usual
-            kept_outcomes = (
-                KeptOutcomes(kept, compared[0], Distinguished.of(plan, untyped=False), currency) if kept else None
-            )
-            if kept_outcomes and kept_outcomes.read(workspace.connection):
-                pricer.keep(compared[0], partial(kept_outcomes.of, pricer=pricer))
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
             priced: list[list[Outcomes]] = []
             with closing(opened.groups(workspace, plan, progress)) as tables_of_groups:
                 # What has been read is priced while the engine reads on.
-                for grouping, groups_of, facts in tables_of_groups:
-                    if facts:
-                        rolled.take_facts(groups_of, facts)
-                        continue
-                    shapes = rolled.take(grouping, groups_of)
-                    priced.append(pricer.outcomes(compared, shapes))
+                for grouping, groups_of in tables_of_groups:
+                    priced.append(pricer.outcomes(compared, rolled.take(grouping, groups_of)))
             outcomes = of_chunks(rolled.shapes, priced, len(compared))
             without_moment = any(each.moment is None for each in rolled.shapes.standing[0])
             odd = opened.odd_instant(plan) if reading.undated or (plan.dated and without_moment) else ""
             types = {each.type for each in rolled.shapes.families}
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd)
-            if kept_outcomes and not kept_outcomes.complete:
-                kept_outcomes.write(workspace.connection, outcomes[0])
             remapping.check_used({each.model for each in rolled.shapes.families})
             found = Simulation(rolled, compared, pricer, outcomes, paid)
         within(progress, READ, PRICED)("Pricing", None)

@@ -1,6 +1,6 @@
 """Prices shapes under several cards; what two cards have in common is priced once."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from datetime import date
 from itertools import pairwise
 from typing import Any
@@ -25,8 +25,6 @@ from ratecard.tables.windows import open_at, windows_of
 # Outcomes that are remembered: where there are more shapes, nearly each is of one request, and none comes again.
 _MOST_FOUND = 100_000
 _VIDEO = "video"
-# The different outcomes that are known of shapes, and for each shape the number of its own, or -1.
-KnownOutcomes = Callable[[Shapes], tuple[list[Outcome], Any]]
 NO_TYPE = "type: missing, and no model of this name that would say it"
 NO_INSTANT = "timestamp: missing, or not an instant"
 
@@ -36,8 +34,6 @@ class Pricer:
 
     def __init__(self, predicates: Predicates, currency: str = "USD", remapping: Remapping = NO_REMAPPING) -> None:
         self.predicates, self.currency, self.remapping = predicates, currency, remapping
-        # One side, and what is kept of its outcomes.
-        self._kept: tuple[Side | None, KnownOutcomes] = (None, _nothing)
         self._found: dict[Hashable, Outcome] = {}
         self._books: dict[tuple[RateCard, date], ShapePrices] = {}
         self._bases: dict[tuple[RateCard, str | None], _Basis] = {}
@@ -58,11 +54,8 @@ class Pricer:
     def outcomes(self, sides: Sequence[Side], shapes: Shapes) -> list[Outcomes]:
         """What each side charges for each of these shapes."""
         with uncollected():
-            known = self._kept[1] if self._kept[0] is sides[0] else _nothing
-            first = Outcomes(shapes, *known(shapes))
-            if any(side.at != sides[0].at for side in sides):  # sides of other instants may have the same prices
-                self._remember(sides[0], first)
-            self._price_all(sides[0], first, numpy.flatnonzero(first.of < 0))
+            first = Outcomes(shapes, [], numpy.empty(len(shapes), numpy.int32))
+            self._price_all(sides[0], first, numpy.arange(len(shapes)))
             return [first, *(self.beside(side, sides[0], shapes, first) for side in sides[1:])]
 
     def beside(self, side: Side, base: Side, shapes: Shapes, known: Outcomes) -> Outcomes:
@@ -166,23 +159,6 @@ class Pricer:
                 self._found[key] = found
         return found
 
-    def _remember(self, side: Side, known: Outcomes) -> None:
-        """Take the outcomes that are known of a side for all of the same key."""
-        numbers = numpy.flatnonzero(known.of >= 0)[:_MOST_FOUND]
-        for of, (shape, *_) in zip(known.of[numbers].tolist(), known.shapes.among(numbers), strict=True):
-            if shape.type is not None and (moment := _moment(side, shape)) is not None:
-                self._found[_key(shape, self._standing(side, shape, moment))] = known.distinct[of]
-
-    def keep(self, side: Side, known: KnownOutcomes) -> None:
-        """Take what is known of the outcomes of a side for granted."""
-        self._kept = (side, known)
-
-    def priced_anew(self, side: Side, shape: UsageShape) -> Outcome:
-        """What a side charges, with its lines, where only the amounts were kept."""
-        moment = _moment(side, shape)
-        found = self._price(side, shape, moment) if moment else Refused(NO_INSTANT)
-        return found.of_shape(shape) if found.price else found
-
     def _shape_prices(self, side: Side, moment: date) -> ShapePrices:
         place = (side.card, moment)
         if place not in self._books:
@@ -214,11 +190,6 @@ class Pricer:
                 standing = basis.standings[moment] = self._same_standings.setdefault(basis.parts_at(moment), made)
             self._standings[place] = standing
         return standing
-
-
-def _nothing(shapes: Shapes) -> tuple[list[Outcome], Any]:
-    """No outcome is kept."""
-    return [], numpy.full(len(shapes), -1, numpy.int32)
 
 
 class _Standing:

@@ -3,19 +3,17 @@
 The engine writes them, so a large result does not pass through Python; its integers become decimals, never floats.
 """
 
-import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import duckdb
-from pyarrow import parquet
 
+from ratecard.simulation.amounts import QUANTITY_COLUMNS, QUANTITY_NAMES
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.results.comparison import Comparison
-from ratecard.simulation.results.priced_facts import QUANTITY_COLUMNS, QUANTITY_NAMES
 from ratecard.simulation.usage.dialect import DECIMAL_DIGITS
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 
@@ -38,10 +36,10 @@ class GroupField(NamedTuple):
     kind: Literal["key", "count", "quantity", "amount", "part", "derived"]
 
 
-def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[GroupField, ...]]:
+def groups_query(report: Report) -> tuple[str, tuple[GroupField, ...]]:
     """The source of the groups (a subquery, in order of their keys), and the columns to choose from it.
 
-    Every column of a candidate begins with its name. `within`: one of `Comparison.parts`.
+    Every column of a candidate begins with its name.
     """
     simulation, comparison = report.simulation, report.simulation.comparison
     keys, prices = comparison.roll_up.plan.by, simulation.cost_prices if simulation.costs else ()
@@ -52,7 +50,7 @@ def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[Group
     costs = [f"{word}{side}" for side in range(len(prices)) for word in ("cost", "margin")]
     costs += ["unknown"] if costs else []
     columns = ", ".join((*names, "requests", *QUANTITY_COLUMNS, *amounts, *apart, *costs))
-    source = f"({comparison.groups(*further, within=within)}) AS groups({columns})"
+    source = f"({comparison.groups(*further)}) AS groups({columns})"
     ordered = f"{source} ORDER BY {', '.join(f'{name} NULLS LAST' for name in names)}" if names else source
     sides = side_names(report)
     numbers = [*_numbers(comparison, sides), *_costs(prices, sides)]
@@ -135,25 +133,9 @@ def write_parquet(report: Report, path: Path) -> None:
 
 
 def _copy(report: Report, path: Path, options: str, value: _Value) -> None:
-    """Write the groups, a part after the other."""
-    roll_up, parts = report.simulation.comparison.roll_up, report.simulation.comparison.parts()
-    files = [roll_up.workspace.folder / f"part-{number}" for number in range(len(parts))]
-    for number, (within, file) in enumerate(zip(parts, files, strict=True)):
-        written = options.replace("HEADER", "HEADER false") if number else options
-        target = DuckDbSql.literal(str(file))
-        roll_up.workspace.connection.execute(f"COPY ({_query(report, value, within)}) TO {target} ({written})")
-    if "parquet" in options and len(files) > 1:
-        with parquet.ParquetWriter(path, parquet.read_schema(files[0])) as writer:
-            for file in files:
-                for batch in parquet.ParquetFile(file).iter_batches():
-                    writer.write_batch(batch)
-    else:
-        with path.open("wb") as joined:
-            for file in files:
-                with file.open("rb") as opened:
-                    shutil.copyfileobj(opened, joined)
-    for file in files:
-        file.unlink()
+    """Write the groups."""
+    connection, target = report.simulation.comparison.roll_up.workspace.connection, DuckDbSql.literal(str(path))
+    connection.execute(f"COPY ({_query(report, value)}) TO {target} ({options})")
 
 
 def _csv_value(field: GroupField) -> str:
@@ -167,7 +149,7 @@ def _csv_value(field: GroupField) -> str:
 def parquet_value(field: GroupField) -> str:
     """A value as Parquet holds it: an amount as a decimal."""
     value = field.expression if field.places is None else DuckDbSql().decimal(field.expression, field.places)
-    # DuckDB writes a column as required where it knows that no row lacks it: in some parts and files, not in others.
+    # DuckDB writes a column as required where it knows that no row lacks it: in some files, and not in others.
     return f"CASE WHEN requests >= 0 THEN {value} END"
 
 
@@ -182,8 +164,8 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
     write_table(connection.sql(_query(report, parquet_value)).to_arrow_reader(_ROWS_AT_ONCE), place, master)
 
 
-def _query(report: Report, value: _Value, within: str = "TRUE") -> str:
+def _query(report: Report, value: _Value) -> str:
     """The query of the groups with their columns as they are written."""
-    source, fields = groups_query(report, within)
+    source, fields = groups_query(report)
     columns = ", ".join(f"{value(field)} AS {DuckDbSql.quoted(field.name)}" for field in fields)
     return f"SELECT {columns} FROM {source}"

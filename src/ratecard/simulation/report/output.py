@@ -12,6 +12,7 @@ from typing import Any, TextIO
 import duckdb
 
 from ratecard.base.money import text
+from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.groups import (
     GroupField,
@@ -26,7 +27,6 @@ from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.workbook import write_spreadsheet
 from ratecard.simulation.results.attribution import Part
 from ratecard.simulation.results.margin import Cost, Margin
-from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
 from ratecard.simulation.results.rows import Uncommon
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 

@@ -11,13 +11,13 @@ from babel import Locale
 
 from ratecard.base.money import EXACT, round_half_up
 from ratecard.changes.sides import Side
+from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.report.figures import ENGLISH, Figures, apportion
 from ratecard.simulation.results.answers import Answers
 from ratecard.simulation.results.attribution import Attribution
 from ratecard.simulation.results.bridge import Bridge
 from ratecard.simulation.results.customers import Customers
 from ratecard.simulation.results.margin import Margin
-from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
 from ratecard.simulation.results.rows import Row, Unpriced
 from ratecard.simulation.results.target import Reached, Target
 from ratecard.simulation.results.volume import Elasticity, Response

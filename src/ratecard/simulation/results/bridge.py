@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 
+from ratecard.simulation.amounts import QUANTITY_NAMES, TOKEN_QUANTITIES
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.comparison import MODEL, Comparison
-from ratecard.simulation.results.priced_facts import QUANTITY_NAMES, TOKEN_QUANTITIES
 from ratecard.simulation.results.rows import Row
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.plan import MONTH, WEEK

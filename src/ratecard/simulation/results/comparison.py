@@ -4,23 +4,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy
 
 from ratecard.base.money import EXACT, step, total
 from ratecard.base.suggestions import did_you_mean
+from ratecard.simulation.amounts import QUANTITY_COLUMNS, QUANTITY_NAMES, UNEVEN, Amounts
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.coverage import Coverage
 from ratecard.simulation.pricing.outcome import PricedShape, Vector
 from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.results.key_sums import KeySums, Scales, of_integer
-from ratecard.simulation.results.priced_facts import QUANTITY_COLUMNS, QUANTITY_NAMES, UNEVEN, PricedFacts
 from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven, made_rows
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import read_columns
-from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.plan import MONTH, WEEK
 from ratecard.simulation.usage.roll_up import RollUp, uncollected
 from ratecard.simulation.usage.shapes import Counted, each_once
@@ -34,8 +32,6 @@ _PERIOD_OF = {
     WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR(100))",
     MONTH: f"substr({_DAY}, 1, 7)",
 }
-# Most facts that are added up at once where all groups are written.
-_MOST_FACTS = 1_000_000
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _QUANTITIES = tuple(f"coalesce(sum({name}), 0)" for name in QUANTITY_COLUMNS)
 _ZERO = Decimal(0)
@@ -74,7 +70,7 @@ class Comparison:
         for side in sides:
             side.prove_at(self.scale)
         self.coverage = Coverage(roll_up.workspace, self.sides)
-        self._facts = PricedFacts(roll_up, self.sides, self.coverage)
+        self._amounts = Amounts(roll_up, self.sides, self.coverage)
         self._sums_of_keys: dict[str, KeySums] = {}
         self._forgotten = False
         # Charts and tables ask for the same breakdowns: the engine adds each up once.
@@ -134,8 +130,7 @@ class Comparison:
 
         def summed(columns: Sequence[str], *sides: int, uneven: int | None = None) -> str:
             sums = ", ".join(f"sum({each}) AS {each}" for each in columns)
-            source = self._of_keys((key,), *sides, uneven=uneven)
-            return f"SELECT {name} AS name, {sums} FROM {source}{self._grouped_by((key,))}"
+            return f"SELECT {name} AS name, {sums} {self._of_keys((key,), *sides, uneven=uneven)}"
 
         current = summed(("requests", *QUANTITY_COLUMNS, "amount0"), 0)
         if self._whole:
@@ -161,33 +156,30 @@ class Comparison:
 
     def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
         """Add up other prices of the same shapes, by keys."""
-        sums = (f"coalesce(sum({self._facts.terms(self.amounts)}), 0)",)
-        source = f"{self.roll_up.facts_by(keys)} JOIN {prices.table} AS side{self.amounts} USING (shape)"
-        found, (amounts,) = self._added_up(keys, sums, source)
+        source = Amounts(self.roll_up, (prices,), Coverage(self.roll_up.workspace, (prices,)))
+        sums = ("coalesce(sum(amount0), 0)",)
+        query = f"FROM {source.query(self.roll_up.groups_by(keys), 0)}{self._grouped_by(keys)}"
+        found, (amounts,) = self._added_up(keys, sums, query)
         return dict(zip(found, _decimals(amounts.tolist(), prices.scale), strict=True))
 
     def since(self, day: date, candidate: int) -> Since:
         """How many requests lie before a day, and what those of that day and after it come to on both sides."""
-        query = (
-            f"SELECT CAST(coalesce(sum(requests) FILTER (day < DATE '{day}'), 0) AS BIGINT), {_REQUESTS},"
-            f" coalesce(sum({self._facts.terms(0)}) FILTER (day >= DATE '{day}'), 0)"
-            f" {self._facts.source(self.roll_up.cells, 'JOIN', 0)}"
-        )
-        found: Any = self.roll_up.workspace.connection.execute(query).fetchall()[0]
-        added = f"SELECT coalesce(sum({self._facts.terms(candidate)}) FILTER (day >= DATE '{day}'), 0)"
-        joined = self._facts.source(self.roll_up.cells, "JOIN", candidate)
-        more: Any = self.roll_up.workspace.connection.execute(f"{added} {joined}").fetchall()[0]
-        now = of_integer(found[2], self.sides[0].scale)
-        return Since(day, found[0], found[1], now, EXACT.add(now, of_integer(more[0], self.sides[candidate].scale)))
+        groups, from_then = self.roll_up.groups, f"FILTER (day >= DATE '{day}')"
+        query = f"""
+            SELECT CAST(coalesce(sum(requests) FILTER (day < DATE '{day}'), 0) AS BIGINT), {_REQUESTS},
+                coalesce(sum(amount0) {from_then}, 0), coalesce(sum(amount{candidate}) {from_then}, 0)
+            FROM {self._amounts.query(groups, 0, candidate)}"""
+        before, requests, current, added = self.roll_up.workspace.connection.execute(query).fetchall()[0]
+        now, more = of_integer(current, self.sides[0].scale), of_integer(added, self.sides[candidate].scale)
+        return Since(day, before, requests, now, EXACT.add(now, more))
 
     def count(self, keys: Sequence[str]) -> int:
         """Count the rows of a breakdown."""
         chosen = ", ".join(map(self.name, keys)) or "1"
-        source = self._of_keys(keys, 0)
-        parts = self.parts() if {*self.roll_up.plan.by[:1]} & {*keys} else ("TRUE",)
-        queries = (f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {source} WHERE {part})" for part in parts)
-        found: list[Any] = [self.roll_up.workspace.connection.execute(query).fetchall()[0] for query in queries]
-        return sum(int(count) for (count,) in found)
+        source = self._amounts.query(self.roll_up.groups_by(keys), 0)
+        query = f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {source})"
+        found: list[Any] = self.roll_up.workspace.connection.execute(query).fetchall()
+        return int(found[0][0])
 
     def name(self, key: str) -> str:
         """The column of a key, or the expression that makes it.
@@ -211,48 +203,26 @@ class Comparison:
         columns = [f"key{own.index(key)}" if key in own else self.name(key) for key in keys]
         return f" GROUP BY {', '.join(columns)}" if columns else ""
 
-    def parts(self) -> tuple[str, ...]:
-        """Conditions that divide the groups by their first key, in its order, so that the engine can hold each part."""
-        if not self.roll_up.plan.by:
-            return ("TRUE",)
-        name, found = self.name(self.roll_up.plan.by[0]), list[str]()
-        query = f"SELECT {name}, count(*) FROM {self.roll_up.facts} WHERE {name} IS NOT NULL GROUP BY 1 ORDER BY 1"
-        edges, held = list[str](), 0
-        for key, count in self.roll_up.workspace.connection.execute(query).fetchall():
-            if held and held + count > _MOST_FACTS:
-                edges.append(DuckDbSql.literal(key))
-                held = 0
-            held += count
-        for first, following in pairwise(("", *edges, "")):
-            lower = f"{name} >= {first}" if first else "TRUE"
-            # Rows without a key come last.
-            found.append(f"{lower} AND {name} < {following}" if following else f"({lower} OR {name} IS NULL)")
-        return tuple(found)
-
-    def groups(self, *further: SidePrices, within: str = "TRUE") -> str:
-        """The query of the groups of one of `parts`: keys, requests, quantities, and each amount, at one scale.
+    def groups(self, *further: SidePrices) -> str:
+        """The query of the groups: keys, requests, quantities, and each amount, at one scale.
 
         Then what is lost and what is new under each candidate. Of `further` prices, the sum of each at its own scale,
         and last how many requests the first of them leaves out.
         """
         scales, zero = [10 ** (self.scale - side.scale) for side in self.sides], "CAST(0 AS HUGEINT)"
         current, *others = (f"coalesce(amount{side}, 0) * {scale}" for side, scale in enumerate(scales))
-        sums, joins, sides = [current, *(f"{current} + {other}" for other in others)], "", range(self.amounts)
+        sums, sides = [current, *(f"{current} + {other}" for other in others)], range(self.amounts)
         uneven = [side for side in sides[1:] if self.coverage.uneven[side]]
         for side in sides[1:]:
             sums += [f"lost{side} * {scales[0]}", f"new{side} * {scales[side]}"] if side in uneven else [""] * 2
-        joins = "".join(self._facts.uneven(side, "LEFT JOIN") for side in uneven)
-        for number, prices in enumerate(further, self.amounts):
-            joins += f" LEFT JOIN {prices.table} AS side{number} USING (shape)"
-            sums.append(f"amount{number}")
+        sums += [f"amount{self.amounts + number}" for number in range(len(further))]
         if further:
             sums.append(f"CASE WHEN amount{self.amounts} IS NULL THEN requests END")
-        facts, beside = self.roll_up.facts, range(self.amounts, self.amounts + len(further))
-        source = self._facts.query(facts, "LEFT JOIN", *sides, others=beside, uneven=uneven, further=joins)
+        source = self._amounts.query(self.roll_up.groups, *sides, uneven=uneven, further=further)
         amounts = (f"coalesce(sum({amount}), 0)" if amount else zero for amount in sums)
         names = map(self.name, self.roll_up.plan.by)
         chosen = ", ".join((*names, _REQUESTS, *_QUANTITIES, *amounts))
-        return f"SELECT {chosen} FROM {source} WHERE {within}{self._grouped_by(self.roll_up.plan.by)}"
+        return f"SELECT {chosen} FROM {source}{self._grouped_by(self.roll_up.plan.by)}"
 
     def _current(self, keys: tuple[str, ...]) -> _Groups:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
@@ -336,9 +306,7 @@ class Comparison:
     def _added_up(
         self, keys: Sequence[str], sums: Sequence[str], source: str, *, ordered: bool = False
     ) -> tuple[list[_KeyValues], list[Any]]:
-        names = list(map(self.name, keys))
-        grouped = f"FROM {source}{self._grouped_by(keys)}"
-        texts, integers = read_columns(self.roll_up.workspace.connection, names, sums, grouped)
+        texts, integers = read_columns(self.roll_up.workspace.connection, list(map(self.name, keys)), sums, source)
         if not texts:
             return [()] * len(integers[0]), integers
         # Each different value is made once; ordering those is quicker than ordering all groups by text.
@@ -351,12 +319,13 @@ class Comparison:
         return list(zip(*found, strict=True)), integers
 
     def _of_keys(self, keys: Sequence[str], *sides: int, uneven: int | None = None) -> str:
-        """What facts by keys come to at the prices of some sides.
+        """The amounts by keys at the prices of some sides.
 
-        With `uneven`, a candidate, only what it or the current side alone prices.
+        With `uneven`, a candidate, only of what it or the current side alone prices.
         """
-        only, further = ([], "") if uneven is None else ([uneven], self._facts.uneven(uneven, "JOIN"))
-        return self._facts.query(self.roll_up.facts_by(keys), "LEFT JOIN", *sides, uneven=only, further=further)
+        amounts = self._amounts.query(self.roll_up.groups_by(keys), *sides, uneven=() if uneven is None else (uneven,))
+        where = "" if uneven is None else f" WHERE kind{uneven} IS NOT NULL"
+        return f"FROM {amounts}{where}{self._grouped_by(keys)}"
 
     def forget(self) -> None:
         """Drop what only the candidates need."""

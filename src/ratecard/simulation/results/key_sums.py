@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT
+from ratecard.simulation.amounts import QUANTITY_COLUMNS, UNEVEN
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.results.priced_facts import QUANTITY_COLUMNS, UNEVEN
 from ratecard.simulation.results.rows import EVEN, Row, Uneven
 from ratecard.simulation.usage.dialect import MOST_OF_SHARE
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql

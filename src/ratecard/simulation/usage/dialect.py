@@ -4,7 +4,7 @@ The engine that holds the usage groups it (`Dialect`). DuckDB writes the groups 
 gives the same digits.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date
 from typing import Literal, Protocol
 
@@ -72,9 +72,6 @@ class Dialect(Protocol):
 
     def url(self, column: str) -> str:
         """One word for every URL or data URI, the beginning of anything else: a price depends on no more."""
-
-    def hashed(self, values: Iterable[str]) -> str:
-        """64 bits of values in this order, the same for the same values. Another order or a null is another number."""
 
     def given(self, columns: Mapping[str, str]) -> str:
         """The values of a row as they are, under these names: an object of the engine, or a record of texts."""

@@ -2,7 +2,7 @@
 
 import gc
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from functools import cached_property
@@ -15,7 +15,7 @@ from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import DAY, LAYOUTS
-from ratecard.simulation.usage.engines.duckdb_engine import Workspace, is_unique
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, SUMMED, Plan
@@ -38,26 +38,21 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-# What tells one family of shapes from another.
-_FAMILY = ("type", "model", "attributes")
-_SHAPE = ("family", "length", "moment")
-# How many more facts than shapes there have to be for a table by fewer keys: it has each shape once, at least.
+_FAMILY = "type, model, attributes"
+# How many more groups than shapes there have to be for a table by fewer keys: it has each shape once, at least.
 _WORTH_A_TABLE = 4
 
 
-class Taken(NamedTuple):
-    """A grouping, the table of its groups, that of its cells (each group with the number of its shape), and that of
-    its facts where other keys are read apart: these name their cell.
-    """
+class Part(NamedTuple):
+    """A grouping, the table of its groups as they were read, and that of the same with the numbers of their shapes."""
 
     grouping: Grouping
+    read: str
     groups: str
-    cells: str
-    facts: str = ""
 
 
 class RollUp:
-    """One usage as shapes (each once, numbered) and facts (number, keys, requests, sums), a view of the engine.
+    """One usage as shapes (each once, numbered) and groups (number, keys, requests, sums), a view of the engine.
 
     `places` says how many decimals each sum of a type has.
     """
@@ -69,24 +64,22 @@ class RollUp:
         # What was read, once all of it is.
         self.reading = Reading()
         self._sums = tuple(f"q{number}" for number in range(plan.sums))
-        self.taken: list[Taken] = []
-        # The facts for some of the keys only: see `facts_by`.
+        self.parts = list[Part]()
+        # The groups by some of the keys only: see `groups_by`.
         self._coarser: dict[tuple[str, ...], str] = {}
-        # The queries of which a view of facts is made, each with its grouping.
-        self._parts: dict[str, list[tuple[str, Grouping | None]]] = {}
 
-    def take(self, grouping: Grouping, groups: str) -> Shapes:
+    def take(self, grouping: Grouping, read: str) -> Shapes:
         """Number the shapes of a table of groups, of types that no other table has.
 
         Gives the shapes. The engine may be reading the next table: this has a connection of its own.
         """
-        cells = self.workspace.new_table("cells")
+        numbered = self.workspace.new_table("numbered")
         with self.workspace.another() as connection:
-            self._number(connection, grouping, groups, cells)
+            self._number(connection, grouping, read, numbered)
             shapes = self._shapes(connection, ("requests", *self._sums_of(grouping)))
-            self.taken.append(Taken(grouping, groups, self._whole(connection, grouping, cells)))
-            if not grouping.facts:
-                self._forget(connection, groups)
+            self.parts.append(Part(grouping, read, self._with_all_columns(connection, grouping, numbered)))
+            if DAY not in self.plan.keys:  # of no use for other days: see `serving`
+                connection.execute(f"DROP TABLE {read}")
         self.shapes.extend(shapes)
         return shapes
 
@@ -94,90 +87,79 @@ class RollUp:
         """The sums that some type of a grouping has; the others are zero."""
         return tuple(self._sums[number] for number in grouping.summed)
 
-    def _told(self, grouping: Grouping) -> dict[str, str]:
-        """The keys that other columns of a cell tell, each as that column: the day as a date."""
+    def _same(self, grouping: Grouping) -> dict[str, str]:
+        """The keys that other columns of a group have too, each as that column: the day as a date."""
         own = {"type": "type", grouping.model: "model", DuckDbSql().text(grouping.day): "day"}
         return {name: own[key] for key, name in zip(grouping.keys, self.plan.key_columns, strict=True) if key in own}
 
-    def _columns_of(self, grouping: Grouping) -> tuple[str, ...]:
-        """The columns of the table of cells, beside the shape with its type and model."""
-        keys = [key for key in self.plan.key_columns if key not in (*grouping.others, *self._told(grouping))]
-        return ("day", "requests", *self._sums_of(grouping), *keys, *(("cell",) if grouping.facts else ()))
-
-    def _whole(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, cells: str) -> str:
-        """The view of a table of cells with all keys and sums."""
+    def _with_all_columns(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, numbered: str) -> str:
+        """The view of a table of groups with all keys and sums."""
         none = (f"CAST(0 AS HUGEINT) AS {name}" for name in self._sums if name not in self._sums_of(grouping))
-        told = (f"{column} AS {key}" for key, column in self._told(grouping).items())
-        view = self.workspace.new_table("cells")
-        connection.execute(f"CREATE VIEW {view} AS SELECT {', '.join(('*', *told, *none))} FROM {cells}")
+        same = (f"{column} AS {key}" for key, column in self._same(grouping).items())
+        view, keys = self.workspace.new_table("groups"), ", ".join(("", *self.plan.key_columns))
+        connection.execute(f"""
+            CREATE VIEW {view} AS
+            SELECT shape, type, model, day{keys}, requests, {", ".join(self._sums)}
+            FROM (SELECT {", ".join(("*", *same, *none))} FROM {numbered})""")
         return view
 
-    def _number(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str, cells: str) -> None:
-        """Make the tables of families, lengths and numbered shapes, and that of the cells.
+    def _number(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, read: str, numbered: str) -> None:
+        """Make the tables of families, lengths and shapes, and that of the groups with the number of their shape.
 
         The `place` of a shape is the number of its family, times how many lengths there are, and that of its length.
         """
-        run, kept = connection.execute, (*self._columns_of(grouping), "moment")
-        run(f"CREATE TEMP VIEW dated AS {self._dated(connection, grouping, groups)}")
-        source, names = f"(SELECT * REPLACE ({grouping.model} AS model) FROM {groups})", grouping.family
-        length, attributes = (
-            f"{grouping.length or 'CAST(NULL AS VARCHAR)'} AS length",
-            f"{grouping.attributes} AS attributes",
-        )
-        if grouping.numbered:  # a number stands for all that decides a shape
-            numbers = f"SELECT DISTINCT type, model, {', '.join(grouping.shape)} FROM {source}"
-            run(f"CREATE TEMP TABLE numbers AS SELECT *, {length}, {attributes} FROM ({numbers})")
-            source, names, length, attributes = "numbers", _FAMILY, "length", "*"
-        hashed = DuckDbSql().hashed(names)
-        found = f"SELECT DISTINCT {', '.join(names)} FROM {source}"
-        written = found if grouping.numbered else f"SELECT *, {attributes} FROM ({found})"
+        run, family, sums = connection.execute, ", ".join(grouping.family), self._sums_of(grouping)
+        length = grouping.length or "CAST(NULL AS VARCHAR)"
+        keys = [key for key in self.plan.key_columns if key not in self._same(grouping)]
+        kept = ", ".join(f"placed.{name}" for name in ("day", "requests", *sums, *keys))
+        run(f"CREATE TEMP VIEW dated AS {self._dated(connection, grouping, read)}")
         # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
-        ordered = f"CAST(row_number() OVER (ORDER BY {', '.join(_FAMILY)}) - 1 AS INTEGER) AS family"
-        run(f"CREATE TEMP TABLE families AS SELECT *, {ordered}, {hashed} AS hashed FROM ({written})")
-        ordered = "CAST(row_number() OVER (ORDER BY length) - 1 AS INTEGER) AS nth"
-        run(f"CREATE TEMP TABLE lengths AS SELECT *, {ordered} FROM (SELECT DISTINCT {length} FROM {source})")
-        ((lengths,),) = run("SELECT count(*) FROM lengths").fetchall()
+        run(f"""
+            CREATE TEMP TABLE families AS
+            SELECT *, CAST(row_number() OVER (ORDER BY {_FAMILY}) - 1 AS INTEGER) AS family, hash({family}) AS hashed
+            FROM (
+                SELECT *, {grouping.attributes} AS attributes
+                FROM (SELECT DISTINCT {family} FROM (SELECT * REPLACE ({grouping.model} AS model) FROM {read})))""")
+        run(f"""
+            CREATE TEMP TABLE lengths AS
+            SELECT length, CAST(row_number() OVER (ORDER BY length) - 1 AS INTEGER) AS nth
+            FROM (SELECT DISTINCT {length} AS length FROM {read})""")
+        ((lengths, unlike),) = run("""
+            SELECT (SELECT count(*) FROM lengths), count(*) = count(DISTINCT hashed) FROM families""").fetchall()
         # Joined by one number; by all columns where two families have the same.
-        joined = " AND ".join(f"source.{name} IS NOT DISTINCT FROM families.{name}" for name in names)
-        if is_unique(connection, "hashed", "families"):
-            joined = "source.hashed = families.hashed"
-        of, columns = ("numbers", grouping.shape) if grouping.numbered else ("dated", kept)
-        chosen = ", ".join(
-            (*(f"source.{name}" for name in columns), f"CAST(family AS BIGINT) * {lengths} + nth AS place")
-        )
-        named = ", ".join(dict.fromkeys((*columns, *names)))
-        found = f"SELECT {chosen} FROM (SELECT {named}, {length}, {hashed} AS hashed FROM {of}) AS source"
-        found += f" JOIN families ON {joined} JOIN lengths ON source.length IS NOT DISTINCT FROM lengths.length"
-        if grouping.numbered:
-            found = (
-                f"SELECT {', '.join((*kept, 'place'))} FROM dated JOIN ({found}) USING ({', '.join(grouping.shape)})"
-            )
-        run(f"CREATE TEMP TABLE found AS {found}")
-        total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *self._sums_of(grouping)))
-        in_order = f"{len(self.shapes)} + row_number() OVER (ORDER BY place, moment) - 1"
-        by_shape = f"SELECT place, moment, {total} FROM found GROUP BY place, moment"
-        run(f"CREATE TEMP TABLE numbered AS SELECT CAST({in_order} AS INTEGER) AS shape, * FROM ({by_shape})")
-        of_family = (
-            f"SELECT shape, type, model, place, moment FROM numbered JOIN families ON family = place // {lengths}"
-        )
-        listed = ", ".join(("shape", "type", "model", *(f"found.{name}" for name in kept if name != "moment")))
-        joined = "found.place = numbered.place AND found.moment IS NOT DISTINCT FROM numbered.moment"
-        run(f"CREATE TABLE {cells} AS SELECT {listed} FROM found JOIN ({of_family}) AS numbered ON {joined}")
-        run("DROP TABLE found")
+        by_columns = " AND ".join(f"placed.{name} IS NOT DISTINCT FROM families.{name}" for name in grouping.family)
+        run(f"""
+            CREATE TEMP TABLE placed AS
+            SELECT {kept}, placed.moment, CAST(family AS BIGINT) * {lengths} + nth AS place
+            FROM (SELECT *, {length} AS its_length, hash({family}) AS its_hash FROM dated) AS placed
+            JOIN families ON {"its_hash = hashed" if unlike else by_columns}
+            JOIN lengths ON its_length IS NOT DISTINCT FROM length""")
+        total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *sums))
+        run(f"""
+            CREATE TEMP TABLE shapes AS
+            SELECT CAST({len(self.shapes)} + row_number() OVER (ORDER BY place, moment) - 1 AS INTEGER) AS shape, *
+            FROM (SELECT place, moment, {total} FROM placed GROUP BY place, moment)""")
+        run(f"""
+            CREATE TABLE {numbered} AS
+            SELECT shape, type, model, {kept}
+            FROM placed
+            JOIN (SELECT shape, type, model, place, moment FROM shapes JOIN families ON family = place // {lengths})
+                AS own ON placed.place = own.place AND placed.moment IS NOT DISTINCT FROM own.moment""")
+        run("DROP TABLE placed")
 
     def _shapes(self, connection: duckdb.DuckDBPyConnection, counted: Sequence[str]) -> Shapes:
         """The shapes that are numbered."""
         run = connection.execute
         fit = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in counted)
-        ((short,),) = run(f"SELECT {fit} FROM numbered").fetchall()
+        ((short,),) = run(f"SELECT {fit} FROM shapes").fetchall()
         integers = ", ".join(f"CAST({name} AS {'BIGINT' if short else 'VARCHAR'}) AS {name}" for name in counted)
         own, in_order = f"shape - {len(self.shapes)}", "row_number() OVER (ORDER BY moment) - 1 AS nth"
-        run(f"CREATE TEMP TABLE instants AS SELECT *, {in_order} FROM (SELECT DISTINCT moment FROM numbered)")
-        joined = "numbered JOIN instants ON numbered.moment IS NOT DISTINCT FROM instants.moment"
+        run(f"CREATE TEMP TABLE instants AS SELECT *, {in_order} FROM (SELECT DISTINCT moment FROM shapes)")
+        joined = "shapes JOIN instants ON shapes.moment IS NOT DISTINCT FROM instants.moment"
         table = connection.sql(
             f"SELECT {own} AS shape, place, nth AS moment, {integers} FROM {joined}"
         ).to_arrow_table()
-        families = run(f"SELECT {', '.join(_FAMILY)} FROM families ORDER BY family").fetchall()
+        families = run(f"SELECT {_FAMILY} FROM families ORDER BY family").fetchall()
         lengths = run(f"SELECT {DuckDbSql().text('length')} FROM lengths ORDER BY nth").fetchall()
         moments = run("SELECT moment FROM instants ORDER BY nth").fetchall()
         same = dict[Any, Any]().setdefault
@@ -189,36 +171,13 @@ class RollUp:
             self._sums,
         )
 
-    def take_facts(self, groups: str, facts: str) -> None:
-        """Keep the facts of a table of groups whose shapes were taken.
-
-        Raises `SimulationError` where they are not of the same rows.
-        """
-        at = next(at for at, each in enumerate(self.taken) if each.groups == groups)
-        self.taken[at] = taken = self.taken[at]._replace(facts=facts)
-        totals = ", ".join(f"sum({name})" for name in ("requests", *self._sums))
-        with self.workspace.another() as connection:
-            counted, added = (
-                connection.execute(f"SELECT {totals} FROM {each}").fetchall() for each in (taken.cells, facts)
-            )
-            self._forget(connection, groups)
-        if counted != added:
-            raise SimulationError("the usage changed while it was read: other rows came the second time")
-
-    def _forget(self, connection: duckdb.DuckDBPyConnection, groups: str) -> None:
-        """Drop groups that are of no use for other days: see `serving`."""
-        if DAY not in self.plan.keys:
-            connection.execute(f"DROP TABLE {groups}")
-
     def _dated(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
-        """Groups as rows of facts, with the first day of the period that holds them: of their model, if it is known."""
-        named = zip(grouping.keys, self.plan.key_columns, strict=True)
-        keys = [f"{key} AS {name}" for key, name in named if name not in grouping.others]
+        """Groups with their keys and sums, and the first day of the period of their model that holds them."""
+        keys = [f"{key} AS {name}" for key, name in zip(grouping.keys, self.plan.key_columns, strict=True)]
         sums = [f"{total} AS {name}" for total, name in zip(grouping.sums, self._sums, strict=True)]
         day = grouping.day or "CAST(NULL AS DATE)"
-        cell = [f"{grouping.cell} AS cell"] if grouping.facts else []
         own = [f"{grouping.model} AS model", *grouping.shape, f"{day} AS day"]
-        columns = ["type", *own, *keys, *cell, "requests", *sums]
+        columns = ["type", *own, *keys, "requests", *sums]
         if not self.plan.dated:
             return f"SELECT {', '.join(columns)}, CAST(NULL AS DATE) AS moment FROM {groups}"
         if grouping.slot:
@@ -270,65 +229,40 @@ class RollUp:
         """The model whose prices a group has: rows of RPC take those of RPC, whatever model they name."""
         return f"CASE WHEN type = 'rpc' THEN {DuckDbSql.literal(self.plan.rpc_model)} ELSE {grouping.model} END"
 
-    def facts_by(self, keys: Collection[str]) -> str:
-        """The facts by these keys, or by more where a table of fewer, which is made once, would save little."""
+    def groups_by(self, keys: Collection[str]) -> str:
+        """The groups by these keys, or by more where a table of fewer, which is made once, would save little."""
         asked = {DAY if self.plan.is_period(key) else key for key in keys}
         wanted = tuple(key for key in self.plan.keys if key in asked)
         if wanted == self.plan.keys:
-            return self.facts
+            return self.groups
         if wanted not in self._coarser:
-            source = self.cells if set(wanted).isdisjoint(self.plan.others.values()) else self.facts
-            ((count,),) = self.workspace.connection.execute(f"SELECT count(*) FROM {source}").fetchall()
+            ((count,),) = self.workspace.connection.execute(f"SELECT count(*) FROM {self.groups}").fetchall()
             if count < _WORTH_A_TABLE * len(self.shapes):
-                self._coarser[wanted] = source
-                return source
-            table = self.workspace.new_table("facts")
-            same = "".join(f", key{self.plan.keys.index(key)}" for key in wanted)
+                self._coarser[wanted] = self.groups
+                return self.groups
+            table = self.workspace.new_table("coarser")
+            same = ", ".join(("shape", "type", "model", *(f"key{self.plan.keys.index(key)}" for key in wanted)))
             total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in self._sums)
-            added = f"SELECT shape, type, model{same}, CAST(sum(requests) AS BIGINT) AS requests, {total}"
-            grouped = f"FROM {source} GROUP BY shape, type, model{same}"
-            self.workspace.connection.execute(f"CREATE TABLE {table} AS {added} {grouped}")
+            self.workspace.connection.execute(f"""
+                CREATE TABLE {table} AS
+                SELECT {same}, CAST(sum(requests) AS BIGINT) AS requests, {total}
+                FROM {self.groups}
+                GROUP BY {same}""")
             self._coarser[wanted] = table
         return self._coarser[wanted]
 
     @cached_property
-    def facts(self) -> str:
-        """The view of the facts: shape, type, model, day, keys, requests and sums."""
-        return self._view(lambda taken: taken.facts)
-
-    @cached_property
-    def cells(self) -> str:
-        """The view of the facts without the keys that were read apart."""
-        return self._view(lambda _: "")
-
-    def _view(self, facts_of: "Callable[[Taken], str]") -> str:
-        parts = list[tuple[str, Grouping | None]]()
-        for taken in self.taken:
-            facts, others = facts_of(taken), taken.grouping.others
-            keys = [
-                f"{'facts' if key in others else 'cells'}.{key}"
-                for key in self.plan.key_columns
-                if facts or key not in others
-            ]
-            counted = [f"{'facts' if facts else 'cells'}.{name}" for name in ("requests", *self._sums)]
-            listed = ", ".join(("cells.shape", "cells.type", "cells.model", "cells.day", *keys, *counted))
-            joined = f" JOIN {facts} AS facts USING (cell)" if facts else ""
-            parts.append((f"SELECT {listed} FROM {taken.cells} AS cells{joined}", taken.grouping))
-        if not parts:  # a roll-up that was kept of no rows
-            named = {"shape": "INTEGER", "type": "VARCHAR", "model": "VARCHAR", "day": "DATE"}
-            named |= dict.fromkeys(self.plan.key_columns, "VARCHAR")
-            named |= dict.fromkeys(("requests", *self._sums), "HUGEINT")
-            empty = ", ".join(f"CAST(NULL AS {type_}) AS {name}" for name, type_ in named.items())
-            parts = [(f"SELECT {empty} WHERE false", None)]
-        view = self.workspace.new_table("facts")
-        union = " UNION ALL BY NAME ".join(query for query, _ in parts)
-        self.workspace.connection.execute(f"CREATE VIEW {view} AS {union}")
-        self._parts[view] = parts
+    def groups(self) -> str:
+        """The view of the groups: shape, type, model, day, keys, requests and sums."""
+        named = {"shape": "INTEGER", "type": "VARCHAR", "model": "VARCHAR", "day": "DATE"}
+        named |= dict.fromkeys(self.plan.key_columns, "VARCHAR") | {"requests": "BIGINT"}
+        named |= dict.fromkeys(self._sums, "HUGEINT")
+        # Of a roll-up that was kept of no rows there are no parts.
+        nothing = ", ".join(f"CAST(NULL AS {type_}) AS {name}" for name, type_ in named.items())
+        queries = [f"FROM {part.groups}" for part in self.parts] or [f"SELECT {nothing} WHERE FALSE"]
+        view = self.workspace.new_table("groups")
+        self.workspace.connection.execute(f"CREATE VIEW {view} AS {' UNION ALL '.join(queries)}")
         return view
-
-    def queries_of(self, facts: str) -> Sequence[tuple[str, Grouping | None]]:
-        """The queries of which facts are made, each with its grouping; None where there may be all types."""
-        return self._parts.get(facts) or [(f"FROM {facts}", None)]
 
     def places_of(self, shape: UsageShape | UsageFamily) -> tuple[int, ...]:
         """How many decimals each sum of a shape has."""
@@ -355,7 +289,7 @@ class RollUp:
         """The first and the last day, where days are kept apart."""
         if DAY not in self.plan.keys:
             return None
-        query = f"SELECT min(day), max(day) FROM {self.cells}"
+        query = f"SELECT min(day), max(day) FROM {self.groups}"
         ((first, last),) = self.workspace.connection.execute(query).fetchall()
         if odd := [each for each in (first, last) if isinstance(each, str)]:  # Python has no date for it
             raise SimulationError(f"the usage has rows of the day {odd[0]}. Allowed: {date.min} to {date.max}")
@@ -384,8 +318,6 @@ class RollUp:
         plan = self.plan._replace(predicates=own.joined(predicates), dated=dated or self.plan.dated)
         found = RollUp(self.workspace, plan, self.places)
         found.reading = self.reading
-        for taken in self.taken:
-            found.take(taken.grouping, taken.groups)
-            if taken.facts:
-                found.take_facts(taken.groups, taken.facts)
+        for part in self.parts:
+            found.take(part.grouping, part.read)
         return found

@@ -70,41 +70,19 @@ class Grouping(NamedTuple):
     # What the columns of the shape hold, and the columns of the query that are sums.
     attribute_names: tuple[str, ...] = ()
     totals: tuple[str, ...] = ()
-    # Where other keys are read apart: a hash of the columns by which the query groups, and the query that groups by
-    # that and by the other keys. Else empty.
-    cell: str = ""
-    facts: str = ""
-    others: tuple[str, ...] = ()
-    # Whether the column of the shape is a number, which says the type and the model too.
-    numbered: bool = False
-    # Whether a quantity of a row may be below zero, as what a bill charged or gave back: then a sum does not say how
-    # large what is added is.
-    signed: bool = False
-
-    @property
-    def alike(self) -> tuple[str, ...]:
-        """The columns that are the same in all groups of a shape, but for its period."""
-        return self.shape if self.numbered else ("type", "model", *self.shape)
 
     @property
     def family(self) -> tuple[str, ...]:
-        """Those of them that are the same in all shapes of a family."""
-        return tuple(name for name in self.alike if name != self.length)
+        """The columns that are the same in all shapes of a family."""
+        return ("type", "model", *(name for name in self.shape if name != self.length))
 
     @property
     def summed(self) -> tuple[int, ...]:
         """The numbers of the sums that some type has."""
         return tuple(number for number, total in enumerate(self.sums) if total != "0")
 
-    def facts_of(self, groups: str, integer: str) -> str:
-        """The query of the facts of a table of groups: their cell, the other keys, requests and sums."""
-        known = ", ".join((f"{self.cell} AS cell", "type", *((GIVEN,) if GIVEN in self.shape else ())))
-        sums = (f"CAST({total} AS {integer}) AS q{number}" for number, total in enumerate(self.sums))
-        chosen = ", ".join(("cell", *(f"{self.keys[int(key[3:])]} AS {key}" for key in self.others), "requests", *sums))
-        return f"SELECT {chosen} FROM ({self.facts}) JOIN (SELECT {known} FROM {groups}) USING (cell)"
 
-
-class _Summed(NamedTuple):
+class Summed(NamedTuple):
     """A number of a row that is summed where a condition holds, and its decimals."""
 
     number: str
@@ -113,14 +91,13 @@ class _Summed(NamedTuple):
 
 
 class RollUpSql:
-    """Makes the queries in the dialect of the engine that holds the usage; `writer` writes values of groups as text.
+    """Makes the queries in the dialect of the engine that holds the usage; `writer` writes values of groups as text."""
 
-    With `apart`, keys that a shape does not have are read by a query of their own: of many customers, each with shapes
-    of its own, only a number and the key are grouped by then, not twenty columns.
-    """
+    # How many requests the rows of a group are.
+    _requests = "count(*)"
 
-    def __init__(self, usage: Usage, plan: Plan, dialect: Dialect, writer: Writer, *, apart: bool = False) -> None:
-        self.usage, self.plan, self.dialect, self.writer, self._apart = usage, plan, dialect, writer, apart
+    def __init__(self, usage: Usage, plan: Plan, dialect: Dialect, writer: Writer) -> None:
+        self.usage, self.plan, self.dialect, self.writer = usage, plan, dialect, writer
         self._from = usage.table
         self._cuts = plan.predicates.cuts if plan.dated else ()
         self._give_types()
@@ -207,8 +184,7 @@ class RollUpSql:
         """Make the query of the rows of some types: keys and shapes are grouped by, quantities are summed."""
         named = {"type": self._column("type")}
         named["model"] = self._column("model") if self.usage.has("model") else "CAST(NULL AS VARCHAR(100))"
-        others = {alias: self._key(key) for alias, key in self.plan.others.items()}
-        named |= {} if self._apart else others
+        named |= {alias: self._key(key) for alias, key in self.plan.others.items()}
         if DAY in self.plan.keys or self._cuts:
             named[DAY] = self._day()
         elif self.plan.dated:
@@ -236,7 +212,7 @@ class RollUpSql:
         regular = self._of_type(layouts, by_type, "TRUE")
         attributes |= self._predicates(counted, tokens, regular)
         numbers_of = {
-            sum_of(column): _Summed(
+            sum_of(column): Summed(
                 self._number(column, layout.places),
                 # What another type has in the column means nothing, and may be too much for a sum.
                 self._of_type(layouts, {each: by_type[each] for each in counted if counted[each] is layout}, "FALSE")
@@ -250,29 +226,26 @@ class RollUpSql:
         }
         for type_, counts in tokens.items():
             if (buckets := counted[type_].buckets) and buckets.counted:
-                numbers_of |= {sum_of_tokens(buckets, name): _Summed(counts[name], regular, 0) for name in counts}
+                numbers_of |= {sum_of_tokens(buckets, name): Summed(counts[name], regular, 0) for name in counts}
         numbers_of |= {
-            sum_of_count(number): _Summed(f"CASE WHEN {is_added} THEN {each} ELSE 0 END", "TRUE", PLACES_SUMMED)
+            sum_of_count(number): Summed(f"CASE WHEN {is_added} THEN {each} ELSE 0 END", "TRUE", PLACES_SUMMED)
             for number, (column, is_added) in enumerate(added.items())
             for each in [self._number(column, PLACES_SUMMED)]
         }
-        sums = {each: self._summing(each, self.dialect.total(*number)) for each, number in numbers_of.items()}
+        sums = {each: self._total_of(each, number) for each, number in numbers_of.items()}
         shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
-        query = self._query(name, named, shape, sums, where)
-        written = self._written(name, query, layouts, tuple(attributes))._replace(totals=tuple(sums))
-        if not (self._apart and others):
-            return written
-        cell = named | shape
-        facts = self._query(name, {"cell": self.dialect.hashed(cell.values())} | others, {}, sums, where)
-        return written._replace(cell=self.dialect.hashed(cell), facts=facts, others=tuple(others))
+        # By place, because a column of the usage may be called like one that is made here.
+        places = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
+        query = f"""
+            SELECT {_listed({**named, **shape, **sums, "requests": self._requests})}
+            FROM {self._rows_of(name)}
+            WHERE {where}
+            GROUP BY {places}"""
+        return self._written(name, query, layouts, tuple(attributes))._replace(totals=tuple(sums))
 
-    def _query(
-        self, _: str, named: Mapping[str, str], shape: Mapping[str, str], sums: Mapping[str, str], where: str
-    ) -> str:
-        """The query of a part: rows grouped by what is named and by the columns of their shape, with their sums."""
-        inner = _listed({**named, **shape, **sums})
-        groups = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
-        return f"SELECT {inner}, count(*) AS requests FROM {self._from} WHERE {where} GROUP BY {groups}"
+    def _rows_of(self, part: str) -> str:
+        """The rows of which those of a part are read."""
+        return self._from
 
     def _key(self, key: str) -> str:
         """A key of a row."""
@@ -282,9 +255,9 @@ class RollUpSql:
         # Engines take -0.0 and 0.0 for one number or for two, by what they do with them.
         return f"CASE WHEN {column} = 0 THEN abs({column}) ELSE {column} END"
 
-    def _summing(self, _: str, total: str) -> str:
-        """The sum of a column of the query: the total of a quantity of rows."""
-        return total
+    def _total_of(self, name: str, number: Summed) -> str:
+        """The sum of a number of the rows of a group."""
+        return self.dialect.total(*number)
 
     def _of_type(self, layouts: Mapping[str, Layout], found: Mapping[str, str], otherwise: str, name: str = "") -> str:
         """An expression by type of row: `found` of its type, or `otherwise`. No CASE where all types have the same."""
@@ -316,7 +289,6 @@ class RollUpSql:
             tuple(own.get(key) or self.writer.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
             self._sums(layouts),
             attributes,
-            signed=self.usage.is_ledger,
         )
 
     def _day_of_group(self) -> str:

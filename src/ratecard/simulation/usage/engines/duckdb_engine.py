@@ -118,8 +118,6 @@ def _reason(words: str) -> str:
     return f"{where}: {line[2].rstrip('.')}"
 
 
-# Keys of more values than this, among the first rows, are read apart from the shapes.
-_FEW_KEYS, _FIRST_ROWS = 20, 100_000
 # Which types of a column fit each kind of a usage column.
 _FITTING = {
     "number": ("integer", "decimal", "double", "text"),
@@ -226,17 +224,10 @@ class DuckDbUsage(NamedTuple):
     rows: Callable[[], int | None]
     stamps: Mapping[str, Stamp] = {}
 
-    def groups(
-        self, workspace: Workspace, plan: Plan, progress: Progress = silent, *, whole: bool = False
-    ) -> Generator[tuple[Grouping, str, str]]:
-        """Each grouping with the table of its groups, in the order of the plan; the next is read while one is used.
-
-        Where keys are read apart, each again in the end, with the table of its facts; none is with `whole`.
-        """
-        together = self._groupings(plan)
-        apart = self._groupings(plan, apart=True) if not whole and self._many(plan) else ()
-        rows = None if progress is silent else self.rows()
-        yield from grouped(workspace, together, progress, rows, apart)
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Each grouping with the table of its groups, in the order of the plan; the next is read while one is used."""
+        groupings = list(RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).groupings())
+        yield from grouped(workspace, groupings, progress, None if progress is silent else self.rows())
 
     def of_files(self, files: Collection[str]) -> "DuckDbUsage":
         """The rows of some of its files; it has to be by file."""
@@ -251,18 +242,6 @@ class DuckDbUsage(NamedTuple):
             query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).counting(FILE)
             found = self.workspace.connection.execute(query).fetchall()
         return {file: (int(rows), int(undated)) for rows, _, undated, file in found}
-
-    def _groupings(self, plan: Plan, *, apart: bool = False) -> tuple[Grouping, ...]:
-        return tuple(RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql(), apart=apart).groupings())
-
-    def _many(self, plan: Plan) -> bool:
-        """Whether there are many values of the keys that shapes do not have: then these are read apart."""
-        keys = ", ".join(DuckDbSql().quoted(self.known.columns.get(key, key)) for key in plan.others.values())
-        if not keys:
-            return False
-        first = f"SELECT {keys} FROM {self.known.table} LIMIT {_FIRST_ROWS}"
-        with readable():
-            return _count(self.workspace.connection, f"(SELECT DISTINCT {keys} FROM ({first}))") > _FEW_KEYS
 
     def counted(self, plan: Plan) -> tuple[int, int, int]:
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
@@ -280,67 +259,27 @@ class DuckDbUsage(NamedTuple):
 
 
 def grouped(
-    workspace: Workspace,
-    together: Sequence[Grouping],
-    progress: Progress,
-    rows: int | None = None,
-    apart: Sequence[Grouping] = (),
-) -> Generator[tuple[Grouping, str, str]]:
-    """Run the queries of groupings, each into a table; the next one runs while a table is used.
+    workspace: Workspace, groupings: Sequence[Grouping], progress: Progress, rows: int | None = None
+) -> Generator[tuple[Grouping, str]]:
+    """Run the queries of groupings, each into a table; the next one runs while a table is used."""
+    connection, share = workspace.connection, (READ - OPENED) / max(len(groupings), 1)
 
-    With those that read keys `apart`, these run, and then those of their facts.
-    """
-    connection, groupings = workspace.connection, apart or together
-    share = (READ - OPENED) / max(len(groupings) * (2 if apart else 1), 1)
-
-    def read(number: int, name: str, query: str) -> str:
+    def read(number: int) -> tuple[Grouping, str]:
+        grouping, table = groupings[number], workspace.new_table("groups")
         tell = within(progress, OPENED + share * number, OPENED + share * (number + 1), rows)
-        tell(f"Reading usage: {groupings[number % len(groupings)].name}", connection.query_progress)
-        table = workspace.new_table(name)
+        tell(f"Reading usage: {grouping.name}", connection.query_progress)
         with readable():
-            connection.execute(f"CREATE TABLE {table} AS {query}")
-        return table
-
-    def group(number: int) -> tuple[Grouping, str, str]:
-        grouping = groupings[number]
-        groups = read(number, "groups", grouping.query)
-        if grouping.facts and not is_unique(connection, grouping.cell, groups):
-            connection.execute(f"DROP TABLE {groups}")
-            grouping, groups = together[number], read(number, "groups", together[number].query)
-        return grouping, groups, ""
-
-    def add(number: int) -> tuple[Grouping, str, str]:
-        grouping, groups, _ = reading[number].result()
-        if not grouping.facts:
-            return grouping, groups, ""
-        query = grouping.facts_of(groups, integer_of(connection, grouping, groups))
-        return grouping, groups, read(len(groupings) + number, "facts", query)
+            connection.execute(f"CREATE TABLE {table} AS {grouping.query}")
+        return grouping, table
 
     with ThreadPoolExecutor(1) as pool:
-        reading = [pool.submit(group, number) for number in range(len(groupings))]
-        adding = [pool.submit(add, number) for number in range(len(apart))]
+        reading = [pool.submit(read, number) for number in range(len(groupings))]
         try:
             yield from (each.result() for each in reading)
-            yield from (found for each in adding if (found := each.result())[2])
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             connection.interrupt()
             raise
-
-
-def is_unique(connection: duckdb.DuckDBPyConnection, hashed: str, table: str) -> bool:
-    """Whether each row of a table has a hash of its own."""
-    ((found,),) = connection.execute(f"SELECT count(*) = count(DISTINCT {hashed}) FROM {table}").fetchall()
-    return bool(found)
-
-
-def integer_of(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
-    """The shortest integer that holds every sum of some of the rows of a table of groups."""
-    if grouping.signed:
-        return "HUGEINT"
-    totals = ", ".join(f"coalesce(sum({total}), 0) < {2**63}" for total in grouping.sums)
-    (fit,) = connection.execute(f"SELECT {totals} FROM {groups}").fetchall()
-    return "BIGINT" if all(fit) else "HUGEINT"
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """The dialect of DuckDB."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date
 
 from ratecard.requests.fields import URL
@@ -115,9 +115,6 @@ class DuckDbSql:
 
     def url(self, column: str) -> str:
         return f"CASE WHEN regexp_matches({column}, '{URL}') THEN '{ANY_URL}' ELSE left({column}, 80) END"
-
-    def hashed(self, values: Iterable[str]) -> str:
-        return f"hash({', '.join(values)})"
 
     def given(self, columns: Mapping[str, str]) -> str:
         return self.record({name: self.text(column) for name, column in columns.items()})

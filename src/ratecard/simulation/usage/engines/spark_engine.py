@@ -13,12 +13,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.usage.billing_export import Export
 from ratecard.simulation.usage.columns import COUNTED, LAYOUTS, LayoutsOf
-from ratecard.simulation.usage.engines.duckdb_engine import (
-    Workspace,
-    checked_usage,
-    integer_of,
-    is_unique,
-)
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace, checked_usage
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.engines.spark_files import UNREADABLE, named_stamps, place_of, read, stamps
 from ratecard.simulation.usage.engines.spark_session import (
@@ -47,8 +42,8 @@ _PART, _ROWS_AT_ONCE = "ratecard_part", 100_000
 _MOST_ROWS = 5 * _ROWS_AT_ONCE
 # Files of fewer bytes than this together have so few different rows that their groups come at once.
 _SMALL = 4 * 2**20
-# So has a usage of fewer rows than these. Keys of more values among them are read apart from the shapes.
-_FIRST_ROWS, _FEW_KEYS = 10_000, 20
+# So has a frame of fewer rows than these.
+_FEW_ROWS = 10_000
 
 
 class SparkUsage(NamedTuple):
@@ -59,11 +54,6 @@ class SparkUsage(NamedTuple):
     session: "SparkSession"
     workspace: Workspace
     stamps: Mapping[str, Stamp] = {}
-
-    def _facts(self, grouping: Grouping, groups: str) -> str:
-        of_cells = grouping._replace(facts=f"FROM {_PART}")
-        integer = integer_of(self.workspace.connection, grouping, groups)
-        return self._brought("facts", grouping.facts, of_cells.facts_of(groups, integer))
 
     def of_files(self, files: Collection[str]) -> "SparkUsage":
         """The rows of some of its files; it has to be by file."""
@@ -77,67 +67,26 @@ class SparkUsage(NamedTuple):
         found = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).counting(FILE)).to_pylist()
         return {each[FILE]: (int(each["found"]), int(each["undated"] or 0)) for each in found}
 
-    def groups(
-        self, workspace: Workspace, plan: Plan, progress: Progress = silent, *, whole: bool = False
-    ) -> Generator[tuple[Grouping, str, str]]:
-        """Each grouping that has rows, with the table of its groups.
-
-        Where keys are read apart, each again in the end, with the table of its facts; none is with `whole`.
-        """
-        connection = self.workspace.connection
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Each grouping that has rows, with the table of its groups."""
         within(progress, OPENED, OPENED + 1)("Reading usage: types", Jobs(self.session))
         # That some row has no type is known only now; of all others the types are read as they are.
         typed = RollUpSql(self.known._replace(untyped=self.known.has("model")), plan, SparkSql(), DuckDbSql())
         present = self._asked(typed.parts()).to_pylist()
         names, untyped = {each["name"] for each in present}, any(each["untyped"] for each in present)
         known = self.known._replace(untyped=untyped)
-        together = [each for each in RollUpSql(known, plan, SparkSql(), DuckDbSql()).groupings() if each.name in names]
-        first = self._first_keys(plan)
-        apart = [] if whole or not self._many(first, plan) else self._apart(known, plan, names)
-        tell = self._teller(progress, len(together) + len(apart))
-        bring, read_apart = partial(self._brought, at_once=len(first) < _FIRST_ROWS), list[Any]()
-        for number, grouping in enumerate(apart or together):
+        found = [each for each in RollUpSql(known, plan, SparkSql(), DuckDbSql()).groupings() if each.name in names]
+        tell, at_once = self._teller(progress, len(found)), self._is_small()
+        for grouping in found:
             tell(grouping)
-            table = bring("groups", grouping.query)
-            if grouping.facts and not is_unique(connection, grouping.cell, table):
-                connection.execute(f"DROP TABLE {table}")
-                grouping = together[number]
-                table = bring("groups", grouping.query)
-            if grouping.facts:
-                read_apart.append((grouping, table))
-            yield grouping, table, ""
-        for grouping, table in read_apart:
-            tell(grouping)
-            yield grouping, table, self._facts(grouping, table)
+            yield grouping, self._brought(grouping.query, at_once=at_once)
 
-    def _first_keys(self, plan: Plan) -> list[Any]:
-        """The keys that shapes do not have, in the first rows; nothing of files that are small."""
-        if self.stamps and sum(stamp.bytes for stamp in self.stamps.values()) < _SMALL:
-            return []
-        keys = ", ".join(SparkSql().quoted(self.known.columns.get(key, key)) for key in plan.others.values())
+    def _is_small(self) -> bool:
+        """Whether the usage is so small that its groups can come at once."""
+        if self.stamps:
+            return sum(stamp.bytes for stamp in self.stamps.values()) < _SMALL
         with failures(UNREADABLE):
-            rows: list[Any] = self.session.sql(
-                f"SELECT {keys or 1} FROM {self.known.table} LIMIT {_FIRST_ROWS}"
-            ).collect()
-        return rows
-
-    def _many(self, first: Sequence[Any], plan: Plan) -> bool:
-        """Whether keys that shapes do not have are of many values: then they are read apart.
-
-        Not where seconds are doubles, some of which are added up here.
-        """
-        seconds = self.known.types.get(self.known.columns.get(_SECONDS.name, ""))
-        several = len(first) == _FIRST_ROWS and len(set(map(repr, first))) > _FEW_KEYS
-        return bool(plan.others) and several and seconds != "double"
-
-    def _apart(self, known: Usage, plan: Plan, names: Collection[str]) -> list[Grouping]:
-        """The groupings without those keys, each with the number of its cell."""
-        found = RollUpSql(known, plan, SparkSql(), DuckDbSql(), apart=True).groupings()
-        return [
-            each._replace(query=f"SELECT *, {each.cell} AS cell FROM ({each.query})", cell="cell")
-            for each in found
-            if each.name in names
-        ]
+            return len(self.session.sql(f"SELECT 1 FROM {self.known.table} LIMIT {_FEW_ROWS}").collect()) < _FEW_ROWS
 
     def _teller(self, progress: Progress, steps: int) -> Callable[[Grouping], None]:
         """A function that tells the progress which grouping is read next, and how many steps there are."""
@@ -149,12 +98,12 @@ class SparkUsage(NamedTuple):
 
         return tell
 
-    def _brought(self, name: str, query: str, written: str = "", *, at_once: bool = False) -> str:
-        """A table here of what a query finds: of groups, or of each part what the query `written` makes of it."""
-        connection, table = self.workspace.connection, self.workspace.new_table(name)
+    def _brought(self, query: str, *, at_once: bool) -> str:
+        """A table here of the groups that a query finds."""
+        connection, table = self.workspace.connection, self.workspace.new_table("groups")
         how = f"CREATE TABLE {table} AS"
         for part in [self._asked(query)] if at_once else self._parts(query):
-            _keep(connection, part, f"{how} {written or _with_texts(part.schema)}")
+            _keep(connection, part, f"{how} {_with_texts(part.schema)}")
             how = f"INSERT INTO {table}"
         return table
 

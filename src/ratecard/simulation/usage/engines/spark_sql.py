@@ -1,7 +1,7 @@
 """The dialect of Spark. Its arithmetic raises on overflow in ANSI mode only."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date
 
 from ratecard.requests.fields import URL
@@ -132,10 +132,6 @@ class SparkSql:
 
     def url(self, column: str) -> str:
         return f"CASE WHEN {column} RLIKE r'{URL}' THEN '{ANY_URL}' ELSE left({column}, 80) END"
-
-    def hashed(self, values: Iterable[str]) -> str:
-        # A null alone would leave the number as it is.
-        return f"xxhash64({', '.join(f'{value}, {value} IS NULL' for value in values)})"
 
     def given(self, columns: Mapping[str, str]) -> str:
         return "named_struct(" + ", ".join(f"'{name}', {column}" for name, column in columns.items()) + ")"

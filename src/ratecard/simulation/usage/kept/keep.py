@@ -38,10 +38,8 @@ _ERRNO = re.compile(r'"errno": ?"([0-9]+)"')
 class RowsByFile(Protocol):
     """A usage whose rows say of which file they are."""
 
-    def groups(
-        self, workspace: Workspace, plan: Plan, progress: Progress, *, whole: bool
-    ) -> Generator[tuple[Grouping, str, str]]:
-        """Each grouping with the table of its groups: with `whole`, by all keys."""
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
+        """Each grouping with the table of its groups."""
 
     def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
         """How many rows each file has, and how many of them have no instant to be chosen by."""
@@ -171,7 +169,7 @@ class Written:
             connection.execute(
                 f"CREATE TABLE {shares} AS SELECT unnest(?::VARCHAR[]) AS file, unnest(?::BIGINT[]) AS share", listed
             )
-            for grouping, groups, _ in opened.groups(self._workspace, plan, progress, whole=True):
+            for grouping, groups in opened.groups(self._workspace, plan, progress):
                 table = self._workspace.new_table("kept")
                 columns = ", ".join(_columns(connection, grouping, groups, plan))
                 joined = f"{groups} JOIN {shares} ON file = key{plan.keys.index(FILE)}"

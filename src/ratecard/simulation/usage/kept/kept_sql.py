@@ -1,22 +1,19 @@
 """The queries of usage whose rows are groups already: requests and sums are added; what decided a shape is there."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from ratecard.simulation.usage.columns import DAY, Layout, UsageColumn
 from ratecard.simulation.usage.dialect import ColumnType
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
-from ratecard.simulation.usage.kept.manifest import Distinguished, Manifest
+from ratecard.simulation.usage.kept.manifest import Manifest
 from ratecard.simulation.usage.plan import GIVEN, PREDICATES, SUMMED, Plan
-from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql
+from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql, Summed
 
 # Columns of a kept group: the number of its shape, whose share it is, the last cut of the day before its instants, how
 # many requests it is.
 SHAPE, SHARE, SECOND, ROWS = "shape", "share", "second", "requests"
 _OWN = ("type", "model")
 _OF_QUANTITIES = (GIVEN, PREDICATES, SUMMED)
-# Of several shapes that a plan does not distinguish, the number of one; and the column of it in a table of groups.
-_ALIKE, _NUMBER = "alike", "number"
 
 
 def key_column(name: str) -> str:
@@ -34,26 +31,16 @@ def is_of_shape(column: str) -> bool:
     return column in (*_OWN, *_OF_QUANTITIES) or column.startswith(shape_column(""))
 
 
-class KeptTables(NamedTuple):
-    """The tables of a part: its groups, the shapes that they number, and a name for what a plan asks of these.
-
-    `several`: the same shape may have several numbers.
-    """
-
-    groups: str
-    shapes: str
-    asked: str = ""
-    several: bool = False
-
-
 class KeptSql(RollUpSql):
-    """The queries over kept groups: what a plan asks is worked out of each shape once, and groups have its number.
+    """The same queries over kept groups: what a plan asks is made of the columns of their shapes.
 
-    `tables` has those of each part; `asked` then the queries of their shapes as the plan distinguishes them.
+    `tables` has, of each part, that of its groups with their shapes.
     """
 
-    def __init__(self, kept: Manifest, plan: Plan, tables: Mapping[str, KeptTables]) -> None:
-        usage, self._kept, self._tables, self.asked = kept.usage_table, kept, tables, dict[str, str]()
+    _requests = f"CAST(sum({ROWS}) AS BIGINT)"
+
+    def __init__(self, kept: Manifest, plan: Plan, tables: Mapping[str, str]) -> None:
+        usage, self._kept, self._tables = kept.usage_table, kept, tables
         columns = {name: name if name in _OWN else shape_column(name) for name in (*usage.columns, "type")}
         types: dict[str, ColumnType] = {columns[name]: usage.types[own] for name, own in usage.columns.items()}
         scales = {columns[name]: usage.scales.get(own, 0) for name, own in usage.columns.items()}
@@ -61,11 +48,6 @@ class KeptSql(RollUpSql):
             columns=columns, types={"type": "text", **types}, scales=scales, untyped=False, layouts=plan.layouts
         )
         super().__init__(usage, plan, DuckDbSql(), DuckDbSql())
-        # Groups and shapes that are kept by no more than a plan asks are those of the plan.
-        asked, own = Distinguished.of(plan, untyped=False), kept.distinguished
-        self._same_shapes = asked.layouts == own.layouts and self._same_predicates
-        self._whole = self._same_shapes and asked.cuts == own.cuts
-        self._whole = self._whole and {*kept.keys, *((DAY,) if kept.dated else ())} <= set(plan.keys)
 
     def groupings(self) -> Iterator[Grouping]:
         """Yield the grouping of each part that has groups."""
@@ -73,35 +55,13 @@ class KeptSql(RollUpSql):
 
     def undated(self, part: str) -> str:
         """A query of how many rows of a part have no instant."""
-        return f"SELECT coalesce(sum({ROWS}) FILTER ({self._day()} IS NULL), 0) FROM {self._tables[part].groups}"
+        return f"SELECT coalesce(sum({ROWS}) FILTER ({self._day()} IS NULL), 0) FROM {self._tables[part]}"
 
-    def _query(
-        self, part: str, named: Mapping[str, str], shape: Mapping[str, str], sums: Mapping[str, str], where: str
-    ) -> str:
-        if part not in self._tables:
-            return ""
-        groups, shapes, asked, several = self._tables[part]
-        own = {name: named[name] for name in _OWN} | dict(shape)
-        alike = f"min({SHAPE}) OVER (PARTITION BY {', '.join(own.values())})"
-        alike = SHAPE if self._same_shapes and not several else alike
-        columns = ", ".join(f"{expression} AS {alias}" for alias, expression in own.items())
-        self.asked[part] = f"SELECT {SHAPE}, {alike} AS {_ALIKE}, {columns} FROM {shapes} WHERE {where}"
-        keys = [f"{expression} AS {alias}" for alias, expression in named.items() if alias not in _OWN]
-        grouped = [*_OWN, *keys, *([GIVEN] if GIVEN in shape else []), f"{_ALIKE} AS {_NUMBER}"]
-        requests = ROWS if self._whole else f"CAST(sum({ROWS}) AS BIGINT)"
-        counted = (f"{expression} AS {alias}" for alias, expression in (*sums.items(), (ROWS, requests)))
-        query = f"SELECT {', '.join((*grouped, *counted))} FROM {groups} JOIN {asked} USING ({SHAPE})"
-        by = "" if self._whole else f" GROUP BY {', '.join(str(at + 1) for at in range(len(grouped)))}"
-        return f"{query} WHERE {self._chosen}{by}"
+    def _rows_of(self, part: str) -> str:
+        return f"(SELECT * FROM {self._tables.get(part)} WHERE {self._chosen}) AS chosen"
 
-    def _written(self, name: str, query: str, layouts: Mapping[str, Layout], attributes: tuple[str, ...]) -> Grouping:
-        written = super()._written(name, query, layouts, attributes)
-        asked = self._tables[name].asked if name in self._tables else ""
-        text, length = (
-            each and f"(SELECT {each} FROM {asked} WHERE {SHAPE} = {_NUMBER})"
-            for each in (written.attributes, written.length)
-        )
-        return written._replace(shape=(_NUMBER,), attributes=text, length=length, numbered=True)
+    def _total_of(self, name: str, _: Summed) -> str:
+        return f"sum({name})"
 
     def _named(self, name: str) -> tuple[str, ColumnType]:
         column = name if name in _OWN else key_column(name)
@@ -121,9 +81,6 @@ class KeptSql(RollUpSql):
 
     def _second(self) -> str:
         return SECOND
-
-    def _summing(self, name: str, total: str) -> str:
-        return name if self._whole else f"sum({name})"
 
     def _counts(self, layouts: Mapping[str, Layout], added: Mapping[UsageColumn, str]) -> dict[str, str]:
         return {column.name: self._column(column.name) for column in added} | {SUMMED: SUMMED}

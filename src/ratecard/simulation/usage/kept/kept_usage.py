@@ -13,7 +13,7 @@ from ratecard.simulation.usage.columns import DAY, LayoutsOf
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, grouped, readable
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.files import Source, Stamps, local_stamps, pattern_escaped, unchanged
-from ratecard.simulation.usage.kept.kept_sql import ROWS, SHAPE, KeptSql, KeptTables
+from ratecard.simulation.usage.kept.kept_sql import ROWS, SHAPE, KeptSql
 from ratecard.simulation.usage.kept.manifest import (
     MANIFEST,
     Asked,
@@ -73,33 +73,27 @@ class KeptUsage:
         # The columns of the usage that was rolled up, as those who ask understand them.
         self.known = usage._replace(by=kept.asked.by, where=kept.asked.where, layouts=layouts(usage.columns))
         self.workspace, self.place, self.kept, self._prices = workspace, place, kept, tuple(prices)
-        self._tables: dict[str, KeptTables] = {}
+        self._tables: dict[str, str] = {}
         for part, files in packed(place, kept).items():
-            groups, shapes = workspace.new_table("kept"), workspace.new_table("shapes")
+            groups, shapes = (
+                rows_in(place.folder, [getattr(each, name) for each in files]) for name in ("groups", "shapes")
+            )
+            self._tables[part] = workspace.new_table("kept")
             with readable():
-                workspace.connection.execute(
-                    f"CREATE VIEW {groups} AS {rows_in(place.folder, [each.groups for each in files])}"
-                )
-                query = rows_in(place.folder, [each.shapes for each in files])
-                workspace.connection.execute(f"CREATE TABLE {shapes} AS {query}")
-            self._tables[part] = KeptTables(groups, shapes, several=len(files) > 1)
+                query = f"SELECT * FROM ({groups}) JOIN ({shapes}) USING ({SHAPE})"
+                workspace.connection.execute(f"CREATE VIEW {self._tables[part]} AS {query}")
 
     @property
     def source(self) -> Source:
         """The files of the usage that was rolled up."""
         return self.kept.source
 
-    def groups(
-        self, workspace: Workspace, plan: Plan, progress: Progress = silent
-    ) -> Generator[tuple[Grouping, str, str]]:
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
         """Each grouping that has groups, with their table. Raises `SimulationError` for what is not kept apart."""
         self.check(plan)
-        tables = {part: each._replace(asked=workspace.new_table("asked")) for part, each in self._tables.items()}
-        sql = KeptSql(self.kept, plan, tables)
-        groupings = list(sql.groupings())
-        for part, query in sql.asked.items():
-            workspace.connection.execute(f"CREATE VIEW {tables[part].asked} AS {query}")
-        yield from grouped(workspace, groupings, progress, self.kept.rows)
+        yield from grouped(
+            workspace, list(KeptSql(self.kept, plan, self._tables).groupings()), progress, self.kept.rows
+        )
 
     def check(self, plan: Plan, *, remapped: bool = False) -> None:
         """Raise `SimulationError` where a plan asks for more than is distinguished, with the roll-up that would do.
@@ -139,9 +133,9 @@ class KeptUsage:
     def _models(self) -> Mapping[str | None, set[str | None]]:
         """The models of each type."""
         found: dict[str | None, set[str | None]] = {}
-        for _, shapes, *_ in self._tables.values():
+        for shapes in (each.shapes for files in packed(self.place, self.kept).values() for each in files):
             with readable():
-                query = f"SELECT DISTINCT type, model FROM {shapes}"
+                query = f"SELECT DISTINCT type, model FROM ({rows_in(self.place.folder, [shapes])})"
                 for type_, model in self.workspace.connection.execute(query).fetchall():
                     found.setdefault(type_, set()).add(model)
         return found
@@ -149,8 +143,8 @@ class KeptUsage:
     def check_rows(self) -> None:
         """Raise `SimulationError` where the groups are not of as many rows as the manifest says."""
         rows = 0
-        for groups, shapes, *_ in self._tables.values():
-            rows += int(self._asked(f"SELECT coalesce(sum({ROWS}), 0) FROM {groups} JOIN {shapes} USING ({SHAPE})"))
+        for groups in self._tables.values():
+            rows += int(self._asked(f"SELECT coalesce(sum({ROWS}), 0) FROM {groups}"))
         if rows != self.kept.rows:
             words = f"the groups of {self.place} are of {rows} rows, and its manifest has {self.kept.rows}"
             raise SimulationError(f"{words}. Remove it, and make it again: {again(self.kept, self.place)}")

@@ -105,12 +105,6 @@ class KeptPlace:
     def publish(self, kept: Manifest) -> None:
         """Make what was written to the folder the state that others see."""
 
-    def bring(self, kind: str, name: str) -> None:
-        """Have in the folder what is kept beside the roll-up, of a kind and with names that begin so."""
-
-    def send(self, kind: str, name: str) -> None:
-        """Keep what the folder has of a kind and name, in place of all else of that name."""
-
 
 def name_in_pack(part: str) -> str:
     """What the files of a part of the types are called in a pack, without their ending."""

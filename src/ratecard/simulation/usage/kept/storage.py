@@ -29,8 +29,6 @@ _RETRIES: "RetryConfig" = {"max_retries": 4, "retry_timeout": timedelta(seconds=
 _KINDS = ("s3", "gcs", "azure")
 _ALLOWED = "Allowed: s3://bucket/folder, gs://bucket/folder, az://container/folder"
 _AT_ONCE = 8
-# What runs write beside the manifest; what has another name is not theirs.
-_OWN = re.compile(r"\w+/[\w-]+\.parquet", re.ASCII)
 _PACKED = re.compile(rf"{PACKS}/[0-9a-f]{{32}}/[\w-]+\.parquet", re.ASCII)
 # How much older than the manifest an object must be that no run can still be going to name.
 _OLD = timedelta(hours=1)
@@ -64,7 +62,6 @@ class Stored(KeptPlace):
         # The manifest that was read last, and which version of its object it was.
         self._kept: Manifest | None = None
         self._version: UpdateVersion | None = None
-        self._brought = set[tuple[str, str]]()
 
     def __str__(self) -> str:
         return self._address
@@ -148,22 +145,6 @@ class Stored(KeptPlace):
             gone = (known | {name for name in old if _PACKED.fullmatch(name)}) - own
             self._remove(gone & packs.keys())
 
-    def bring(self, kind: str, name: str) -> None:
-        """Copy what is kept beside the roll-up; nothing where it cannot be read."""
-        if (kind, name) not in self._brought:
-            self._brought.add((kind, name))
-            with suppress(*_FAILED):
-                self._copy([path for path in self._beside(kind) if path.startswith(f"{kind}/{name}")])
-
-    def send(self, kind: str, name: str) -> None:
-        """Put what the folder has, and remove what is older; nothing without the right to it."""
-        begins = f"{kind}/{name}"
-        files = (file for file in (self.folder / kind).rglob("*.parquet") if file.is_file())
-        own = {path for file in files if (path := file.relative_to(self.folder).as_posix()).startswith(begins)}
-        with suppress(*_FAILED):
-            _each(lambda path: obstore.put(self._store, path, self.folder / path), own)
-            self._remove({path for path in self._beside(kind) if path.startswith(begins)} - own if own else ())
-
     def _look(self) -> "tuple[bytes | None, UpdateVersion | None]":
         """The text and the version of the manifest; none where there is none."""
         try:
@@ -221,10 +202,6 @@ class Stored(KeptPlace):
 
     def _listed(self, folder: str | None = None) -> "Iterator[ObjectMeta]":
         return (each for batch in obstore.list(self._store, folder) for each in batch)
-
-    def _beside(self, kind: str) -> set[str]:
-        """What is kept of a kind."""
-        return {each["path"] for each in self._listed(kind) if _OWN.fullmatch(each["path"])}
 
     def _remove(self, names: Collection[str]) -> None:
         if names:

@@ -1,0 +1,94 @@
+"""Groups x prices as exact integers: the one relation that every answer asks.
+
+It is in DuckDB, which spills it to disk.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from ratecard.simulation.pricing.coverage import LOST, NEITHER, NEW, Coverage
+from ratecard.simulation.pricing.price_table import SidePrices
+from ratecard.simulation.usage.columns import BUCKETS, LAYOUTS
+from ratecard.simulation.usage.plan import token_types
+from ratecard.simulation.usage.roll_up import RollUp
+
+_TOKEN_TYPES = token_types(LAYOUTS)
+# The quantities of a report, each with the types that it is of, and its number among the sums of that type. Tokens of
+# further buckets are in that of the bucket which they are part of.
+QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
+    "uncached_tokens": (_TOKEN_TYPES, 0),
+    "cached_tokens": (_TOKEN_TYPES, 1),
+    "cache_write_tokens": (_TOKEN_TYPES, 2),
+    "completion_tokens": (_TOKEN_TYPES, 3),
+    "characters": (("speech",), 0),
+    "seconds": (("transcription",), 0),
+}
+QUANTITY_COLUMNS = tuple(f"quantity{at}" for at in range(len(QUANTITY_NAMES)))
+# Those of them that are tokens.
+TOKEN_QUANTITIES = tuple(name for name, (types, _) in QUANTITY_NAMES.items() if types == _TOKEN_TYPES)
+# What only one of the current prices and a candidate prices; the number of the candidate is added to the names.
+UNEVEN = ("lost_requests", "lost", "new_requests", "new", "neither")
+
+
+class Amounts:
+    """The groups of a roll-up at the prices of the sides.
+
+    Beside the keys and `requests` of a group it has the columns `quantity0` (those of a report), `amount0` (at the
+    current prices; of a candidate what it adds to that), and those of `UNEVEN`, with the `kind1` of its shape.
+    """
+
+    def __init__(self, roll_up: RollUp, sides: Sequence[SidePrices], coverage: Coverage) -> None:
+        self.roll_up, self.sides, self.coverage = roll_up, sides, coverage
+
+    def query(self, groups: str, *sides: int, uneven: Sequence[int] = (), further: Sequence[SidePrices] = ()) -> str:
+        """Groups with these columns, at the prices of some sides; without what is in no figure.
+
+        `uneven` are the candidates whose lost and new requests are told. `further` prices have the amounts after those
+        of all sides.
+        """
+        columns, joins = self._quantities(), []
+        prices = {side: self._priced_at(side) for side in sides}
+        prices |= {len(self.sides) + number: each.table for number, each in enumerate(further)}
+        for number, (side, table) in enumerate(prices.items()):
+            columns[f"amount{side}"] = self._amount(side)
+            joins.append(f"{'LEFT JOIN' if number else 'JOIN'} {table} AS side{side} USING (shape)")
+        for side in uneven:
+            if table := self.coverage.uneven[side]:
+                columns |= self._uneven(side)
+                joins.append(f"LEFT JOIN {table} AS uneven{side} USING (shape)")
+        if self.coverage.left_out:
+            joins.append(f"ANTI JOIN {self.coverage.left_out} USING (shape)")
+        listed = "".join(f", {expression} AS {name}" for name, expression in columns.items())
+        return f"(SELECT groups.*{listed} FROM {groups} AS groups {' '.join(joins)}) AS amounts"
+
+    def _amount(self, side: int) -> str:
+        """What a group comes to at the prices of a side."""
+        counts = {"requests": 0} | {f"q{number}": number + 1 for number in range(self.roll_up.plan.sums)}
+        # Prices may be of 64 bits, which their products exceed.
+        return " + ".join(f"CAST({count} AS HUGEINT) * side{side}.p{number}" for count, number in counts.items())
+
+    def _uneven(self, side: int) -> dict[str, str]:
+        """What only one of the current prices and a candidate prices, by the kind of the shape."""
+        now, then, kind = f"({self._amount(0)})", f"({self._amount(side)})", f"uneven{side}.kind"
+        values = ((LOST, "requests"), (LOST, now), (NEW, "requests"), (NEW, then), (NEITHER, "requests"))
+        named = zip(UNEVEN, values, strict=True)
+        return {f"kind{side}": kind} | {
+            f"{name}{side}": f"CASE WHEN {kind} = {of} THEN {value} END" for name, (of, value) in named
+        }
+
+    def _quantities(self) -> dict[str, str]:
+        """The quantities of a report."""
+        buckets, found = self.roll_up.plan.predicates.buckets, {}
+        for column, (types, number) in zip(QUANTITY_COLUMNS, QUANTITY_NAMES.values(), strict=True):
+            kind = BUCKETS[number] if types == _TOKEN_TYPES else None
+            numbers = [at for at, name in enumerate(buckets.names) if buckets.kind(name) == kind] if kind else [number]
+            total = " + ".join(f"q{each}" for each in numbers)
+            found[column] = f"CASE WHEN type IN ({', '.join(map(repr, types))}) THEN {total} END"
+        return found
+
+    def _priced_at(self, side: int) -> str:
+        """The prices of a side; of the current one, nothing for what only candidates price."""
+        table = self.sides[side].table
+        if side or not self.coverage.only_candidates:
+            return table
+        nothing = ", ".join(["shape", *["CAST(0 AS HUGEINT)"] * (1 + self.roll_up.plan.sums)])
+        return f"(FROM {table} UNION ALL SELECT {nothing} FROM {self.coverage.only_candidates})"
