@@ -9,7 +9,7 @@ from ratecard.tables.conditions import named_conditions
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import WithoutRate
 from ratecard.tables.rate import MINIMUM_KEY, Charge, ChargeClasses, Conditioned, RateFactor
-from ratecard.tables.scalars import Id, Integer, Positive
+from ratecard.tables.scalars import Id, Integer, Positive, Text
 from ratecard.tables.version import Example, Model, Version
 
 # The keys of a rate of tokens that say where its tier begins.

@@ -137,7 +137,9 @@ def read_positive(given: object) -> Decimal:
 def read_factor(given: object) -> Decimal:
     """As `read_positive`; what costs nothing is not said by a factor."""
     if not (number := read_number(given)):
-        raise ValueError("must be more than zero: it makes everything free. Write rates of 0 under these conditions instead")
+        raise ValueError(
+            "must be more than zero: it makes everything free. Write rates of 0 under these conditions instead"
+        )
     return number
 
 
@@ -177,7 +179,9 @@ def read_percent(given: object) -> Decimal:
 def read_integer(given: object) -> int:
     """A whole number, zero or more."""
     if isinstance(given, str) and given.isdecimal() and len(given) > _MOST_DIGITS:
-        raise ValueError(f"is not a whole number of at most {_MOST_DIGITS} digits. Allowed: at most {'9' * _MOST_DIGITS}")
+        raise ValueError(
+            f"is not a whole number of at most {_MOST_DIGITS} digits. Allowed: at most {'9' * _MOST_DIGITS}"
+        )
     return int(_matched(_INTEGER, given, "is not a whole number. Write digits, like 16")[0])
 
 
