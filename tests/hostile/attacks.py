@@ -92,7 +92,7 @@ IN_TURN: dict[str, tuple[Callable[[], Iterator[bytes]], int]] = {
             get("/metrics", "Accept: " + "a;b," * 16_000),
             get("/openapi.json"),
         ),
-        12,
+        40,
     ),
 }
 
