@@ -114,7 +114,7 @@ def encoded_answer(body: bytes, encoding: str, headers: Sequence[tuple[bytes, by
     return _Answer(body, status, [*headers, *own, (b"content-length", b"%d" % len(body))])
 
 
-# Characters of an `Accept` that are read: prometheus_client takes each range apart, which would cost more than the figures.
+# Characters of an `Accept` that are read: to take more ranges apart would cost more than the figures.
 _MOST_ACCEPT = 1024
 
 

@@ -30,7 +30,7 @@ _logger = logging.getLogger(__name__)
 _SLOWEST_WORKER = 60
 # Connections that may wait to be accepted, as uvicorn has it.
 _BACKLOG = 2048
-# Bytes of answers that the kernel may hold unsent for a client. By itself it takes megabytes for one that reads nothing.
+# Bytes of answers that the kernel may hold unsent for a client: by itself it takes megabytes of one that reads nothing.
 _UNSENT = 2**16
 # The part of the grace after which answers that are not taken are broken off.
 _MOST_OF = 3 / 4
