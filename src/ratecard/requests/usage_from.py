@@ -40,6 +40,8 @@ _TWICE = "This turn is given twice"
 _NOT_IN_ORDER = "Give the parts of a stream in their order"
 _NOT_FINISHED = "This stream has not finished. Give all of its parts, or partial=True for the price of what came"
 _CUT_OFF = "stream: not finished"
+_UNCLEAR = "This count is not clear by itself"
+_TWO_WAYS = "The same tokens may be counted here twice"
 # The buckets that every usage of tokens has.
 _WHOLES = (PROMPT, COMPLETION)
 
@@ -79,7 +81,7 @@ def usage_from(
     if (known := DIALECTS.get(dialect)) is None:
         raise QuoteError(_UNREADABLE, [(("dialect",), invalid_enum(DIALECTS, dialect))])
     problems: Problems = []
-    response = _opened(response, ())
+    response = _request(_opened(response, ()), known, problems)
     listed = isinstance(response, (list, tuple, Iterator))
     stream = _Stream(known, problems, partial) if listed or _says(response, known.begins) else None
     read = _Response(known, problems, stream)
@@ -92,6 +94,30 @@ def usage_from(
     if problems or usage is None:
         raise QuoteError(_UNREADABLE, problems)
     return usage
+
+
+def _request(response: Any, dialect: UsageDialect, problems: Problems) -> Any:
+    """The request of an export that has one, or the requests; attributes that are a list become a mapping."""
+    if dialect.exported and _value(response, dialect.exported[:1]) is not None:
+        requests = [request for _, request in _values(response, dialect.exported) if request is not None]
+        response = requests[0] if len(requests) == 1 else requests
+    given = _value(response, (dialect.attributes,)) if dialect.attributes else None
+    if not isinstance(given, (list, tuple)):
+        return response
+    attributes: dict[str, Any] = {}
+    for index, entry in enumerate(given):
+        name = str(_value(entry, ("key",)))
+        if name in attributes:
+            problems.append(((dialect.attributes, index), f"{field_name(name)} is given twice in this list"))
+        attributes[name] = _typed(_value(entry, ("value",)))
+    return {**(mapping_of(response) or {}), dialect.attributes: attributes}
+
+
+def _typed(given: Any) -> Any:
+    """A value of OTLP as JSON, where whole numbers are text: `{"intValue": "12"}`."""
+    way, value = _first(given, (("intValue",), ("doubleValue",), ("stringValue",), ("boolValue",)))
+    is_whole = way == ("intValue",) and isinstance(value, str) and value.isascii() and value.isdigit()
+    return int(value) if is_whole else value if way else given
 
 
 def _opened(given: Any, at: Path) -> Any:
@@ -207,7 +233,8 @@ class _Stream:
         self._finished |= _says(part, dialect.ends)
         if _says(part, dialect.complete):
             self._finished, self._complete = True, self.place
-        if (id_ := _first(part, dialect.id)[1]) is not None and id_ not in self._ids:
+        # Azure begins a stream with a part whose id is empty.
+        if (id_ := _first(part, dialect.id)[1]) not in (None, "") and id_ not in self._ids:
             if self._ids and self._other is None:
                 self._other = self.place
             self._ids.add(id_)
@@ -280,7 +307,7 @@ class _Response:
             if (given := _first(part, ways)[1]) is not None:
                 word = _word(given)
                 self._conditions[name] = dialect.values.get(name, {}).get(word, word)
-        self._is_embedding |= any(_value(part, way) == word for way, word in dialect.embedding)
+        self._is_embedding |= _says(part, dialect.embedding)
         at, kind = _first(part, dialect.kinds)
         if kind is not None and _word(kind) not in dialect.read_kinds:
             self._problems.append((at, invalid_enum(sorted(dialect.read_kinds), _word(kind))))
@@ -471,9 +498,6 @@ class _Response:
         given = {name: word for name, word in self._conditions.items() if word} | conditions
         other = {} if self._counts else self._other
         cut_off = self._stream.note(bool(self._counts or other)) if self._stream else ()
-        said = conditions.get("counts") or {}
-        listed = {path: meter for path, meter in self._listed.items() if meter not in said}
-        given |= {LISTED: listed | dict.fromkeys(cut_off, "")} if listed or cut_off else {}
         if other:
             of_other = TranscriptionUsage if "seconds" in other else ImageUsage
             return None if self._problems else of_other(model=name, **other | conditions)
@@ -488,6 +512,10 @@ class _Response:
         tokens, counts = self._buckets(found), self._meters(found)
         if counts or "counts" in given:
             given["counts"] = counts | given.get("counts", {})
+        # What is counted is not listed again.
+        counted = given.get("counts") or {}
+        listed = {path: meter for path, meter in self._listed.items() if meter not in counted}
+        given |= {LISTED: listed | dict.fromkeys(cut_off, "")} if listed or cut_off else {}
         of = EmbeddingUsage if self._is_embedding else TextUsage
         return of(model=name, tokens=tokens, **given)
 
@@ -512,6 +540,7 @@ class _Response:
                 if found.counts[whole] != together:
                     names = ", ".join(".".join(paths[name]) for name in parts)
                     self._problems.append((found.at[whole], f"Expected {together}, the sum of {names}"))
+        self._check_pairs(found)
         for counter in self._dialect.counters:
             if counter.whole in paths and counter.name in found.counts:
                 most = found.counts.get(counter.whole, Decimal())
@@ -522,6 +551,18 @@ class _Response:
             if count > (most := found.counts.get(name, Decimal())):
                 self._problems.append((at, too_many_together(count, ".".join(paths[name]), most)))
                 break
+
+    def _check_pairs(self, found: _Found) -> None:
+        """Add the problems of counts whose meaning depends on another count."""
+        paths = {counter.name: ".".join(counter.paths[0]) for counter in self._dialect.counters}
+        for name, others in self._dialect.only_with.items():
+            if found.counts.get(name) and not any(other in found.counts for other in others):
+                names = " or ".join(paths[other] for other in others)
+                self._problems.append((found.at[name], f"{_UNCLEAR}: give {names} too"))
+        for name, others in self._dialect.never_with.items():
+            if found.counts.get(name) and any(found.counts.get(other) for other in others):
+                names = " or ".join(paths[other] for other in others)
+                self._problems.append((found.at[name], f"{_TWO_WAYS}: give this or {names}"))
 
     def _buckets(self, found: _Found) -> dict[str, int]:
         """The tokens by bucket: a count beside another bucket is added to that too."""
@@ -541,4 +582,4 @@ class _Response:
             for counter in self._dialect.counters
             if counter.meter and (count := found.counts.get(counter.name))
         }
-        return of_usage | self._calls
+        return self._calls | of_usage
