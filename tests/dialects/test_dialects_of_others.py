@@ -162,6 +162,7 @@ def test_voyage_counts_a_total_and_pixels_are_refused() -> None:
 
 def test_an_embedding_of_gemini_has_input_alone() -> None:
     usage = {"promptTokenCount": 12, "promptTokenDetails": [{"modality": "TEXT", "tokenCount": 12}]}
+    response: dict[str, Any]
     for response in ({"embeddings": [{}, {}]}, {"embedding": {"values": []}}):
         embedding = usage_from("gemini", response | {"usageMetadata": usage}, model="m")
         assert embedding == EmbeddingUsage(model="m", tokens={"input": 12, "output": 0, "input_text": 12})
