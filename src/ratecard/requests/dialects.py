@@ -36,12 +36,19 @@ class UsageDialect:
     required: Way = ()
     # A count -> all counts that it is the sum of. It is checked where it is given, and the last of its parts.
     sums: Mapping[str, Way] = field(default_factory=dict)
+    # A count above 0 -> the counts of which one must be beside it: alone, it does not say what contains it.
+    only_with: Mapping[str, Way] = field(default_factory=dict)
+    # A count above 0 -> those that must be 0 beside it: together, the same tokens may be counted twice.
+    never_with: Mapping[str, Way] = field(default_factory=dict)
     # Lists of counts in the usage: the name of the list -> what names an entry, and what counts it.
     entries: Mapping[str, tuple[Way, Way]] = field(default_factory=dict)
     # Where the usage lies in a response or in one part of a stream; if nowhere, what is given is the usage.
     usage: tuple[Way, ...] = (("usage",),)
     # Only names with this beginning are of the usage.
     prefix: str = ""
+    # Where an export of several requests has each of them, and in it attributes as a list of names and typed values.
+    exported: Way = ()
+    attributes: str = ""
     model: tuple[Way, ...] = (("model",),)
     # When a row of a table of responses was made.
     moment: tuple[Way, ...] = ()
@@ -84,7 +91,7 @@ class UsageDialect:
     pieces: tuple[Way, ...] = ()
     piece: Way = ()
     # What makes a response that of an embedding.
-    embedding: tuple[tuple[Way, str], ...] = ()
+    embedding: tuple[Sign, ...] = ()
     # Numbers under names that are not those of counters have no price; of a provider's response, each could have one.
     names_say_counts: bool = False
     # The count at each way, and the ways to the objects that hold counts.
@@ -181,7 +188,7 @@ _OPENAI = UsageDialect(
     seconds=(("usage", "seconds"), ("duration",)),
     pieces=(("data",),),
     piece=("b64_json", "url"),
-    embedding=((("object",), "list"),),
+    embedding=(_says("object", "list"),),
 )
 _ANTHROPIC = UsageDialect(
     (
@@ -210,7 +217,8 @@ _GEMINI = UsageDialect(
     (
         Counter("prompt", _both("promptTokenCount"), bucket="input"),
         Counter("prompt of tools", _both("toolUsePromptTokenCount"), bucket="input"),
-        Counter("read", _both("cachedContentTokenCount"), "prompt", "cache_input"),
+        # The cache holds the prompt and that of tools.
+        Counter("read", _both("cachedContentTokenCount"), bucket="cache_input"),
         Counter("completion", _both("candidatesTokenCount") + _both("responseTokenCount"), bucket="output"),
         Counter("thoughts", _both("thoughtsTokenCount"), bucket="output_reasoning", beside="output"),
         Counter("total", _both("totalTokenCount")),
@@ -366,7 +374,7 @@ _LITELLM = UsageDialect(
             "generate_content",
         )
     ),
-    embedding=((("object",), "list"), (("call_type",), "embedding"), (("call_type",), "aembedding")),
+    embedding=(_says("object", "list"), _says("call_type", "embedding", "aembedding")),
 )
 
 
@@ -457,7 +465,7 @@ _OPENTELEMETRY = UsageDialect(
     stream="refuse",
     kinds=_OPERATION,
     read_kinds=frozenset(("chat", "generate_content", "text_completion", "embeddings")),
-    embedding=tuple((way, "embeddings") for way in _OPERATION),
+    embedding=tuple((way, frozenset(("embeddings",))) for way in _OPERATION),
 )
 
 # The usage object of `prices.rate`, whichever provider wrote it.
