@@ -92,6 +92,21 @@ class UsageDialect:
     piece: Way = ()
     # What makes a response that of an embedding.
     embedding: tuple[Sign, ...] = ()
+    # Numbers under names that are not those of counters have no price; of a provider's response, each could have one.
+    names_say_counts: bool = False
+    # The count at each way, and the ways to the objects that hold counts.
+    counter_at: dict[Way, Counter] = field(init=False)
+    objects: set[Way] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Gather the ways of the counters."""
+        ways = {way: counter for counter in self.counters for way in counter.paths}
+        object.__setattr__(self, "counter_at", ways)
+        object.__setattr__(self, "objects", {way[:end] for way in ways for end in range(1, len(way))})
+
+    def names_in(self, place: Way) -> list[str]:
+        """Return every name that is known in the object at a place."""
+        return [way[-1] for way in (*self.counter_at, *self.objects) if way[:-1] == place]
 
 
 def _shared(*names: str) -> tuple[Counter, ...]:
@@ -673,6 +688,8 @@ _VERCEL = UsageDialect(
     embedding=(_says("embedding"), _says("embeddings")),
 )
 
+# The usage object of `prices.rate`, whichever provider wrote it.
+ANY_USAGE = UsageDialect(COUNTERS, iterations="iterations", names_say_counts=True)
 # Of these, a table has one row for each request.
 TABLE_DIALECTS = ("opentelemetry", "litellm")
 DIALECTS: Mapping[str, UsageDialect] = {
