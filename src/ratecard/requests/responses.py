@@ -6,8 +6,8 @@ from typing import Any
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.json_reader import JsonError, read_json
-from ratecard.base.messages import Path, Problems
-from ratecard.requests.body import MOST_PROBLEMS
+from ratecard.base.messages import Path, Problems, field_name
+from ratecard.requests.body import MOST_PROBLEMS, mapping_of
 from ratecard.requests.dialects import Sign, UsageDialect, Way
 from ratecard.requests.fields import decimal
 from ratecard.requests.token_usage import word_of
@@ -67,6 +67,30 @@ def first_of(given: Any, ways: Iterable[Way]) -> tuple[Way, Any]:
     return next(((way, value) for way in ways if (value := value_in(given, way)) is not None), ((), None))
 
 
+def of_export(response: Any, dialect: UsageDialect, problems: Problems) -> Any:
+    """Return the request of an export that has one, or the requests; attributes that are a list become a mapping."""
+    if dialect.exported and value_in(response, dialect.exported[:1]) is not None:
+        requests = [request for _, request in values_in(response, dialect.exported) if request is not None]
+        response = requests[0] if len(requests) == 1 else requests
+    given = value_in(response, (dialect.attributes,)) if dialect.attributes else None
+    if not isinstance(given, (list, tuple)):
+        return response
+    attributes: dict[str, Any] = {}
+    for index, entry in enumerate(given):
+        name = str(value_in(entry, ("key",)))
+        if name in attributes:
+            problems.append(((dialect.attributes, index), f"{field_name(name)} is given twice in this list"))
+        attributes[name] = _typed(value_in(entry, ("value",)))
+    return {**(mapping_of(response) or {}), dialect.attributes: attributes}
+
+
+def _typed(given: Any) -> Any:
+    """A value of OTLP as JSON, where whole numbers are text: `{"intValue": "12"}`."""
+    way, value = first_of(given, (("intValue",), ("doubleValue",), ("stringValue",), ("boolValue",)))
+    is_whole = way == ("intValue",) and isinstance(value, str) and value.isascii() and value.isdigit()
+    return int(value) if is_whole else value if way else given
+
+
 class Stream:
     """The beginning, the end and the order of a stream, as its parts say them."""
 
@@ -119,7 +143,8 @@ class Stream:
 
     def _id_of(self, part: Any) -> str | None:
         id_ = first_of(part, self._dialect.id)[1]
-        return None if id_ is None else word_of(id_)
+        # Azure begins a stream with a part whose id is empty.
+        return None if id_ is None else word_of(id_) or None
 
     def in_order(self, before: int | Decimal, after: int | Decimal) -> None:
         """Refuse a total that is less than an earlier one."""

@@ -28,7 +28,7 @@ from ratecard.base.messages import (
 )
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of
-from ratecard.requests.counters import COUNTER, MOST_TOKENS, USAGE, Counter, TokenCounts
+from ratecard.requests.counters import COUNTER, MOST_TOKENS, USAGE, TokenCounts
 from ratecard.requests.dialects import ANY_USAGE, UsageDialect, Way
 from ratecard.requests.fields import decimal, whole
 from ratecard.requests.metered import unrecognized
@@ -264,7 +264,7 @@ class CarefulReader:
             if value is None or not (place or str(name).startswith(dialect.prefix)):
                 continue
             if counter := dialect.counter_at.get(way):
-                if (count := self.number(value, way, counter)) is not None:
+                if (count := self.number(value, way, fractions=counter.fractions)) is not None:
                     self.counts[way] = count
             elif not place and name in dialect.entries:
                 self._read_entries(value, way)
@@ -275,9 +275,8 @@ class CarefulReader:
             else:
                 self.sort_out(inside, way)
 
-    def number(self, given: Any, way: Path, counter: Counter | None = None) -> int | Decimal | None:
+    def number(self, given: Any, way: Path, *, fractions: bool) -> int | Decimal | None:
         """Return a count, or None for what is none, which becomes a problem; seconds may be fractions."""
-        fractions = counter is None or counter.fractions
         messages = [words for words in count_messages(given) if not (fractions and words == NOT_AN_INTEGER)]
         self._problems += [((*self._at, *way), message) for message in messages]
         return None if messages else decimal(given) if fractions else whole(given)
@@ -345,11 +344,10 @@ class CarefulReader:
 
     def check_iterations(self, counts: CountOf) -> None:
         """Refuse a breakdown that counts more than its usage."""
-        for counter in self._dialect.counters if self.together else ():
+        for counter in self._dialect.counters:
             together, count = self.together[counter.name], counts.get(counter.name, 0)
             if together > count:
-                name = ".".join(counter.paths[0])
-                words = f"The entries have {together} {name} together, and the usage has {count}"
+                words = f"The entries have {together} {'.'.join(counter.paths[0])} together, and the usage has {count}"
                 self.refuse(self._breakdown, words)
                 break
 
@@ -386,7 +384,7 @@ class CarefulReader:
     def _within_limits(self) -> bool:
         if self._values == _MOST_VALUES + 1:
             self._values += 1
-            self._problems.append((USAGE, f"Object must have at most {_MOST_VALUES} values"))
+            self._problems.append((self._usage, f"Object must have at most {_MOST_VALUES} values"))
         return self._values <= _MOST_VALUES
 
 

@@ -8,11 +8,19 @@ from typing import Any
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, Problems, invalid_enum, wrong_type
 from ratecard.requests.body import mapping_of
-from ratecard.requests.counters import Counter as Count
 from ratecard.requests.counts import LISTED
 from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
 from ratecard.requests.fields import decimal
-from ratecard.requests.responses import INVALID_RESPONSE, Stream, first_of, opened_json, says, value_in, values_in
+from ratecard.requests.responses import (
+    INVALID_RESPONSE,
+    Stream,
+    first_of,
+    of_export,
+    opened_json,
+    says,
+    value_in,
+    values_in,
+)
 from ratecard.requests.token_usage import CarefulReader, CountAt, CountOf, agreed, word_of
 from ratecard.requests.usage import EmbeddingUsage, ImageUsage, TextUsage, TranscriptionUsage
 from ratecard.requests.usage_plan import usage_plan
@@ -21,8 +29,6 @@ from ratecard.tables.meters import COMPLETION, PROMPT
 # The buckets that every usage of tokens has.
 _WHOLES = (PROMPT, COMPLETION)
 
-# Calls are counted by the piece.
-_CALLS = Count("calls", ())
 _OUTPUT: tuple[Way, ...] = (("output",), ("response", "output"))
 # The parts of the prompt of which the cache has parts, too.
 _OF_MODALITY = frozenset(f"{PROMPT}_{each}" for each in ("text", "audio", "image", "video", "document"))
@@ -35,11 +41,13 @@ def usage_from(
 ) -> _Read:
     """Read the usage of a provider's response, for `prices.rate`.
 
-    `dialect` says how the provider counts: `openai` (chat completions, responses, embeddings, images, audio),
-    `anthropic`, `gemini`, `bedrock` (Converse), `deepseek`, `openrouter`, `litellm`, `genai-prices` or `opentelemetry`
-    (a span with `gen_ai.usage.*` attributes). The response is an object of the provider's client, a mapping, the usage
-    alone, or the parts of one stream as a list or an iterator. A stream that has not finished is refused; with
-    `partial`, what came is priced, and the quote's `ignored` says so. Turns of a session are added up.
+    `dialect` says how the provider counts: `openai` (chat completions, responses, embeddings, images, audio, Realtime),
+    `anthropic`, `gemini`, `gemini-interactions`, `bedrock` (Converse), `deepseek`, `openrouter`, `groq`, `xai`,
+    `mistral`, `together`, `moonshot`, `cohere`, `voyage`, `litellm`, `langchain`, `vercel`, `genai-prices`, or
+    `opentelemetry` (a span with `gen_ai.usage.*` attributes) and `otlp` (an export of one). The response is an object of
+    the provider's client, a mapping, the usage alone, or the parts of one stream as a list or an iterator. A stream that
+    has not finished is refused; with `partial`, what came is priced, and the quote's `ignored` says so. Turns of a
+    session are added up.
 
     `model` is the name in your tables; left out, it is the response's own. `conditions` are those of your meters.yaml
     (`service_tier="batch"`); they replace what the response says. `counts` adds what the provider bills and its
@@ -58,7 +66,7 @@ def usage_from(
     if (known := DIALECTS.get(dialect)) is None:
         raise QuoteError(INVALID_RESPONSE, [(("dialect",), invalid_enum(DIALECTS, dialect))])
     problems: Problems = []
-    response = opened_json(response, ())
+    response = of_export(opened_json(response, ()), known, problems)
     listed = isinstance(response, (list, tuple, Iterator))
     stream = Stream(known, problems, partial) if listed or says(response, known.begins) else None
     read = _Response(known, problems, stream)
@@ -125,7 +133,7 @@ class _Response:
             if (given := first_of(part, ways)[1]) is not None:
                 word = word_of(given)
                 self._conditions[name] = dialect.values.get(name, {}).get(word, word)
-        self._is_embedding |= any(value_in(part, way) == word for way, word in dialect.embedding)
+        self._is_embedding |= says(part, dialect.embedding)
         at, kind = first_of(part, dialect.kinds)
         if kind is not None and word_of(kind) not in dialect.read_kinds:
             self._problems.append((at, invalid_enum(sorted(dialect.read_kinds), word_of(kind))))
@@ -142,9 +150,9 @@ class _Response:
         self._list(part, turn)
         at_seconds, seconds = first_of(part, dialect.seconds)
         if seconds is not None and not has_counts:
-            self._other = {"seconds": CarefulReader(dialect, self._problems, ()).number(seconds, at_seconds)}
+            of_part = CarefulReader(dialect, self._problems, ())
+            self._other = {"seconds": of_part.number(seconds, at_seconds, fractions=True)}
         elif usage is not None or has_counts:
-            self._at = at
             self._at, self._reading = at, reading
             self._calls = self._calls + self._calls_of(part) if turn else self._calls_of(part)
             self._made_apart(part)
@@ -225,8 +233,8 @@ class _Response:
         for meter, ways in self._dialect.calls_at.items():
             way, given = first_of(part, ways)
             if way:
-                count = CarefulReader(self._dialect, self._problems, ()).number(given, way, _CALLS)
-                calls[meter] = int(count or 0)
+                of_part = CarefulReader(self._dialect, self._problems, ())
+                calls[meter] = int(of_part.number(given, way, fractions=False) or 0)
         return +calls
 
     def usage(self, model: str | None, conditions: dict[str, Any]) -> _Read | None:
@@ -238,12 +246,10 @@ class _Response:
         given = {name: word for name, word in self._conditions.items() if word} | conditions
         other = {} if self._counts else self._other
         cut_off = self._stream.note(bool(self._counts or other)) if self._stream else ()
-        said = conditions.get("counts") or {}
-        listed = {path: meter for path, meter in self._listed.items() if meter not in said}
-        given |= {LISTED: listed | dict.fromkeys(cut_off, "")} if listed or cut_off else {}
         if other:
             of_other = TranscriptionUsage if "seconds" in other else ImageUsage
-            return None if problems else of_other(model=name, **other | conditions)
+            said = {LISTED: dict.fromkeys(cut_off, "")} if cut_off else {}
+            return None if problems else of_other(model=name, **other | conditions | said)
         if not self._counts:
             problems += [] if problems else [(dialect.usage[0], REQUIRED)]
             return None
@@ -260,7 +266,12 @@ class _Response:
         tokens = {bucket: int(sum(found.counts[each] for each in of)) for bucket, of in plan.buckets.items()}
         tokens = {each: count for each, count in tokens.items() if count or each in _WHOLES or _has_parts(each, tokens)}
         if (counts := self._meters(found.counts)) or "counts" in given:
-            given["counts"] = counts | given.get("counts", {})
+            given["counts"] = counts = counts | given.get("counts", {})
+        # What is counted is not listed again.
+        listed = {path: meter for path, meter in self._listed.items() if meter not in counts} | dict.fromkeys(
+            cut_off, ""
+        )
+        given |= {LISTED: listed} if listed else {}
         of = EmbeddingUsage if self._is_embedding else TextUsage
         return of(model=name, tokens=_with_common_parts(tokens), **given)
 
@@ -271,4 +282,4 @@ class _Response:
             for counter in self._dialect.counters
             if counter.meter and (count := counts.get(counter.name))
         }
-        return of_usage | self._calls
+        return self._calls | of_usage

@@ -16,13 +16,18 @@ from ratecard.tables.meters import COMPLETION, PROMPT
 _Names = tuple[str, ...]
 
 
+_UNCLEAR = "This count is not clear by itself: give {} too"
+_TWO_WAYS = "The same tokens may be counted here twice: give this or {}"
+
+
 class CountCheck(NamedTuple):
-    """A count that is at most the sum of others, less some; or exactly that, with the words for where it is not."""
+    """A count that is at most the sum of others, less some; with words, exactly that; `apart`, one of both is 0."""
 
     name: str
     of: _Names
     less: _Names = ()
     words: str = ""
+    apart: bool = False
 
 
 class UsagePlan(NamedTuple):
@@ -37,7 +42,9 @@ class UsagePlan(NamedTuple):
             count, limit = counts[check.name], sum(counts.get(name, 0) for name in check.of)
             less = sum(counts.get(name, 0) for name in check.less)
             # A part that is too large by itself is said once.
-            if less <= limit and (count != limit if check.words else count > limit - less):
+            if less <= limit and (
+                count and limit if check.apart else count != limit if check.words else count > limit - less
+            ):
                 yield check.name, check.words.format(limit) if check.words else too_big(limit - less)
 
 
@@ -71,6 +78,11 @@ def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
         for whole, parts in dialect.sums.items()
         if whole in given and parts[-1] in given
     ]
+    for pairs, words, apart in ((dialect.only_with, _UNCLEAR, False), (dialect.never_with, _TWO_WAYS, True)):
+        for name, others in pairs.items():
+            if name in given and any(other in given for other in others) is apart:
+                said = words.format(" or ".join(paths[other] for other in others))
+                checks.append(CountCheck(name, others if apart else (), words=said, apart=apart))
     return UsagePlan(buckets, tuple(checks))
 
 

@@ -103,8 +103,9 @@ class _Table:
             count, limit = _whole(self._given[check.name]), self._sum(check.of)
             limit += f" - {self._sum(check.less)}" if check.less else ""
             # A sum is checked in rows that have its last part.
-            last = f" OR {self._given[check.of[-1]]} IS NULL" if check.words else ""
-            yield f"({count} IS NULL{last} OR {count} {'=' if check.words else '<='} {limit})"
+            last = f" OR {self._given[check.of[-1]]} IS NULL" if check.words and check.of else ""
+            holds = f"0 IN ({count}, {limit})" if check.apart else f"{count} {'=' if check.words else '<='} {limit}"
+            yield f"({count} IS NULL{last} OR {holds})"
 
     def _sum(self, names: Iterable[str]) -> str:
         given = (f"coalesce({_whole(self._given[name])}, 0)" for name in names if name in self._given)
