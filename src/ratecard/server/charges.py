@@ -43,7 +43,7 @@ from ratecard.server.bodies import (
     RefundRequest,
 )
 from ratecard.server.describe import IGNORED, errors, headers_of
-from ratecard.server.http import JSON, encode, error_object, ignored_fields, read_json_body
+from ratecard.server.http import JSON, error_object, ignored_fields, read_json_body
 from ratecard.server.long_work import LONG_BODY, LongWork
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import UNREAD, new_router
@@ -230,21 +230,20 @@ class _Booking:
         """The answer of a booking, or of what refused it."""
         if account is None:
             raise HTTPException(401, "Authentication failed", {"WWW-Authenticate": "Bearer"})
-        body = await read_json_body(request, dict(request.scope["headers"]), self.most_body_bytes, self.long_work)
-        encodings = request.headers.get("accept-encoding", "")
+        body = await read_json_body(request, self.most_body_bytes, self.long_work)
         try:
             booked = await book(body, account)
         except QuoteError as error:
-            return _json(error.to_json(), encodings, 400)
+            return _json(error.to_json(), 400)
         except InstantError as error:
-            return _json(QuoteError(INVALID, [(("timestamp",), str(error))]).to_json(), encodings, 400)
+            return _json(QuoteError(INVALID, [(("timestamp",), str(error))]).to_json(), 400)
         except LedgerConflictError as error:
             return error_object(409, str(error))
         except RefundError as error:
             if error.field == "request_id":
                 return error_object(404, f"Not found: {error.messages[0]}")
             problems = [((error.field,), words) for words in error.messages]
-            return _json(QuoteError(INVALID, problems).to_json(), encodings, 400)
+            return _json(QuoteError(INVALID, problems).to_json(), 400)
         except LedgerUnavailableError:  # its reason may name machines of the host, and is not passed on
             words = "The ledger is not available now. Send the same again later: it is booked once"
             raise HTTPException(503, words, {"Retry-After": "1"}) from None
@@ -254,7 +253,7 @@ class _Booking:
             return error_object(400, str(error))
         content = json.dumps(booked.to_dict(), ensure_ascii=False, separators=(",", ":"))
         ignored = booked.ignored if isinstance(booked, BookedCharge) else ()
-        return _json(content.encode(), encodings, ignored=ignored)
+        return _json(content.encode(), ignored=ignored)
 
     async def _read(self, request: Request, body: bytes, read: Callable[[bytes], dict[str, Any]]) -> dict[str, Any]:
         return read(body) if len(body) <= LONG_BODY else await self.long_work.result_of(request, partial(read, body))
@@ -281,11 +280,9 @@ class _Booking:
         return await refund_async(self.ledger, account=account, request_id=request_id, refund_id=name, **found)
 
 
-def _json(content: bytes, encodings: str, status: int = 200, ignored: Sequence[str] = ()) -> Response:
-    body, encoding = encode(content, encodings)
-    headers = {"x-service-version": SERVICE_VERSION, "vary": "Accept-Encoding"}
-    headers |= {name.decode(): value.decode() for name, value in ignored_fields(ignored)}
-    return Response(body, status, headers | ({"content-encoding": encoding} if encoding else {}), JSON)
+def _json(content: bytes, status: int = 200, ignored: Sequence[str] = ()) -> Response:
+    headers = {name.decode(): value.decode() for name, value in ignored_fields(ignored)}
+    return Response(content, status, {"x-service-version": SERVICE_VERSION, **headers}, JSON)
 
 
 class BookedEntry(LedgerRow[ExactText]):

@@ -30,7 +30,7 @@ from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber
 from ratecard.server.answers import ExactNumber, may_be_absent
 from ratecard.server.describe import errors
-from ratecard.server.http import JSON, encode, preferred
+from ratecard.server.http import JSON, preferred
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import new_router, operation_id
 from ratecard.server.tables import LiveRateCard
@@ -220,10 +220,10 @@ class Cursors:
 CSV = "text/csv"
 
 
-def page_answer(media: str, walk: Walk, page: Page, following: str | None, encodings: str) -> Response:
-    """A page, compressed where the client accepts it. The next cursor is in the JSON, or in a header of the CSV."""
+def page_answer(media: str, walk: Walk, page: Page, following: str | None) -> Response:
+    """A page. The next cursor is in the JSON, or in a header of the CSV."""
     headers = {
-        "vary": "Accept, Accept-Encoding",
+        "vary": "Accept",
         "x-service-version": SERVICE_VERSION,
         "x-pagination-limit": str(walk.size),
         "x-pagination-page": str(walk.page),
@@ -239,10 +239,7 @@ def page_answer(media: str, walk: Walk, page: Page, following: str | None, encod
         headers["content-disposition"] = f'attachment; filename="usage-history-{exported}.csv"'
         if following:
             headers["x-next-cursor"] = following
-    body, encoding = encode(content.encode(), encodings)
-    if encoding:
-        headers["content-encoding"] = encoding
-    return Response(body, headers=headers, media_type=media)
+    return Response(content, headers=headers, media_type=media)
 
 
 def refusal_answer(refusal: RefusedError) -> Response:
@@ -406,13 +403,12 @@ def usage_history_router(
         media = preferred(",".join(request.headers.getlist("accept")).strip(" ,") or "*/*", [JSON, CSV])
         if media is None:
             raise HTTPException(406, f"Accept {JSON} or {CSV}")
-        asked = request.headers.get("accept-encoding", "")
 
         def page() -> Response:
             walk = walk_of(request, account)
             rows = ledger.page(account, walk)
             following = cursors.write(account, rows.next) if rows.next else None
-            return page_answer(media, walk, rows, following, asked)
+            return page_answer(media, walk, rows, following)
 
         try:
             return await ledger.in_thread((), page)
