@@ -57,12 +57,10 @@ class _Name:
     """The id of a request or refund, or a SKU: 1 to 200 printable characters."""
 
     def accept(self, given: Any) -> str | None:
-        """The name; None for anything else."""
         fits = isinstance(given, str) and 0 < len(given) <= LONGEST_NAME and given.isprintable()
         return given if fits else None
 
     def messages(self, given: object) -> list[str]:
-        """Why it is refused."""
         if not isinstance(given, str):
             return [wrong_type("string", given)]
         if not given:
@@ -76,7 +74,6 @@ class _Amount:
     """An amount of money, zero or more: text with its digits, or a JSON number."""
 
     def accept(self, given: Any) -> Decimal | None:
-        """The amount, exact; None for anything else."""
         if isinstance(given, str):
             return Decimal(given) if _DIGITS.match(given) else None
         number = decimal(given)
@@ -85,7 +82,6 @@ class _Amount:
         return number if number.adjusted() < MOST_DIGITS and places_of(number) <= MOST_DIGITS else None
 
     def messages(self, given: object) -> list[str]:
-        """Why it is refused."""
         number = decimal(given)
         if number is None and not isinstance(given, str):
             return [wrong_type("string", given)]
@@ -98,14 +94,12 @@ class _Payment:
     """What each of several balances pays."""
 
     def accept(self, given: Any) -> dict[str, Decimal] | None:
-        """The amounts by balance; None if one of them is wrong."""
         if not isinstance(given, Mapping):
             return None
         amounts = {name: _MONEY.accept(amount) for name, amount in given.items()}
         return None if None in amounts.values() else amounts  # type: ignore[return-value]
 
     def messages(self, given: object) -> list[str]:
-        """Why it is refused."""
         if not isinstance(given, Mapping):
             return [wrong_type("object", given)]
         return [words for _, words in self.problems(given)]
@@ -116,37 +110,26 @@ class _Payment:
         return [((name,), words) for name, amount in wrong.items() for words in _MONEY.messages(amount)]
 
 
-class _Usage:
-    """The usage of a request; its own fields are read when it is rated."""
+class _Kind:
+    """Anything of a kind of JSON; what it may be is decided where it is used."""
 
-    def accept(self, given: Any) -> Mapping[str, Any] | None:
-        """The usage; None for what is not an object."""
-        return given if isinstance(given, Mapping) else None
+    def __init__(self, word: str, kind: type) -> None:
+        self._word, self._kind = word, kind
 
-    def messages(self, given: object) -> list[str]:
-        """Why it is refused."""
-        return [wrong_type("object", given)]
-
-
-class _Text:
-    """Any text; what it may be is decided where it is used."""
-
-    def accept(self, given: Any) -> str | None:
-        """The text; None for anything else."""
-        return given if isinstance(given, str) else None
+    def accept(self, given: Any) -> Any:
+        return given if isinstance(given, self._kind) else None
 
     def messages(self, given: object) -> list[str]:
-        """Why it is refused."""
-        return [wrong_type("string", given)]
+        return [wrong_type(self._word, given)]
 
 
 _MONEY, _NAME = _Amount(), _Name()
 _CHARGE: dict[str, RequestField] = {
-    "usage": _Usage(),
+    "usage": _Kind("object", Mapping),
     "timestamp": Timestamp(),
     "request_id": _NAME,
     "execution_ms": WholeNumber(0, MOST_MILLISECONDS),
-    "currency": _Text(),
+    "currency": _Kind("string", str),
     "paid": _Payment(),
 }
 _CHARGE_NEEDS = ("usage", "timestamp", "request_id")

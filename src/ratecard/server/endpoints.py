@@ -40,7 +40,7 @@ from ratecard.server.describe import (
     usage_description,
     video_quote_description,
 )
-from ratecard.server.http import JSON, ignored_fields, read_json_body
+from ratecard.server.http import INVALID_QUERY, JSON, ignored_fields, read_json_body
 from ratecard.server.long_work import LONG_BODY, LongWork, Result
 from ratecard.server.readiness import DRAINING
 from ratecard.server.revision import SERVICE_VERSION
@@ -69,7 +69,6 @@ class Service:
         return [Security(Bearer(self.check))] if self.check else []
 
 
-INVALID_QUERY = "Invalid query parameters"
 _BOOLEAN = Choice(("true", "false"))
 
 

@@ -20,6 +20,7 @@ from ratecard.server.long_work import LONG_BODY, LongWork
 from ratecard.server.revision import SERVICE_VERSION
 
 JSON = "application/json"
+INVALID_QUERY = "Invalid query parameters"
 
 
 def error_object(status: int, error: str, headers: Mapping[str, str] | None = None) -> Response:

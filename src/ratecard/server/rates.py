@@ -18,8 +18,8 @@ from ratecard.requests.service_parameters import SEARCHES
 from ratecard.server.answers import EstimatedCost, json_of
 from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateRequest, UsageList
 from ratecard.server.describe import estimate_description, rate_description
-from ratecard.server.endpoints import INVALID_QUERY, Service, table_answer
-from ratecard.server.http import read_json_body
+from ratecard.server.endpoints import Service, table_answer
+from ratecard.server.http import INVALID_QUERY, read_json_body
 from ratecard.server.long_work import LONG_BODY, LONG_LIST
 from ratecard.server.route import UNREAD
 from ratecard.server.tables import Served
