@@ -17,7 +17,7 @@ from ratecard.changes.market_markdown import (
     price_words,
     summary_of_market,
 )
-from ratecard.cli.options import FOLDER, at_option, format_options, json_text, show
+from ratecard.cli.options import FOLDER, as_json_text, at_option, format_options, show
 from ratecard.cli.screen import align, heading_style, paragraph
 
 
@@ -51,7 +51,7 @@ def _page(market: Market) -> str:
 _FORMATS: dict[str, Callable[[Market], str]] = {
     "text": market_text,
     "markdown": market_markdown,
-    "json": json_text,
+    "json": as_json_text,
     "html": _page,
 }
 

@@ -11,7 +11,7 @@ from ratecard.changes.compare import Diff, compare_sides
 from ratecard.changes.markdown import diff_markdown
 from ratecard.changes.sides import Side, SideError, Stack, named, side_of
 from ratecard.cli.diff_text import diff_text
-from ratecard.cli.options import FOLDER, checkout_tables, format_options, instant, json_text, show
+from ratecard.cli.options import FOLDER, as_json_text, checkout_tables, format_options, instant, show
 from ratecard.load.revision import RevisionError
 
 
@@ -48,7 +48,7 @@ def _page(diff: Diff) -> str:
 _FORMATS: dict[str, Callable[[Diff], str]] = {
     "text": diff_text,
     "markdown": diff_markdown,
-    "json": json_text,
+    "json": as_json_text,
     "html": _page,
 }
 

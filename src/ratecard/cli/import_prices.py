@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ratecard.cli.options import day, json_option, json_text, today
+from ratecard.cli.options import as_json_text, day, json_option, today
 from ratecard.price_lists.peer import PriceList
 from ratecard.price_lists.write import import_list
 
@@ -35,7 +35,7 @@ def import_options(command: Callable[..., PriceList]) -> Callable[..., None]:
     @wraps(command)
     def run(out: Path, effective: date, strict: bool, as_json: bool, **options: Any) -> None:
         done = import_list(command(**options), out, effective=effective, checked=today())
-        click.echo(json_text(done) if as_json else f"{done}\n", nl=False)
+        click.echo(as_json_text(done) if as_json else f"{done}\n", nl=False)
         if strict and done.inexpressible:
             raise SystemExit(1)
 

@@ -90,7 +90,7 @@ def options(*added: Decorator) -> Decorator:
     return add
 
 
-def json_text(found: Any) -> str:
+def as_json_text(found: Any) -> str:
     """Write what was found as JSON, amounts as text."""
     return json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n"
 

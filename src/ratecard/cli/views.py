@@ -13,10 +13,10 @@ from babel import Locale
 from ratecard.base.errors import QuoteError
 from ratecard.base.plural import plural
 from ratecard.cli.options import (
+    as_json_text,
     at_option,
     book,
     json_option,
-    json_text,
     locale_option,
     out_option,
     show,
@@ -82,7 +82,7 @@ def explain(model: str, tables: Path | None, at: datetime, locale: Locale, as_js
         click.echo(error.to_json() if as_json else str(error), err=not as_json)
         raise SystemExit(1) from None
     if as_json:
-        click.echo(json_text(found), nl=False)
+        click.echo(as_json_text(found), nl=False)
     else:
         _show(found, locale)
 
