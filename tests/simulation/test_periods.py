@@ -13,11 +13,13 @@ import pytest
 
 import ratecard
 from ratecard.base.money import from_fraction, round_half_up
+from ratecard.load.folder import tables_from
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sections import annualised, bridge_table
 from ratecard.simulation.simulation import Simulation
 from reports import simulated, usage
+from token_tables import by_tokens, family, text_model
 
 OVI, KLING, CLAUDE = "ovi-image-to-video", "kling-o3-pro-text-to-video", "claude-opus-4-6"
 
@@ -64,15 +66,32 @@ def test_a_date_without_an_end_is_not_an_instant(tmp_path: Path, end: str) -> No
         assert found.comparison.roll_up.days == (date(2026, 10, 20), date(2026, 10, 20))
 
 
-def test_a_day_that_no_date_holds_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "usage.parquet"
-    row = f"'text' AS type, '{CLAUDE}' AS model, 1000 AS prompt_tokens, 10 AS completion_tokens"
-    duckdb.execute(f"COPY (SELECT {row}, '12000-01-01'::TIMESTAMP AS timestamp) TO '{path}'")
-    with (
-        ratecard.simulate(path, by=["model", "day"]) as found,
-        pytest.raises(SimulationError, match=r"rows of the day 12000-01-01\. Allowed: 0001-01-01 to 9999-12-31"),
-    ):
-        found.comparison.roll_up.days  # noqa: B018
+_BEYOND = ("9999-12-31", "10000-01-01", "12000-01-01", "0001-01-01", "0044-03-15 (BC)")
+
+
+@pytest.mark.parametrize("type_", ["DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S"])
+@pytest.mark.parametrize("hours", ["", '\n- {tokens: input, hours: "16:00..24:00", zone: UTC, rate: 2}'])
+def test_days_that_no_date_of_python_holds_are_no_instants(type_: str, hours: str) -> None:
+    rates = f"- {{tokens: [input, output], rate: 1}}{hours}"
+    text = family(text_model("always", by_tokens(rates, effective="2025-01-01")))
+    card = ratecard.RateCard(tables_from({"always.yaml": text.encode()})).unproved
+    row = "'text' AS type, 'always' AS model, 1000 AS prompt_tokens, 10 AS completion_tokens"
+    days = ", ".join(f"'{day}'::{type_}" for day in _BEYOND)
+    usage = duckdb.sql(f"SELECT {row}, unnest([{days}]) AS timestamp").to_arrow_table()
+    for by in ([], ["model", "day"], ["month"]):
+        with ratecard.simulate(usage, card, by=by) as found:
+            said = {each.reason.partition(".")[0]: each.rows for each in found.unpriced}
+            before = "No price for always on 0001-01-01"
+            assert said == {"timestamp: missing, or not an instant": 3, before: 1}
+            assert found.reading.odd
+            assert found.comparison.roll_up.days in (None, (date.min, date.max))
+
+
+def test_texts_of_days_that_no_date_of_python_holds_are_no_instants(tmp_path: Path) -> None:
+    path, odd = tmp_path / "usage.csv", ("0000-12-31", "9999-12-31T23:30:00-01:00", "0001-01-01T00:30:00+01:00")
+    path.write_text("".join(["type,model,characters,timestamp\n", *(f"speech,tts-kokoro,5,{day}\n" for day in odd)]))
+    with ratecard.simulate(path, by=["day"]) as found:
+        assert [(each.rows, each.reason) for each in found.unpriced] == [(3, "timestamp: missing, or not an instant")]
 
 
 def test_a_column_of_the_usage_called_month_is_itself(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -78,12 +79,50 @@ def test_a_column_may_begin_in_the_last_row_of_the_last_file(tmp_path: Path) -> 
 
 
 def test_lines_that_are_not_usage_are_refused(tmp_path: Path) -> None:
-    two = lines(tmp_path / "two.jsonl", SPEECH | {"characters": 1}, SPEECH | {"Characters": 1})
-    with pytest.raises(SimulationError, match="'Characters' and 'characters' differ in capitals alone"):
-        simulate(two)
     (tmp_path / "none.jsonl").write_text("[1]\n5\n")
     with pytest.raises(SimulationError, match=r"none\.jsonl: no line holds an object"):
         simulate(tmp_path / "none.jsonl")
+
+
+@pytest.mark.parametrize("second", ["characters", "Characters", "CHARACTERS"])
+def test_two_columns_of_one_name_are_refused(tmp_path: Path, second: str) -> None:
+    names = ["type", "model", "characters", second]
+    table = pyarrow.Table.from_arrays([pyarrow.array([each]) for each in ("speech", "tts-kokoro", 1, 2)], names)
+    nested = pyarrow.array([{"a": {"b": 1, "c": [2]}, "A": 3}])
+    pyarrow.parquet.write_table(table.add_column(0, "tags", nested), tmp_path / "one.parquet")
+    (tmp_path / "one.csv").write_text(f"{','.join(names)}\nspeech,tts-kokoro,1,2\n")
+    (tmp_path / "one.jsonl").write_text(
+        f'{{"type": "speech", "model": "tts-kokoro", "characters": 1, "{second}": 2}}\n'
+    )
+    for usage in (table, table.to_pandas(), *(tmp_path / f"one.{ending}" for ending in ("parquet", "csv", "jsonl"))):
+        with pytest.raises(SimulationError) as error:
+            simulate(usage, "2026-10-01")
+        words = str(error.value).removeprefix("the usage cannot be read: ")
+        both = sorted(("characters", second), key=words.index)
+        assert words == (
+            f"the columns '{both[0]}' and '{both[1]}' have one name, or differ in capitals alone: give them two names"
+        )
+
+
+@pytest.mark.parametrize("broken", [1, 2, 5])
+@pytest.mark.parametrize("text", ['{"type":"speech","mod', '{"type" 5}', "{'type': 'speech'}"])
+def test_a_line_that_is_no_json_is_named(tmp_path: Path, broken: int, text: str) -> None:
+    rows = [json.dumps(SPEECH | {"characters": 1})] * 5
+    rows[broken - 1] = text
+    (tmp_path / "usage.jsonl").write_text("\n".join(rows))
+    with pytest.raises(SimulationError, match=rf"usage\.jsonl, line {broken}: \w"):
+        simulate(tmp_path / "usage.jsonl")
+
+
+def test_counts_in_a_map_are_those_in_a_struct() -> None:
+    row = "'text' AS type, 'claude-sonnet-4-6' AS model, TIMESTAMP '2026-10-20' AS timestamp"
+    counts = ("{'input': 1000, 'output': 10}", "MAP {'input': 1000, 'output': 10}", "MAP {'output': 10, 'input': 1000}")
+    found = []
+    for each in counts:
+        usage = duckdb.sql(f"SELECT {row}, {each} AS tokens UNION ALL SELECT {row}, NULL").to_arrow_table()
+        with simulate(usage, by=[]) as simulation:
+            found.append((simulation.total, simulation.unpriced))
+    assert found[0][0].amounts[0] and found == [found[0]] * 3
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])

@@ -36,10 +36,10 @@ class GroupField(NamedTuple):
     kind: Literal["key", "count", "quantity", "amount", "part", "derived"]
 
 
-def groups_query(report: Report) -> tuple[str, tuple[GroupField, ...]]:
+def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[GroupField, ...]]:
     """The source of the groups (a subquery, in order of their keys), and the columns to choose from it.
 
-    Every column of a candidate begins with its name.
+    Every column of a candidate begins with its name. `within`: one of `Comparison.ranges`.
     """
     simulation, comparison = report.simulation, report.simulation.comparison
     keys, prices = comparison.roll_up.plan.by, simulation.cost_prices if simulation.costs else ()
@@ -50,7 +50,7 @@ def groups_query(report: Report) -> tuple[str, tuple[GroupField, ...]]:
     costs = [f"{word}{side}" for side in range(len(prices)) for word in ("cost", "margin")]
     costs += ["unknown"] if costs else []
     columns = ", ".join((*names, "requests", *QUANTITY_COLUMNS, *amounts, *apart, *costs))
-    source = f"({comparison.groups(*further)}) AS groups({columns})"
+    source = f"({comparison.groups(*further, within=within)}) AS groups({columns})"
     ordered = f"{source} ORDER BY {', '.join(f'{name} NULLS LAST' for name in names)}" if names else source
     sides = side_names(report)
     numbers = [*_numbers(comparison, sides), *_costs(prices, sides)]
@@ -133,9 +133,22 @@ def write_parquet(report: Report, path: Path) -> None:
 
 
 def _copy(report: Report, path: Path, options: str, value: _Value) -> None:
-    """Write the groups."""
-    connection, target = report.simulation.comparison.roll_up.workspace.connection, DuckDbSql.literal(str(path))
-    connection.execute(f"COPY ({_query(report, value)}) TO {target} ({options})")
+    """Write the groups, range by range."""
+    workspace, ranges = report.simulation.comparison.roll_up.workspace, report.simulation.comparison.ranges()
+    files = [workspace.folder / f"range-{number}.parquet" for number in range(len(ranges))]
+    for within, file in zip(ranges, files, strict=True):
+        target = DuckDbSql.literal(str(file))
+        workspace.connection.execute(f"COPY ({_query(report, value, within)}) TO {target} (FORMAT parquet)")
+    listed = ", ".join(DuckDbSql.literal(str(file)) for file in files)
+    # As in `parquet_value`: what the files say of their rows is not to decide what may be absent.
+    names = (DuckDbSql.quoted(field.name) for field in groups_query(report)[1])
+    columns = ", ".join(f"CASE WHEN file_row_number >= 0 THEN {name} END AS {name}" for name in names)
+    source = f"SELECT {columns} FROM read_parquet([{listed}], file_row_number = true)"
+    with workspace.another() as connection:
+        connection.execute("SET preserve_insertion_order = true")
+        connection.execute(f"COPY ({source}) TO {DuckDbSql.literal(str(path))} ({options})")
+    for file in files:
+        file.unlink()
 
 
 def _csv_value(field: GroupField) -> str:
@@ -164,8 +177,8 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
     write_table(connection.sql(_query(report, parquet_value)).to_arrow_reader(_ROWS_AT_ONCE), place, master)
 
 
-def _query(report: Report, value: _Value) -> str:
+def _query(report: Report, value: _Value, within: str = "TRUE") -> str:
     """The query of the groups with their columns as they are written."""
-    source, fields = groups_query(report)
+    source, fields = groups_query(report, within)
     columns = ", ".join(f"{value(field)} AS {DuckDbSql.quoted(field.name)}" for field in fields)
     return f"SELECT {columns} FROM {source}"

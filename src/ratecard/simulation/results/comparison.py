@@ -19,6 +19,7 @@ from ratecard.simulation.results.key_sums import KeySums, Scales, of_integer
 from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven, made_rows
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import read_columns
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.plan import MONTH, WEEK
 from ratecard.simulation.usage.roll_up import RollUp, uncollected
 from ratecard.simulation.usage.shapes import Counted, each_once
@@ -32,6 +33,8 @@ _PERIOD_OF = {
     WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR(100))",
     MONTH: f"substr({_DAY}, 1, 7)",
 }
+# Of so many groups the sums are made at once.
+_MOST_AT_ONCE = 1_000_000
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _QUANTITIES = tuple(f"coalesce(sum({name}), 0)" for name in QUANTITY_COLUMNS)
 _ZERO = Decimal(0)
@@ -203,8 +206,26 @@ class Comparison:
         columns = [f"key{own.index(key)}" if key in own else self.name(key) for key in keys]
         return f" GROUP BY {', '.join(columns)}" if columns else ""
 
-    def groups(self, *further: SidePrices) -> str:
-        """The query of the groups: keys, requests, quantities, and each amount, at one scale.
+    def ranges(self) -> list[str]:
+        """Conditions that divide the groups by their first key, in its order.
+
+        The engine holds the sums of so many groups at once; of all millions of them it cannot.
+        """
+        if not self.roll_up.plan.by:
+            return ["TRUE"]
+        name, edges, held = self.name(self.roll_up.plan.by[0]), list[str](), 0
+        query = f"SELECT {name}, count(*) FROM {self.roll_up.groups} WHERE {name} IS NOT NULL GROUP BY 1 ORDER BY 1"
+        for key, count in self.roll_up.workspace.connection.execute(query).fetchall():
+            if held and held + count > _MOST_AT_ONCE:
+                edges.append(DuckDbSql.literal(key))
+                held = 0
+            held += count
+        firsts, lasts = ["TRUE", *(f"{name} >= {edge}" for edge in edges)], [f"{name} < {edge}" for edge in edges]
+        found = [f"{first} AND {last}" for first, last in zip(firsts, lasts, strict=False)]
+        return [*found, f"({firsts[-1]} OR {name} IS NULL)"]  # rows without a key come last
+
+    def groups(self, *further: SidePrices, within: str = "TRUE") -> str:
+        """The query of the groups in one of the `ranges`: keys, requests, quantities, and each amount, at one scale.
 
         Then what is lost and what is new under each candidate. Of `further` prices, the sum of each at its own scale,
         and last how many requests the first of them leaves out.
@@ -222,7 +243,7 @@ class Comparison:
         amounts = (f"coalesce(sum({amount}), 0)" if amount else zero for amount in sums)
         names = map(self.name, self.roll_up.plan.by)
         chosen = ", ".join((*names, _REQUESTS, *_QUANTITIES, *amounts))
-        return f"SELECT {chosen} FROM {source}{self._grouped_by(self.roll_up.plan.by)}"
+        return f"SELECT {chosen} FROM {source} WHERE {within}{self._grouped_by(self.roll_up.plan.by)}"
 
     def _current(self, keys: tuple[str, ...]) -> _Groups:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""

@@ -5,12 +5,13 @@ name file, line and reason, without the engine's SQL.
 """
 
 import csv
+import json
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import finalize
@@ -86,13 +87,26 @@ def _heading(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[str, tup
     words = str(line[0]).removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
     delimiter = max(_DELIMITERS, key=words.count)
     names = tuple(next(csv.reader([words], delimiter=delimiter)))
-    twice = next((name for name, times in Counter(names).items() if times > 1), None)
-    if twice is not None:
-        raise SimulationError(f"the heading of {file} names '{twice}' twice")
+    check_names(names)
     return delimiter, names
 
 
+def check_names(names: Iterable[str]) -> None:
+    """Raise `SimulationError` for two columns of one name: engines take one of them, or name the other anew."""
+    known: dict[str, str] = {}
+    for name in names:
+        if (other := known.get(name.casefold())) is not None:
+            raise SimulationError(_one_name(other, name))
+        known[name.casefold()] = name
+
+
+def _one_name(name: str, other: str) -> str:
+    return f"the columns '{name}' and '{other}' have one name, or differ in capitals alone: give them two names"
+
+
 _CSV = re.compile(r"CSV Error on Line: (\d+)\nOriginal Line: .*?\n([^\n]+)\s+Possible ", re.DOTALL)
+_JSON = re.compile(r'Malformed JSON in file "([^"\n]+)", at byte \d+ in line (\d+): ([^\n]+)')
+_TWICE = re.compile(r'has duplicate key "([^"\n]+)"')
 _FILE = re.compile(r"^  file = (.*)$", re.MULTILINE)
 _NO_PARQUET = re.compile("magic bytes|too small to be a Parquet file")
 _COLUMNS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
@@ -108,6 +122,10 @@ def readable() -> Iterator[None]:
 
 
 def _reason(words: str) -> str:
+    if twice := _TWICE.search(words):
+        return _one_name(twice[1], twice[1])
+    if broken := _JSON.search(words):
+        return f"{broken[1]}, line {_broken_line(broken[1], int(broken[2]))}: {broken[3].rstrip(' .')}"
     line, file = _CSV.search(words), _FILE.search(words)
     if line is None:
         reason = words.splitlines()[0].partition(" Error: ")[2].rstrip(" .") or words
@@ -116,6 +134,18 @@ def _reason(words: str) -> str:
     if counts := _COLUMNS.search(words):
         return f"{where} has {counts[2]} columns, and the heading {counts[1]}: it may be cut off"
     return f"{where}: {line[2].rstrip('.')}"
+
+
+def _broken_line(file: str, line: int) -> int:
+    """The line of a file that is no JSON: DuckDB may name the one after it, as it counts the end of the broken one."""
+    with suppress(OSError, UnicodeDecodeError), Path(file).open("rb") as opened:
+        before = next(islice(opened, max(line - 2, 0), None), b"")
+        if line > 1 and before.strip():
+            try:
+                json.loads(before)
+            except ValueError:
+                return line - 1
+    return line
 
 
 # Which types of a column fit each kind of a usage column.
@@ -348,11 +378,16 @@ def _opened(
         micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # casts round up, which may be the next day
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM {of}")
     for outer in COUNTED:
-        if table == LEDGER or not declared.get(outer, "").startswith("STRUCT("):
+        kind = declared.get(outer, "").partition("(")[0]
+        if table == LEDGER or kind not in ("STRUCT", "MAP"):
             continue
+        fields = f"DESCRIBE SELECT {outer}.* FROM {table}"
+        if kind == "MAP":
+            fields = f"SELECT DISTINCT unnest(map_keys({outer})) AS name FROM {table} ORDER BY name"
         with readable():
-            fields = [name for name, *_ in connection.execute(f"DESCRIBE SELECT {outer}.* FROM {table}").fetchall()]
-        parts = {name: f"{outer}[{DuckDbSql.literal(name)}]" for name in fields}
+            named = [str(name) for name, *_ in connection.execute(fields).fetchall()]
+        value = "map_extract_value({}, {})" if kind == "MAP" else "{}[{}]"
+        parts = {name: value.format(outer, DuckDbSql.literal(name)) for name in named}
         flat = _with_counts(outer, parts, declared, f"SELECT * FROM {table}")
         table = f"flat_{outer}"
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS {flat}")
@@ -471,6 +506,7 @@ def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str =
     if kind == ".csv":
         return csv_query(connection, files, named), _lines(files)
     if kind == ".parquet":
+        _check_parquet(connection, files)
         return f"SELECT * FROM read_parquet({_listed(files)}, union_by_name = true, can_have_nan = true{named})", None
     counts = _names_in_json(connection, files)
     # Numbers keep their digits: every value is read as the text that it is written as.
@@ -483,6 +519,21 @@ def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str =
             parts = {name: f"json_extract_string({outer}, {DuckDbSql.literal(_path(name))})" for name in counted}
             query = _with_counts(outer, parts, counts, query)
     return query, max(counts.values())
+
+
+def _check_parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> None:
+    """Raise `SimulationError` for two columns of one name in a file: DuckDB would name the second anew."""
+    query = f"SELECT file_name, name, coalesce(num_children, 0) FROM parquet_schema({_listed(files)})"
+    within, file, columns = 0, "", list[str]()
+    for place, name, children in connection.execute(query).fetchall():
+        if place != file:  # a file begins with its root, whose children are the columns
+            check_names(columns)
+            file, within, columns = place, 0, []
+            continue
+        if not within:
+            columns.append(name)
+        within += children - (within > 0)
+    check_names(columns)
 
 
 def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer: str) -> list[str]:
@@ -506,10 +557,7 @@ def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) 
     found = dict(sorted(connection.execute(query).fetchall()))
     if not found:
         raise SimulationError(f"{files[0]}: no line holds an object")
-    alike: dict[str, str] = {}
-    for name in found:
-        if (other := alike.setdefault(name.casefold(), name)) != name:
-            raise SimulationError(f"the columns '{other}' and '{name}' differ in capitals alone: give them two names")
+    check_names(found)
     return found
 
 
@@ -530,6 +578,8 @@ def _register(connection: duckdb.DuckDBPyConnection, frame: Any) -> None:
         frame = frame.collect() if type(frame).__name__ == "LazyFrame" else frame
     if isinstance(frame, duckdb.DuckDBPyRelation):
         frame = frame.to_arrow_table()
+    names = getattr(getattr(frame, "schema", None), "names", None)
+    check_names(map(str, names if isinstance(names, list) else getattr(frame, "columns", ())))
     try:
         connection.register("usage", frame)
     except (duckdb.Error, TypeError) as error:

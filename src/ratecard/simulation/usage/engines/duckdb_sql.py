@@ -5,7 +5,16 @@ from collections.abc import Mapping
 from datetime import date
 
 from ratecard.requests.fields import URL
-from ratecard.simulation.usage.dialect import ANY_URL, COUNT, DECIMAL_DIGITS, INSTANT, NUMBER, ColumnType
+from ratecard.simulation.usage.dialect import (
+    ANY_URL,
+    COUNT,
+    DECIMAL_DIGITS,
+    FIRST_DAY,
+    INSTANT,
+    LAST_DAY,
+    NUMBER,
+    ColumnType,
+)
 
 # Up to here every whole number has a double of its own.
 _EXACT_DOUBLE = 2**53
@@ -92,16 +101,20 @@ class DuckDbSql:
 
     def day(self, column: str, type_: ColumnType) -> str:
         if type_ == "text":
-            instant = f"regexp_full_match({column}, '{INSTANT}')"
-            return f"CASE WHEN {instant} THEN CAST(TRY_CAST({column} AS TIMESTAMPTZ) AS DATE) END"
-        if type_ == "date":  # Python would take an infinite one for the last day that it knows
-            return f"CASE WHEN isfinite({column}) THEN {column} END"
+            day = f"CAST(TRY_CAST({column} AS TIMESTAMPTZ) AS DATE)"
+            return f"CASE WHEN regexp_full_match({column}, '{INSTANT}') AND {_is_day(day)} THEN {day} END"
+        if type_ == "date":
+            return f"CASE WHEN {_is_day(column)} THEN {column} END"
         # The day in UTC by arithmetic: a cast asks the time zones, row by row.
-        return f"CAST(make_timestamp(epoch_us({column})) AS DATE)"
+        return f"CAST(make_timestamp({self.instant(column, type_)}) AS DATE)"
 
     def instant(self, column: str, type_: ColumnType) -> str:
         # The microseconds that `day` is made of: every row is compared with them, and no day has to be made.
-        return f"epoch_us({column})" if type_ == "timestamp" else self.day(column, type_)
+        if type_ != "timestamp":
+            return self.day(column, type_)
+        first, last = ((day - _EPOCH).days * _DAY for day in (FIRST_DAY, LAST_DAY))
+        instant = f"epoch_us({column})"
+        return f"CASE WHEN {instant} BETWEEN {first} AND {last + _DAY - 1} THEN {instant} END"
 
     def beginning(self, day: date, type_: ColumnType) -> str:
         return str((day - _EPOCH).days * _DAY) if type_ == "timestamp" else f"DATE '{day}'"
@@ -152,3 +165,7 @@ class DuckDbSql:
 
     def matches(self, text: str, pattern: str) -> str:
         return f"regexp_matches({text}, '{pattern}')"
+
+
+def _is_day(day: str) -> str:
+    return f"{day} BETWEEN DATE '{FIRST_DAY}' AND DATE '{LAST_DAY}'"

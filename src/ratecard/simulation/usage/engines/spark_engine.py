@@ -1,6 +1,6 @@
 """Spark groups usage where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import count
@@ -13,7 +13,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.usage.billing_export import Export
 from ratecard.simulation.usage.columns import COUNTED, LAYOUTS, LayoutsOf
-from ratecard.simulation.usage.engines.duckdb_engine import Workspace, checked_usage
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace, check_names, checked_usage
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.engines.spark_files import UNREADABLE, named_stamps, place_of, read, stamps
 from ratecard.simulation.usage.engines.spark_session import (
@@ -197,10 +197,12 @@ def open_usage(
         if by_file:
             places = {file: place for file in files if (place := place_of(file)) in before}
             frame = frame.selectExpr("*", f"{SparkSql().looked_up('input_file_name()', places)} AS {FILE}")
+        check_names(frame.columns)
         view = f"ratecard_{uuid4().hex}"
         for outer in COUNTED:
-            if outer in frame.columns and frame.schema[outer].dataType.typeName() == "struct":
-                counts = _counts(outer, frame.schema[outer].dataType.fieldNames(), frame.columns)
+            if outer in frame.columns and frame.schema[outer].dataType.typeName() in ("struct", "map"):
+                with failures(UNREADABLE):
+                    counts = list(_counts(outer, frame))
                 frame = frame.selectExpr("*", *counts).drop(outer)
         with failures(UNREADABLE):
             declared = {field.name: field.dataType.simpleString() for field in frame.schema}
@@ -228,14 +230,20 @@ def _drop(session: "SparkSession", view: str) -> None:
         session.catalog.dropTempView(view)
 
 
-def _counts(outer: str, fields: Sequence[str], names: Sequence[str]) -> Iterator[str]:
-    """A column for each count in the column `outer`, so as if they were written flat."""
-    quoted = SparkSql().quoted
-    for name in fields:
+def _counts(outer: str, frame: "DataFrame") -> Iterator[str]:
+    """A column for each count in the column `outer`, a struct or a map, so as if they were written flat."""
+    sql, kind = SparkSql(), frame.schema[outer].dataType
+    if is_map := kind.typeName() == "map":
+        keys = frame.selectExpr(f"explode(map_keys({outer})) AS name").distinct()
+        names = sorted(row["name"] for row in keys.collect())
+    else:
+        names = kind.fieldNames()  # type: ignore[attr-defined]
+    for name in names:
         flat = f"{outer}.{name}"
-        if flat in names:
+        if flat in frame.columns:
             raise SimulationError(f"the usage has '{flat}' as a column, and within the column '{outer}'. Give it once")
-        yield f"{outer}.{quoted(name)} AS {quoted(flat)}"
+        value = f"try_element_at({outer}, {sql.literal(name)})" if is_map else f"{outer}.{sql.quoted(name)}"
+        yield f"{value} AS {sql.quoted(flat)}"
 
 
 def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[pyarrow.RecordBatch]:

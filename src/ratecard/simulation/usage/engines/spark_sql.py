@@ -5,7 +5,16 @@ from collections.abc import Mapping
 from datetime import date
 
 from ratecard.requests.fields import URL
-from ratecard.simulation.usage.dialect import ANY_URL, COUNT, DECIMAL_DIGITS, INSTANT, NUMBER, ColumnType
+from ratecard.simulation.usage.dialect import (
+    ANY_URL,
+    COUNT,
+    DECIMAL_DIGITS,
+    FIRST_DAY,
+    INSTANT,
+    LAST_DAY,
+    NUMBER,
+    ColumnType,
+)
 
 # A decimal of at most 15 digits is the shortest text of the double nearest to it, and no other such decimal is near.
 _SHORT = "DECIMAL(15, 6)"
@@ -101,6 +110,10 @@ class SparkSql:
         return f"CAST(replace(CAST(CAST({total} AS DECIMAL(38, {places})) AS STRING), '.', '') AS DECIMAL(38, 0))"
 
     def day(self, column: str, type_: ColumnType) -> str:
+        day = self._day(column, type_)
+        return f"CASE WHEN {day} BETWEEN DATE '{FIRST_DAY}' AND DATE '{LAST_DAY}' THEN {day} END"
+
+    def _day(self, column: str, type_: ColumnType) -> str:
         if type_ == "date":
             return column
         if type_ == "timestamp":
