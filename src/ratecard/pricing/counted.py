@@ -4,17 +4,20 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
-from ratecard.base.messages import Problems
+from ratecard.base.errors import QuoteError
+from ratecard.base.messages import REQUIRED, Problems, allowed_values
 from ratecard.methods import METHODS
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import AUDIO_BODY, Lines, UsageReading
+from ratecard.rating.factors import Factors, NotSoldError, in_words, not_sold
 from ratecard.rating.quote import Quote
-from ratecard.requests.body import mapping_of
+from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.counts import read_counts
 from ratecard.requests.fields import RequestShape
 from ratecard.requests.metered import UsageSchema
 from ratecard.requests.token_usage import read_conditions
 from ratecard.tables.meters import Meters
+from ratecard.tables.rate import Conditioned
 
 Made = TypeVar("Made")
 # Where the shape of a usage has the conditions that it states.
@@ -37,13 +40,18 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
     if body:  # other fields of its requests may have the names of conditions
         conditions = {name: conditions[name] for name in named}
     schema, type_ = together(readings, metered, conditions), metered.model.type if body else kind
-    lines = lines_under(metered, kind)
+    lines, wrong = lines_under(metered, kind), wrong_conditions(metered)
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         if type_ in _OF_TOKENS and "tokens" in usage:
             usage = _without_no_tokens(usage)
         shape, ignored = schema.read(usage, body=body)
-        return metered.quote(lines(shape), ignored, type_=type_)
+        try:
+            if wrong and (problems := wrong(shape.get(CONDITIONS, NO_CONDITIONS))):
+                raise NotSoldError(problems)
+            return metered.quote(lines(shape), ignored, type_=type_)
+        except NotSoldError as refusal:
+            raise QuoteError(INVALID, [((name,), words) for name, words in refusal.problems]) from None
 
     return rate
 
@@ -62,6 +70,33 @@ def lines_under(metered: Metered, kind: str) -> Lines:
         return plain
     lines_of = once_for_each(lambda stated: _lines(readings_of(metered, kind, stated)))
     return lambda shape: lines_of(shape.get(CONDITIONS, NO_CONDITIONS))(shape)
+
+
+def wrong_conditions(metered: Metered) -> Callable[[Mapping[str, str]], list[tuple[str, str]]] | None:
+    """Compile the function from stated conditions to what is wrong with all of them, each condition with its message.
+
+    They are `not_sold` together, or one without a default is not stated. None for a version to which neither applies.
+    """
+    version, meters = metered.version, metered.meters
+    needed = version.needed(meters)
+    if not (needed or version.not_sold):
+        return None
+
+    def wrong(stated: Mapping[str, str]) -> list[tuple[str, str]]:
+        problems = [
+            (name, f"{REQUIRED}. Expected {allowed_values(meters.condition[name].spellings(values))}")
+            for name, values in needed.items()
+            if name not in stated
+        ]
+        if refused := version.refuses(stated, meters):
+            charges = (charge for charge in version.charges if isinstance(charge, Conditioned))
+            offered = (each for charge in charges for each in Factors(charge, meters, version.factors).offered())
+            sold = {in_words(each): each for each in offered if not version.refuses(each, meters)}
+            at = next((name for name in refused if name in stated), min(refused))
+            problems.append((at, not_sold(refused, sold.values())))
+        return problems
+
+    return wrong
 
 
 def once_for_each(make: Callable[[Mapping[str, str]], Made]) -> Callable[[Mapping[str, str]], Made]:

@@ -26,15 +26,30 @@ def named_conditions(charges: Iterable[Charge], factors: Iterable[RateFactor] = 
     return found
 
 
-def in_full(named: Iterable[str], stated: Mapping[str, str], meters: Meters) -> dict[str, str]:
-    """The value of each of these conditions: the stated one, else its default."""
-    return {name: stated.get(name, meters.condition[name].default) for name in named}
+def in_full(named: Mapping[str, Iterable[str]], stated: Mapping[str, str], meters: Meters) -> dict[str, str]:
+    """The value of each of these conditions: the stated one, else its default; without one, the first that is named."""
+    return {
+        name: stated.get(name) or meters.condition[name].default or min(values) for name, values in named.items()
+    }
+
+
+def beside_defaults(stated: Mapping[str, str], meters: Meters) -> dict[str, str]:
+    """Stated conditions without those that have their defaults, in the order of meters.yaml."""
+    return {
+        name: stated[name] for name, each in meters.condition.items() if stated.get(name, each.default) != each.default
+    }
 
 
 def combinations_of(named: Mapping[str, set[str]], meters: Meters) -> Iterator[dict[str, str]]:
-    """Every combination of the named values and defaults of conditions, without the defaults; that of none first."""
+    """Every combination of the named values and defaults of conditions, without the defaults; that of none first.
+
+    A condition that has no default is in each of them.
+    """
     declared = [(meters.condition[name], values) for name, values in named.items()]
-    listed = [[None, *(each for each in one.values if each in values - {one.default})] for one, values in declared]
+    listed = [
+        [*([None] if one.default else []), *(each for each in one.values if each in values - {one.default})]
+        for one, values in declared
+    ]
     for values in product(*listed):
         yield {name: value for name, value in zip(named, values, strict=True) if value}
 
@@ -56,14 +71,14 @@ def rank(charge: Conditioned, rate: Rate) -> Rank:
 
 
 def held_under(version: Accepting, charge: Conditioned, stated: Mapping[str, str]) -> list[tuple[int, Rate]]:
-    """The rates of a charge under conditions stated in full, each with the index of its line in the charge.
+    """Return the rates of a charge under conditions stated in full, each with the index of its line in the charge.
 
     They name attributes of the method alone, and only what others that override them leave.
     """
     held = []
     for index, rate in enumerate(charge.rates):
         named = charge.conditions_of(rate)
-        if all(stated[name] in values for name, values in named.items()):
+        if all(stated.get(name) in values for name, values in named.items()):
             attributes = {name: values for name, values in rate.attributes.items() if name not in named}
             held.append((index, rank(charge, rate), rate.model_copy(update={"attributes": attributes})))
     domains = domains_of(version, charge)

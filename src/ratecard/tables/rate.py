@@ -16,6 +16,7 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
 from ratecard.base.money import multiply, plain
+from ratecard.tables.meters import OfCharge
 from ratecard.tables.scalars import Frozen, Number, Positive, PositiveQuantity, Quantity, Text, Words, gathered
 
 # The rates of a charge, and its factors, at most: those that conditions choose are compared with each other.
@@ -134,10 +135,15 @@ class Charge(Frozen):
 
 
 class Conditioned(Charge):
-    """A charge whose rates may name conditions of meters.yaml; `factors` hold for those that do not."""
+    """A charge whose rates may name conditions of meters.yaml; `factors` hold for those that do not.
+
+    A request that states a condition has no price at a rate that neither names it nor has a factor for it, unless
+    `without_rate` says, by condition or by value, that the price is the one without it: `{batch: default}`.
+    """
 
     SPECIFIC: ClassVar = True
     factors: Annotated[tuple[RateFactor, ...], Field(max_length=MOST_RATES)] = ()
+    without_rate: dict[str, OfCharge] | None = None
 
     def conditions_of(self, rate: Rate) -> dict[str, Words]:
         """The conditions that a rate names, with their values."""
