@@ -192,9 +192,14 @@ def test_a_condition_without_a_default_chooses_the_rate_of_an_image() -> None:
     images = IMAGES.replace("{resolution: 1K, ", "{gpu: small, ").replace("{resolution: 2K, rate", "{gpu: large, rate")
     images = images.split("              - {service_tier")[0]
     meters = METERS + "  - {condition: gpu, values: [small, large]}\n"
-    prices = book(model("paint", "image", images + PAGES, "usage: {gpu: large, counts: {page: 0}}, total: 0.08"), meters=meters)
+    prices = book(
+        model("paint", "image", images + PAGES, "usage: {gpu: large, counts: {page: 0}}, total: 0.08"), meters=meters
+    )
     usage = {"model": "paint", "counts": {"page": 0}}
-    assert [prices.rate({**usage, "gpu": size}).total for size in ("small", "large")] == [Decimal("0.04"), Decimal("0.08")]
+    assert [prices.rate({**usage, "gpu": size}).total for size in ("small", "large")] == [
+        Decimal("0.04"),
+        Decimal("0.08"),
+    ]
     with pytest.raises(QuoteError) as caught:
         prices.rate(usage)
     assert list(caught.value.problems) == [(("gpu",), "Required. Expected 'small' | 'large'")]

@@ -41,8 +41,10 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
             method = METHODS[charge.method]
             if not method.beside:
                 # Of what bodies of audio ask for, one charge is billed.
-                if seen and (charge.method in seen or AUDIO_BODY in method.kinds) and not (
-                    method.several and seen == {charge.method}
+                if (
+                    seen
+                    and (charge.method in seen or AUDIO_BODY in method.kinds)
+                    and not (method.several and seen == {charge.method})
                 ):
                     yield (*at, "method"), f"method {charge.method}: a second charge would never be billed; keep one"
                 seen.add(charge.method)

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.methods.findings import CheckOfCharge, of_all_cases, placed
-from ratecard.tables.conditions import combinations_of, held_under, in_full, named_conditions, rank
+from ratecard.rating.conditions import combinations_of, held_under, in_full, rank
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meter, Meters, UsageCondition
-from ratecard.tables.rate import WINDOW, Conditioned, Rate, RateFactor, domains_of, overlaps
-
+from ratecard.tables.rate import WINDOW, Conditioned, Rate, RateFactor, domains_of, named_conditions, overlaps
 
 _OF_CONDITIONS = "a condition of meters.yaml, or a value of one"
 
@@ -62,7 +61,10 @@ def check_without_rate(
     """
     dimensions = meter.dimensions if meter else {}
     of = f"a dimension or a value of {meter.meter}" if meter else ""
-    kinds = {"parent": (of, dimensions), "default": (_OF_CONDITIONS, {each.condition: each.values for each in conditions})}
+    kinds = {
+        "parent": (of, dimensions),
+        "default": (_OF_CONDITIONS, {each.condition: each.values for each in conditions}),
+    }
     for name, what in said.items():
         fitting = [kind for word, kind in kinds.items() if what in (word, "refuse") and (kind[1] or kind[0] == of)]
         known = [word for _, listed in fitting for key, values in listed.items() for word in (key, *values)]

@@ -7,8 +7,8 @@ from typing import Any
 
 from ratecard.base.money import EXACT, plain, plain_text, total
 from ratecard.rating.compiling import slug
+from ratecard.rating.conditions import charge_under, is_plain
 from ratecard.rating.counts import LineCounter, per_unit
-from ratecard.rating.factors import charge_under, is_plain
 from ratecard.rating.quote import MINIMUM, LineItem, LineRate, PricedVersion, Quote
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ratecard.methods.method import METHODS, Samples
-from ratecard.rating.factors import StatedRate, charge_under, is_plain
+from ratecard.rating.conditions import StatedRate, charge_under, combinations_of, is_plain
 from ratecard.tables.card import Tables
-from ratecard.tables.conditions import combinations_of, named_conditions
 from ratecard.tables.metered import MeteredVersion
-from ratecard.tables.rate import Charge
+from ratecard.tables.rate import Charge, named_conditions
 from ratecard.tables.version import Model
 
 
@@ -48,7 +47,8 @@ def _each_condition(
         rates = [
             rate
             for rate in held.rates
-            if isinstance(rate, StatedRate) and stated.items() <= rate.factored.conditions.items()
+            if isinstance(rate, StatedRate)
+            and stated.items() <= rate.factored.conditions.items()
             and not rate.factored.unmet
         ]
         if rates:

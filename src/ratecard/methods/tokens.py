@@ -6,22 +6,24 @@ from ratecard.base.messages import Finding
 from ratecard.methods.conditions import check_attribute, contradict
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import Method, Samples, UsageReading
-from ratecard.rating.factors import Factors
-from ratecard.rating.tokens import TokenRates
-from ratecard.requests.counters import usage_of_buckets
-from ratecard.tables.card import Tables
-from ratecard.tables.conditions import beside_defaults, combinations_of, in_full, named_conditions
-from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, MeteredVersion, Tokens
-from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
-from ratecard.tables.token_rates import (
+from ratecard.rating.conditions import (
     EVERY_PROMPT,
+    Resolver,
     WrittenRate,
+    beside_defaults,
     chosen,
-    counts_in,
+    combinations_of,
+    in_full,
     more_specific,
     tiers_of,
     written_rates,
 )
+from ratecard.rating.tokens import TokenRates
+from ratecard.requests.counters import usage_of_buckets
+from ratecard.tables.card import Tables
+from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, MeteredVersion, Tokens
+from ratecard.tables.meters import COMPLETION, PROMPT, Meters
+from ratecard.tables.rate import named_conditions
 
 _MILLION = 1_000_000
 _CONTEXTS = ("base", "extended")
@@ -88,9 +90,9 @@ class TokensByBucket(Method[Tokens]):
             further = [above for above in edges if above > each.edge.above]
             longest = further[0] if further else max(_MILLION, each.edge.above + 1)
             if tables.meters.in_completion(each.bucket):
-                counts = counts_in(tables.meters, each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
+                counts = _counts_in(tables.meters, each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
             else:
-                counts = counts_in(tables.meters, each.bucket, longest)
+                counts = _counts_in(tables.meters, each.bucket, longest)
             factors = (factor.conditions for factor in (*charge.factors, *version.factors))
             named = {**needed, **each.conditions}
             for stated in (named, *({**named, **more} for more in factors if not more.keys() & each.conditions.keys())):
@@ -105,8 +107,16 @@ class TokensByBucket(Method[Tokens]):
         for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
             for bucket in tables.meters.buckets:
                 tokens = 1 if tables.meters.in_completion(bucket) else prompt
-                usage = usage_of_buckets(counts_in(tables.meters, bucket, tokens, prompt))
+                usage = usage_of_buckets(_counts_in(tables.meters, bucket, tokens, prompt))
                 yield from ({**usage, **conditions} for conditions in stated)
+
+
+def _counts_in(meters: Meters, bucket: str, tokens: int, prompt: int = 0) -> dict[str, int]:
+    """Return inclusive counts of tokens in one bucket alone; beside a bucket of the completion, the whole `prompt`."""
+    own = meters.buckets[bucket]
+    counts = {PROMPT: prompt, COMPLETION: 0}
+    counts |= {name: tokens for name, other in meters.buckets.items() if own.within(other)}
+    return counts | {bucket: tokens}
 
 
 def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
@@ -162,20 +172,20 @@ def _check_parts(
 
     Each rate of a part has one finding at most.
     """
-    factors, priced = Factors(charge, meters, version.factors), dict.fromkeys(each.bucket for each in written)
+    resolver, priced = Resolver(charge, meters, version.factors), dict.fromkeys(each.bucket for each in written)
     said, wrong = charge.without_rate, set[int]()
-    if not (factors.named.keys() <= meters.condition.keys() and priced.keys() <= meters.buckets.keys()):
+    if not (resolver.named.keys() <= meters.condition.keys() and priced.keys() <= meters.buckets.keys()):
         return  # said already
     for each in sorted(written, key=lambda each: len(meters.buckets[each.bucket].dimensions), reverse=True):
         stated = beside_defaults(each.conditions, meters)
         if not stated or version.refuses(stated, meters):
             continue
-        full = in_full(factors.named, stated, meters)
+        full = resolver.in_full(stated)
         for part in priced:
             if not meters.buckets[part].within(meters.buckets[each.bucket]):
                 continue
             held = chosen(written, part, each.edge.above, full)
-            unmet = factors.applied(held.rate, held.conditions, full).unmet if held else ()
+            unmet = resolver.factored(held.rate, held.conditions, full).unmet if held else ()
             name = next((name for name in unmet if said.get(stated[name], said.get(name)) != "refuse"), None)
             if held and name and lines[id(held.rate)] not in wrong:
                 wrong.add(lines[id(held.rate)])

@@ -1,23 +1,21 @@
 """Price usages of what is counted: all that the charges of a version read, and all of their lines."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, Problems, allowed_values
+from ratecard.base.messages import Problems
 from ratecard.methods import METHODS
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import AUDIO_BODY, Lines, UsageReading
-from ratecard.rating.factors import Factors, NotSoldError, in_words, not_sold
+from ratecard.rating.conditions import NotSoldError, accepted_conditions, wrong_conditions
 from ratecard.rating.quote import Quote
 from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.counts import read_counts
 from ratecard.requests.fields import RequestShape
 from ratecard.requests.metered import UsageSchema
 from ratecard.requests.token_usage import read_conditions
-from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Conditioned
 
 Made = TypeVar("Made")
 # Where the shape of a usage has the conditions that it states.
@@ -40,7 +38,7 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
     if body:  # other fields of its requests may have the names of conditions
         conditions = {name: conditions[name] for name in named}
     schema, type_ = together(readings, metered, conditions), metered.model.type if body else kind
-    lines, wrong = lines_under(metered, kind), wrong_conditions(metered)
+    lines, wrong = lines_under(metered, kind), wrong_conditions(metered.version, metered.meters)
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         if type_ in _OF_TOKENS and "tokens" in usage:
@@ -72,33 +70,6 @@ def lines_under(metered: Metered, kind: str) -> Lines:
     return lambda shape: lines_of(shape.get(CONDITIONS, NO_CONDITIONS))(shape)
 
 
-def wrong_conditions(metered: Metered) -> Callable[[Mapping[str, str]], list[tuple[str, str]]] | None:
-    """Compile the function from stated conditions to what is wrong with all of them, each condition with its message.
-
-    They are `not_sold` together, or one without a default is not stated. None for a version to which neither applies.
-    """
-    version, meters = metered.version, metered.meters
-    needed = version.needed(meters)
-    if not (needed or version.not_sold):
-        return None
-
-    def wrong(stated: Mapping[str, str]) -> list[tuple[str, str]]:
-        problems = [
-            (name, f"{REQUIRED}. Expected {allowed_values(meters.condition[name].spellings(values))}")
-            for name, values in needed.items()
-            if name not in stated
-        ]
-        if refused := version.refuses(stated, meters):
-            charges = (charge for charge in version.charges if isinstance(charge, Conditioned))
-            offered = (each for charge in charges for each in Factors(charge, meters, version.factors).offered())
-            sold = {in_words(each): each for each in offered if not version.refuses(each, meters)}
-            at = next((name for name in refused if name in stated), min(refused))
-            problems.append((at, not_sold(refused, sold.values())))
-        return problems
-
-    return wrong
-
-
 def once_for_each(make: Callable[[Mapping[str, str]], Made]) -> Callable[[Mapping[str, str]], Made]:
     """The function from stated conditions to what is made of them, once for each."""
     made = cache(lambda items: make(dict(items)))
@@ -125,14 +96,6 @@ def readings_of(metered: Metered, kind: str, stated: Mapping[str, str] = NO_COND
             found.append(reading._replace(meters=method.meters(charge, held)))
             priced = priced or not method.beside
     return found if priced else []
-
-
-def accepted_conditions(named: Sequence[Mapping[str, Collection[str]]], meters: Meters) -> dict[str, dict[str, str]]:
-    """The conditions that usages may state, with every spelling of the values that some rate or factor names."""
-    return {
-        name: each.spellings({value for conditions in named for value in conditions.get(name, ())})
-        for name, each in meters.condition.items()
-    }
 
 
 def together(

@@ -10,8 +10,8 @@ from ratecard.base.money import total
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import UsageReading
 from ratecard.methods.surcharge import surcharge_count, surcharge_line
-from ratecard.pricing.counted import CONDITIONS, accepted_conditions, lines_under, once_for_each, readings_of, wrong_conditions
-from ratecard.rating.factors import NotSoldError
+from ratecard.pricing.counted import CONDITIONS, lines_under, once_for_each, readings_of
+from ratecard.rating.conditions import NotSoldError, accepted_conditions, wrong_conditions
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.body import INVALID, mapping_of
@@ -60,7 +60,8 @@ def price_text(
     charged = {name for reading in readings for name in reading.meters} & SEARCHES.keys()
     known, supported = usage_keys((*_COUNTS, *own, *accepted)), frozenset(surcharges)
     of_searches = frozenset((*own, "counts"))
-    further_surcharges, wrong = surcharges.keys() - SEARCHES.keys(), wrong_conditions(metered)
+    further_surcharges, wrong = surcharges.keys() - SEARCHES.keys(), wrong_conditions(metered.version, metered.meters)
+
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         problems: Problems = []
         stated: dict[str, str] = {}
@@ -140,7 +141,7 @@ SearchLines = Mapping[str, Callable[[int | Decimal], LineItem]]
 
 def search_lines_under(surcharges: Mapping[str, Metered]) -> Callable[[Mapping[str, str]], SearchLines]:
     """Compile the function from stated conditions to what charges each surcharge."""
-    wrong = {name: wrong_conditions(each) for name, each in surcharges.items()}
+    wrong = {name: wrong_conditions(each.version, each.meters) for name, each in surcharges.items()}
 
     def line_of(name: str, stated: Mapping[str, str]) -> Callable[[int | Decimal], LineItem]:
         line, problems = surcharge_line(surcharges[name].under(stated)), (wrong[name] or _nothing_wrong)(stated)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil
 
 from ratecard.base.money import EXACT, LINE_PLACES, multiply, part_of, plain_text
-from ratecard.rating.factors import NO_FACTORS, NotSoldError, StatedRate
+from ratecard.rating.conditions import NO_FACTORS, NotSoldError, StatedRate
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.rate import Charge, CountedCharge, Rate
 

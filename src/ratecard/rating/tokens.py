@@ -15,13 +15,11 @@ from typing import Any, NamedTuple, cast
 from ratecard.base.identity import Identity
 from ratecard.base.messages import NotOffered, too_big
 from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply, part_of
-from ratecard.rating.factors import FactoredRate, Factors, not_sold
+from ratecard.rating.conditions import EVERY_PROMPT, FactoredRate, Resolver, WrittenRate, parents_of, tiers_of
 from ratecard.rating.quote import LineParts, LineRate
-from ratecard.tables.conditions import beside_defaults, in_full
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import Bucket, Meters, own_counts
 from ratecard.tables.rate import RateFactor
-from ratecard.tables.token_rates import EVERY_PROMPT, WrittenRate, chosen, parents_of, tiers_of, written_rates
 
 # Counts of a usage that have no price or contradict each other: (bucket, message).
 BucketProblems = list[tuple[str, str]]
@@ -256,12 +254,10 @@ class TokenRates:
         self.charge, self._model, self._meters = charge, model, meters
         self.buckets = meters.buckets
         self._of_unit, self._line_places = part_of(per), line_places
-        self._written = list(written_rates(charge))
-        self._own = dict.fromkeys(each.bucket for each in self._written)
-        self._factors = Factors(charge, meters, factors)
-        self._conditions = self._factors.named
-        self._edges = tiers_of(self._written)
-        self._names = {each.edge.above: each.edge for each in self._written if each.edge.sku}
+        self._resolver = Resolver(charge, meters, factors)
+        self._conditions, written = self._resolver.named, self._resolver.written
+        self._edges = tiers_of(written)
+        self._names = {each.edge.above: each.edge for each in written if each.edge.sku}
         self.thresholds = tuple(self._edges[1:])
         # By what is stated of each of the conditions that are named.
         self._tiers: dict[tuple[str | None, ...], tuple[TokenTier, ...]] = {}
@@ -278,8 +274,7 @@ class TokenRates:
         key = (*map(stated.get, self._conditions),)
         tiers = self._tiers.get(key)
         if tiers is None:
-            full = in_full(self._conditions, stated, self._meters)
-            tiers = self._tiers[key] = tuple(self._tier(above, full) for above in self._edges)
+            tiers = self._tiers[key] = tuple(self._tier(above, stated) for above in self._edges)
         return tiers
 
     def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
@@ -287,7 +282,7 @@ class TokenRates:
         return all(tier.prices(bucket, counted) for tier in self.plain)
 
     def _tier(self, above: int, stated: Mapping[str, str]) -> TokenTier:
-        own = self._held(above, stated)
+        own = self._resolver.of_buckets(above, stated)
         rates = {name: self._rate(name, *held) for name, held in own.items()}
         lacking = {name: factored.unmet for name, (_, factored) in own.items() if factored.unmet}
         merged: dict[str, str] = {}
@@ -305,25 +300,17 @@ class TokenRates:
             {name: rates[name] for name in self.buckets if name in rates and name not in lacking},
             merged,
             {name: partial(refusal, name) for name in lacking},
-            {name: refusal for name in stated if name in unmet},
+            {name: refusal for name in self._conditions if name in unmet},
         )
 
-    def _held(self, above: int, stated: Mapping[str, str]) -> dict[str, tuple[WrittenRate, FactoredRate]]:
-        """Return the rate of each bucket that has one in a tier under these conditions, and what is made of it."""
-        written = {name: rate for name in self._own if (rate := chosen(self._written, name, above, stated))}
-        return {
-            name: (rate, self._factors.applied(rate.rate, rate.conditions, stated)) for name, rate in written.items()
-        }
-
     def _refusal(self, above: int, stated: Mapping[str, str], bucket: str = "") -> str:
-        """Return the message for conditions under which a bucket, or none, has a price; it says which are sold."""
+        """Return the message for conditions under which a bucket, or none, has a price in a tier."""
 
         def is_sold(combination: Mapping[str, str]) -> bool:
-            held = self._held(above, in_full(self._conditions, combination, self._meters))
-            return any(not factored.unmet for name, (_, factored) in held.items() if bucket in (name, ""))
+            held = self._resolver.of_buckets(above, combination).items()
+            return any(not factored.unmet for name, (_, factored) in held if bucket in (name, ""))
 
-        sold = filter(is_sold, self._factors.offered())
-        return not_sold(beside_defaults(stated, self._meters), sold, f"{bucket} tokens" if bucket else "")
+        return self._resolver.refusal(stated, is_sold, f"{bucket} tokens" if bucket else "")
 
     def _rate(
         self, bucket: str, written: WrittenRate, factored: FactoredRate, above: int | None = None, note: str = ""

@@ -6,10 +6,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ratecard.base.money import LINE_PLACES
-from ratecard.tables.conditions import named_conditions
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import Meters, OfCharge
-from ratecard.tables.rate import MINIMUM_KEY, Charge, ChargeClasses, Conditioned, RateFactor
+from ratecard.tables.rate import MINIMUM_KEY, Charge, ChargeClasses, Conditioned, RateFactor, named_conditions
 from ratecard.tables.scalars import Integer, Positive, Text
 from ratecard.tables.version import Example, Model, Version
 

@@ -151,6 +151,21 @@ class Conditioned(Charge):
         return {name: values for name, values in rate.attributes.items() if name not in own}
 
 
+def named_conditions(charges: Iterable[Charge], factors: Iterable[RateFactor] = ()) -> dict[str, set[str]]:
+    """Return the conditions that rates and factors of charges name, and further factors; of each the values."""
+    found: dict[str, set[str]] = {}
+    for charge in charges:
+        if isinstance(charge, Conditioned):
+            for rate in charge.rates:
+                for name, values in charge.conditions_of(rate).items():
+                    found.setdefault(name, set()).update(values)
+            factors = (*factors, *charge.factors)
+    for factor in factors:
+        for name, value in factor.conditions.items():
+            found.setdefault(name, set()).add(value)
+    return found
+
+
 class CountedCharge(Conditioned):
     """A charge of what is counted. Its options say how much is charged, in this order and in what its unit counts.
 

@@ -121,13 +121,18 @@ def _searches(case: Case) -> bool:
     return bool(getattr(case.version, "surcharges", {}).keys() & SEARCHES.keys())
 
 
+def _estimated(case: Case) -> bool:
+    """Return True for a text model; an estimate states no conditions."""
+    return case.found.type == "text" and not case.version.needed(case.prices.tables.meters)
+
+
 _BY_TOKEN = charged_by("tokens")
 OF_TOKENS = (
     Law(every_token_is_charged_once, _BY_TOKEN),
     Law(the_whole_prompt_chooses_one_tier, _BY_TOKEN),
     Law(every_dialect_costs_the_same, _BY_TOKEN),
     Law(a_search_adds_its_own_price, _searches),
-    Law(an_estimate_holds_what_it_will_cost, lambda case: case.found.type == "text"),
+    Law(an_estimate_holds_what_it_will_cost, _estimated),
 )
 
 
@@ -219,7 +224,10 @@ def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataO
                 price *= Fraction(factor.factor) if holds and not named.keys() & factor.conditions.keys() else 1
             expect(line.unit_rate == price, f"{line.source} costs {price} under {stated}", asked)
             holding = (each for each in factors[charge.charge] if each.conditions.items() <= stated.items())
-            met = {*named, *(name for each in holding if not named.keys() & each.conditions.keys() for name in each.conditions)}
+            met = {
+                *named,
+                *(name for each in holding if not named.keys() & each.conditions.keys() for name in each.conditions),
+            }
             expect(priced_by[charge.charge] <= met, f"{line.source} does not name all of {stated}", asked)
             expect(all(stated[name] in values for name, values in named.items()), f"It holds not for {stated}", asked)
 
@@ -227,7 +235,7 @@ def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataO
 def _priced_by(
     charge: Conditioned, version: MeteredVersion, stated: Mapping[str, str], declared: Mapping[str, UsageCondition]
 ) -> set[str]:
-    """Return the stated conditions that a charge has prices by, but for defaults and what its price is said to be without."""
+    """Return the stated conditions that a rate or a factor of a charge has to name."""
     said = charge.without_rate or {}
     names = {name for rate in charge.rates for name in charge.conditions_of(rate)}
     names |= {name for factor in (*charge.factors, *version.factors) for name in factor.conditions}
