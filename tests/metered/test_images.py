@@ -80,7 +80,8 @@ def test_a_choice_that_is_left_out_is_that_of_the_table(
 ) -> None:
     prices = made_up(tmp_path, "image", IMAGE % rates, more=f"defaults: {{{defaults}}}," if defaults else "")
     quote = sound(prices.rate({"type": "image", "model": "m", **fields}))
-    assert (quote.total, quote.lines[0].note) == (price, note)
+    assert quote.total == price
+    assert quote.lines[0].note == note
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_a_choice_without_a_default_is_required(
 ) -> None:
     prices = made_up(tmp_path, "image", IMAGE % rates, more=f"defaults: {{{defaults}}}," if defaults else "")
     usage = {"type": "image", "model": "m", **fields}
-    assert refused(prices, usage) == dict.fromkeys(missing, ["Required"])
+    assert refused(prices, usage) == {key: ["Required"] for key in missing}
 
 
 def test_an_edit_with_a_required_choice_is_in_the_sheet(tmp_path: Path) -> None:
@@ -112,7 +113,8 @@ def test_options_of_the_charge_follow_the_default_in_the_note(tmp_path: Path) ->
     image = (IMAGE % SIZES).replace("rates:", "started: 10, rates:")
     prices = made_up(tmp_path, "image", image, more="defaults: {resolution: 2K},")
     [line] = prices.rate({"type": "image", "model": "m", "n": 3}).lines
-    assert (line.amount, line.note) == (30, "resolution 2K by default; 3 counted; charged in blocks of 10")
+    assert line.amount == 30
+    assert line.note == "resolution 2K by default; 3 counted; charged in blocks of 10"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal
 from ratecard.base.messages import Finding, NotOffered, too_big, too_small
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import ANY_NUMBER, AUDIO_BODY, MOST_COUNTED, Method, Samples, UsageReading, least_charged
-from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Field, WholeNumber, WholeSeconds
 from ratecard.tables.card import Tables
@@ -31,6 +30,7 @@ class PerCharacter(CountedCharge, Method):
     TYPES: ClassVar = ("speech", "music")
     KINDS: ClassVar = (AUDIO_BODY,)
     NUMBERS: ClassVar = ("characters", "character_count")
+    SEVERAL: ClassVar = True
     method: Literal["per-character"]
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
@@ -55,6 +55,7 @@ class PerAudioSecond(CountedCharge, Method):
     TYPES: ClassVar = ("transcription", "music")
     KINDS: ClassVar = (AUDIO_BODY,)
     NUMBERS: ClassVar = ("seconds", "duration_seconds")
+    SEVERAL: ClassVar = True
     method: Literal["per-audio-second"]
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
@@ -174,7 +175,7 @@ class BandSeconds(WholeSeconds):
 
 def _counted(charge: Charge, metered: Metered, field: str, kind: str, expected: Field) -> UsageReading:
     """One required count times one rate; of music and bodies of audio, the other count has no effect."""
-    count, sku = metered.counter(charge), f"{metered.model.model}-{slug(charge.unit)}"
+    count, sku = metered.counter(charge), metered.unit_sku(charge)
     also = _SOUND if kind in ("music", AUDIO_BODY) else {}
     fields = {field: expected} | {name: other for name, other in also.items() if name != field}
     inert = tuple(name for name in fields if name != field)

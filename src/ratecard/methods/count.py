@@ -4,7 +4,6 @@ from typing import ClassVar, Literal
 
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import ANY_NUMBER, Method, Samples, UsageReading, least_charged
-from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.counts import Meterage
 from ratecard.requests.fields import RequestShape
@@ -20,12 +19,13 @@ class PerCount(CountedCharge, Method):
     ANY_METER: ClassVar = True
     TYPES: ClassVar = METERED_TYPES
     BESIDE: ClassVar = True
+    SEVERAL: ClassVar = True
     method: Literal["count"]
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
         """The count of the unit's meter."""
         meter, count = metered.units[self.unit].counts, metered.counter(self)
-        sku = f"{metered.model.model}-{slug(self.unit)}"
+        sku = metered.unit_sku(self)
 
         def lines(shape: RequestShape) -> list[LineItem]:
             number = shape["counts"].get(meter)

@@ -147,7 +147,8 @@ def _constraints(version: Version, meters: Meters) -> Iterator[tuple[str, Any]]:
         for name, each in named.items():
             yield name, tuple(dict.fromkeys(each.spellings(version.conditions[name]).values()))
         if named or version.defaults:
-            yield "defaults", {**version.default_values, **{name: each.default for name, each in named.items()}}
+            stated = {name: condition.default for name, condition in named.items() if condition.default}
+            yield "defaults", {**version.default_values, **stated}
 
 
 def _charge(charge: Charge, tables: Tables) -> ListedCharge:

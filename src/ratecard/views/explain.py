@@ -10,6 +10,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.money import multiply, text
 from ratecard.methods.method import Steps, method_of
 from ratecard.price_book import PriceBook
+from ratecard.rating.conditions import in_words
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.service_parameters import SEARCHES
@@ -101,6 +102,8 @@ def _facts(model: Model[Any], version: Version) -> dict[str, str]:
         facts["Line places"] = _words(version.line_places)
         if version.minimum:
             facts["Minimum"] = f"{text(version.minimum)} a request ({version.minimum_place})"
+        if version.not_sold:
+            facts["Not sold"] = "; ".join(map(in_words, version.not_sold))
     return {name: value for name, value in facts.items() if value}
 
 
