@@ -104,7 +104,6 @@ def charged(prices: PriceBook, usage: dict[str, Any]) -> dict[str, str]:
         ({"resolution": "1K"}, {"paint-fixed-1K-1img": "0.04"}),
         ({"resolution": "1K", "service_tier": "auto"}, {"paint-fixed-1K-1img": "0.04"}),
         ({"resolution": "1K", "service_tier": "batch"}, {"paint-batch-image-unit": "0.03"}),
-        ({"resolution": "2K", "service_tier": "flex"}, {"paint-fixed-2K-1img": "0.08"}),
         ({"resolution": "1K", "region": "south"}, {"paint-south-fixed-1K-1img": "0.044"}),
         (
             {"resolution": "1K", "service_tier": "batch", "region": "south"},
@@ -158,9 +157,10 @@ def test_songs_and_calls_have_them_too(prices: PriceBook) -> None:
     assert charged(prices, {"model": "sing", "duration_seconds": 90, "service_tier": "flex"}) == {
         "sing-flex-duration-based-120s": "1.5"
     }
-    assert charged(prices, {"model": "sing", "duration_seconds": 60, "service_tier": "flex"}) == {
-        "sing-duration-based-60s": "1"
-    }
+    with pytest.raises(QuoteError) as caught:
+        prices.rate({"model": "sing", "duration_seconds": 60, "service_tier": "flex"})
+    words = "Not sold. Expected 'no condition', received 'service_tier: flex'"
+    assert list(caught.value.problems) == [(("service_tier",), words)]
     batch = {"network": "ethereum-mainnet", "calls": [{"method": "eth_call"}], "region": "south"}
     assert charged(prices, batch) == {"call-south-ethereum-standard-credit": "0.4"}
 
@@ -176,6 +176,46 @@ def test_factors_of_a_version_are_for_its_own_charges_and_not_for_its_surcharges
     assert charged(prices, {"model": "dear-web", "count": 10, "service_tier": "batch"}) == {
         "dear-web-batch-krequest": "0.05"
     }
+
+
+@pytest.mark.parametrize("resolution", ["1K", "2K"])
+def test_a_value_that_is_sold_in_one_region_only_is_refused_in_others(prices: PriceBook, resolution: str) -> None:
+    with pytest.raises(QuoteError) as caught:
+        prices.rate({"model": "paint", "resolution": resolution, "service_tier": "flex"})
+    [(path, words)] = caught.value.problems
+    assert path == ("service_tier",)
+    assert ("| 'service_tier: flex, region: south'" in words) == (resolution == "2K")
+    assert words.endswith("received 'service_tier: flex'")
+
+
+def test_a_condition_without_a_default_chooses_the_rate_of_an_image() -> None:
+    images = IMAGES.replace("{resolution: 1K, ", "{gpu: small, ").replace("{resolution: 2K, rate", "{gpu: large, rate")
+    images = images.split("              - {service_tier")[0]
+    meters = METERS + "  - {condition: gpu, values: [small, large]}\n"
+    prices = book(
+        model("paint", "image", images + PAGES, "usage: {gpu: large, counts: {page: 0}}, total: 0.08"), meters=meters
+    )
+    usage = {"model": "paint", "counts": {"page": 0}}
+    assert [prices.rate({**usage, "gpu": size}).total for size in ("small", "large")] == [
+        Decimal("0.04"),
+        Decimal("0.08"),
+    ]
+    with pytest.raises(QuoteError) as caught:
+        prices.rate(usage)
+    assert list(caught.value.problems) == [(("gpu",), "Required. Expected 'small' | 'large'")]
+    assert {cell.quote.total for cell in price_cells(prices, "paint")} >= {Decimal("0.04"), Decimal("0.088")}
+    case = Case(prices, "paint")
+    for law in LAWS:
+        if law.applies(case):
+            check(law, case, max_examples=3)
+
+
+def test_a_charge_of_any_method_may_say_that_its_price_is_the_one_without_a_value() -> None:
+    songs = SONGS.replace("unit: image", "unit: song\n            without_rate: {flex: default}")
+    prices = book(model("sing", "music", songs, "usage: {duration_seconds: 61}, total: 2"), meters=METERS)
+    usage = {"model": "sing", "service_tier": "flex"}
+    assert charged(prices, {**usage, "duration_seconds": 60}) == {"sing-duration-based-60s": "1"}
+    assert charged(prices, {**usage, "duration_seconds": 90}) == {"sing-flex-duration-based-120s": "1.5"}
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ from ratecard.price_lists.peer import (
 from ratecard.price_lists.report import Imported
 from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, amount_at, specific_rates
 from ratecard.price_lists.write import import_list
+from ratecard.rating.conditions import Edge, WrittenRate, chosen
 from ratecard.tables.rate import Rate
-from ratecard.tables.token_rates import Edge, WrittenRate, chosen
 
 DAY = date(2026, 6, 1)
 LATER = date(2026, 7, 1)

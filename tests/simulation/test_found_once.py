@@ -11,7 +11,7 @@ from rows import table_of
 from usage import ROWS, row
 
 from ratecard import load_rate_card, simulate
-from ratecard.rating import tokens
+from ratecard.rating import conditions, tokens
 from ratecard.simulation.pricing.kept_outcomes import _texts
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.pricing.shape_price import ShapePrices
@@ -19,7 +19,6 @@ from ratecard.simulation.results.rows import EVEN, Row, made_rows
 from ratecard.simulation.usage.roll_up import uncollected
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.simulation.usage.shapes import UsageFamily
-from ratecard.tables import token_rates
 
 HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"
 
@@ -83,7 +82,7 @@ def test_what_rates_are_read_off_is_the_same_for_all_models(monkeypatch: pytest.
 
 
 def test_how_buckets_are_charged_is_found_once_for_models_alike() -> None:
-    caches = tokens._form, token_rates._parents
+    caches = tokens._form, conditions._parents
     for each in caches:
         each.cache_clear()
     prices = load_rate_card().at(ROWS[0]["timestamp"].date())

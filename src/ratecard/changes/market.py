@@ -22,12 +22,10 @@ from ratecard.changes.rates import described
 from ratecard.load.yaml_text import read_yaml_text
 from ratecard.price_book import PriceBook
 from ratecard.pricing.text import token_rates
-from ratecard.rating.factors import charge_under
+from ratecard.rating.conditions import EVERY_PROMPT, WrittenRate, charge_under, combinations_of, written_rates
 from ratecard.tables.card import Tables
-from ratecard.tables.conditions import combinations_of, named_conditions
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
-from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of
-from ratecard.tables.token_rates import EVERY_PROMPT, WrittenRate, written_rates
+from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of, named_conditions
 from ratecard.tables.units import Unit
 from ratecard.tables.windows import windows_of
 

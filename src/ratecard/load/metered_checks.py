@@ -7,12 +7,12 @@ from ratecard.base.messages import Finding
 from ratecard.base.suggestions import meant_or_allowed
 from ratecard.load.checks import check_line_places
 from ratecard.methods import METHODS
-from ratecard.methods.conditions import at_each_condition, check_factors
+from ratecard.methods.conditions import at_each_condition, check_factors, check_not_sold, check_without_rate
 from ratecard.methods.findings import below
 from ratecard.methods.hours import at_each_hour
 from ratecard.methods.method import AUDIO_BODY
 from ratecard.tables.metered import MeteredModel, MeteredVersion, TextModel, Tokens
-from ratecard.tables.meters import Meters
+from ratecard.tables.meters import TOKEN, Meters
 from ratecard.tables.rate import Charge, Conditioned
 
 
@@ -22,6 +22,7 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
     for index, version in enumerate(model.versions):
         seen: set[str] = set()
         yield from below(("versions", index), check_factors(version.factors, meters))
+        yield from below(("versions", index), check_not_sold(version, meters))
         if getattr(version, "surcharges", None) and version.tokens is None:
             yield (
                 ("versions", index, "surcharges"),
@@ -40,7 +41,11 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
             method = METHODS[charge.method]
             if not method.beside:
                 # Of what bodies of audio ask for, one charge is billed.
-                if seen and (charge.method in seen or AUDIO_BODY in method.kinds):
+                if (
+                    seen
+                    and (charge.method in seen or AUDIO_BODY in method.kinds)
+                    and not (method.several and seen == {charge.method})
+                ):
                     yield (*at, "method"), f"method {charge.method}: a second charge would never be billed; keep one"
                 seen.add(charge.method)
             yield from below(at, _check_charge(version, charge, model.type, meters))
@@ -51,6 +56,8 @@ def _check_charge(version: MeteredVersion, charge: Charge, type_: str, meters: M
     check = partial(METHODS[charge.method].check, version=version, type_=type_, meters=meters)
     if isinstance(charge, Conditioned):
         yield from check_factors(charge.factors, meters, version.factors)
+        meter = meters.by_name.get(TOKEN) if isinstance(charge, Tokens) else None
+        yield from check_without_rate(charge.without_rate or {}, meter, meters.conditions)
         if not isinstance(charge, Tokens):  # its rates are chosen together with buckets and tiers
             check = partial(at_each_condition, version, meters=meters, check=check)
     yield from at_each_hour(version, charge, check)

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal
 from ratecard.base.messages import Finding, NotOffered, too_big, too_small
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import ANY_NUMBER, AUDIO_BODY, MOST_COUNTED, Method, Samples, UsageReading, least_charged
-from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Field, WholeNumber, WholeSeconds
 from ratecard.tables.card import Tables
@@ -88,7 +87,7 @@ class BandSeconds(WholeSeconds):
 
 def _counted(charge: Charge, metered: Metered, field: str, kind: str, expected: Field) -> UsageReading:
     """One required count times one rate; of music and bodies of audio, the other count has no effect."""
-    count, sku = metered.counter(charge), f"{metered.model.model}-{slug(charge.unit)}"
+    count, sku = metered.counter(charge), metered.unit_sku(charge)
     also = _SOUND if kind in ("music", AUDIO_BODY) else {}
     fields = {field: expected} | {name: other for name, other in also.items() if name != field}
     inert = tuple(name for name in fields if name != field)
@@ -102,6 +101,7 @@ class Characters(Method[PerCharacter]):
     types = ("speech", "music")
     kinds = (AUDIO_BODY,)
     numbers = ("characters", "character_count")
+    several = True
 
     def reading(self, charge: PerCharacter, metered: Metered, kind: str) -> UsageReading | None:
         """The count of characters."""
@@ -125,6 +125,7 @@ class Seconds(Method[PerAudioSecond]):
     types = ("transcription", "music")
     kinds = (AUDIO_BODY,)
     numbers = ("seconds", "duration_seconds")
+    several = True
 
     def reading(self, charge: PerAudioSecond, metered: Metered, kind: str) -> UsageReading | None:
         """The count of seconds."""

@@ -4,7 +4,6 @@ from typing import ClassVar, Literal
 
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import ANY_NUMBER, Method, Samples, UsageReading, least_charged
-from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.counts import Meterage
 from ratecard.requests.fields import RequestShape
@@ -26,12 +25,12 @@ class PricedByCount(Method[PerCount]):
 
     charge = PerCount
     types = METERED_TYPES
-    beside = True
+    beside = several = True
 
     def reading(self, charge: PerCount, metered: Metered, kind: str) -> UsageReading | None:
         """The count of the unit's meter."""
         meter, count = metered.units[charge.unit].counts, metered.counter(charge)
-        sku = f"{metered.model.model}-{slug(charge.unit)}"
+        sku = metered.unit_sku(charge)
 
         def lines(shape: RequestShape) -> list[LineItem]:
             number = shape["counts"].get(meter)

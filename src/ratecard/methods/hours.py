@@ -7,9 +7,9 @@ from functools import cache
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.methods.findings import CheckOfCharge, of_all_cases, placed
+from ratecard.rating.conditions import chosen, written_rates
 from ratecard.tables.metered import Tokens
 from ratecard.tables.rate import HOURS, WEEKDAYS, WINDOW, ZONE, Accepting, Charge, Rate
-from ratecard.tables.token_rates import chosen, written_rates
 from ratecard.tables.windows import DAYS, Window, held_rates, read_hours, window_of, zone_of, zones
 
 _MINUTES_OF_DAY = 24 * 60

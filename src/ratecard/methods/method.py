@@ -77,8 +77,10 @@ class Method(Generic[AnyCharge]):
     types: tuple[str, ...]
     # What it prices beside usages of its model's own type: usages of another, or bodies of `audio`.
     kinds: tuple[str, ...] = ()
-    # Whether a version may have such charges, also several, together with charges of any other method.
+    # Whether a version may have such charges together with charges of any other method.
     beside = False
+    # Whether it may have several of them, each of which has a line for the same count.
+    several = False
     # What it counts, by the options of its tables, where their names do not say it.
     formula: ClassVar[str] = ""
     # The fields of a request whose words the rates name.

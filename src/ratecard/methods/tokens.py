@@ -3,23 +3,27 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ratecard.base.messages import Finding
-from ratecard.methods.conditions import check_attribute, check_without_rate, contradict
+from ratecard.methods.conditions import check_attribute, contradict
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import Method, Samples, UsageReading
-from ratecard.requests.counters import usage_of_buckets
-from ratecard.tables.card import Tables
-from ratecard.tables.conditions import combinations_of, in_full, named_conditions
-from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, MeteredVersion, Tokens
-from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
-from ratecard.tables.token_rates import (
+from ratecard.rating.conditions import (
     EVERY_PROMPT,
+    Resolver,
     WrittenRate,
+    beside_defaults,
     chosen,
-    counts_in,
+    combinations_of,
+    in_full,
     more_specific,
     tiers_of,
     written_rates,
 )
+from ratecard.rating.tokens import TokenRates
+from ratecard.requests.counters import usage_of_buckets
+from ratecard.tables.card import Tables
+from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, MeteredVersion, Tokens
+from ratecard.tables.meters import COMPLETION, PROMPT, Meters
+from ratecard.tables.rate import named_conditions
 
 _MILLION = 1_000_000
 _CONTEXTS = ("base", "extended")
@@ -36,8 +40,6 @@ class TokensByBucket(Method[Tokens]):
     def check(self, charge: Tokens, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Each rate names buckets, conditions and a tier; of two that can hold, one is more specific."""
         before = list(_check_lines(charge, meters))
-        if TOKEN in meters.by_name:  # else no bucket of the rates is known, which is said above
-            before += check_without_rate(charge.without_rate, meters.by_name[TOKEN])
         yield from before
         if before:
             return
@@ -50,6 +52,7 @@ class TokensByBucket(Method[Tokens]):
                 words = f"begins where another rate says {edges[each.edge.above]}. Write all of this tier in one way"
                 yield ("rates", index), words
         yield from _check_twice(lines, written)
+        yield from _check_parts(charge, version, lines, written, meters)
         contexts = {name for rate in charge.rates for name in rate.attributes.get(CONTEXT, ()) if name in _CONTEXTS}
         # What the charge refuses by its own words needs no rate; but a tier is that of a prompt with a price.
         needed = {PROMPT: True, COMPLETION: type_ == "text"}
@@ -79,19 +82,23 @@ class TokensByBucket(Method[Tokens]):
         return None
 
     def samples(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """A million tokens at each rate, or the longest prompt of its tier; and under each factor."""
+        """A million tokens at each rate, or the longest prompt of its tier; and under each factor, if that is sold."""
         edges = tiers_of(written_rates(charge))
+        rates = TokenRates("", charge, 1, tables.meters, version.factors)
+        needed = version.first_values(tables.meters)
         for each in written_rates(charge):
             further = [above for above in edges if above > each.edge.above]
             longest = further[0] if further else max(_MILLION, each.edge.above + 1)
             if tables.meters.in_completion(each.bucket):
-                counts = counts_in(tables.meters, each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
+                counts = _counts_in(tables.meters, each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
             else:
-                counts = counts_in(tables.meters, each.bucket, longest)
-            yield {**usage_of_buckets(counts), **each.conditions}
-            for factor in (*charge.factors, *version.factors):
-                if not factor.conditions.keys() & each.conditions.keys():
-                    yield {**usage_of_buckets(counts), **each.conditions, **factor.conditions}
+                counts = _counts_in(tables.meters, each.bucket, longest)
+            factors = (factor.conditions for factor in (*charge.factors, *version.factors))
+            named = {**needed, **each.conditions}
+            for stated in (named, *({**named, **more} for more in factors if not more.keys() & each.conditions.keys())):
+                tier = rates.tier(counts[PROMPT], stated)
+                if not version.refuses(stated, tables.meters) and tier.lines((*counts,))(*counts.values()):
+                    yield {**usage_of_buckets(counts), **stated}
 
     def edges(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Every bucket, at both sides of where each tier begins, under every combination of conditions."""
@@ -100,8 +107,16 @@ class TokensByBucket(Method[Tokens]):
         for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
             for bucket in tables.meters.buckets:
                 tokens = 1 if tables.meters.in_completion(bucket) else prompt
-                usage = usage_of_buckets(counts_in(tables.meters, bucket, tokens, prompt))
+                usage = usage_of_buckets(_counts_in(tables.meters, bucket, tokens, prompt))
                 yield from ({**usage, **conditions} for conditions in stated)
+
+
+def _counts_in(meters: Meters, bucket: str, tokens: int, prompt: int = 0) -> dict[str, int]:
+    """Return inclusive counts of tokens in one bucket alone; beside a bucket of the completion, the whole `prompt`."""
+    own = meters.buckets[bucket]
+    counts = {PROMPT: prompt, COMPLETION: 0}
+    counts |= {name: tokens for name, other in meters.buckets.items() if own.within(other)}
+    return counts | {bucket: tokens}
 
 
 def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
@@ -156,6 +171,36 @@ def _check_twice(lines: Mapping[int, int], written: Sequence[WrittenRate]) -> It
                     words += f" of a prompt of {above + 1} tokens"
                     yield ("rates", lines[id(one.rate)]), f"{words}{named}. Write the rate for both"
                     break
+
+
+def _check_parts(
+    charge: Tokens, version: MeteredVersion, lines: Mapping[int, int], written: Sequence[WrittenRate], meters: Meters
+) -> Iterator[Finding]:
+    """Check that a part has a rate under the conditions of a rate of its whole: neither names more of the two.
+
+    Each rate of a part has one finding at most.
+    """
+    resolver, priced = Resolver(charge, meters, version.factors), dict.fromkeys(each.bucket for each in written)
+    said, wrong = charge.without_rate, set[int]()
+    if not (resolver.named.keys() <= meters.condition.keys() and priced.keys() <= meters.buckets.keys()):
+        return  # said already
+    for each in sorted(written, key=lambda each: len(meters.buckets[each.bucket].dimensions), reverse=True):
+        stated = beside_defaults(each.conditions, meters)
+        if not stated or version.refuses(stated, meters):
+            continue
+        full = resolver.in_full(stated)
+        for part in priced:
+            if not meters.buckets[part].within(meters.buckets[each.bucket]):
+                continue
+            held = chosen(written, part, each.edge.above, full)
+            unmet = resolver.factored(held.rate, held.conditions, full).unmet if held else ()
+            name = next((name for name in unmet if said.get(stated[name], said.get(name)) != "refuse"), None)
+            if held and name and lines[id(held.rate)] not in wrong:
+                wrong.add(lines[id(held.rate)])
+                words = f"no rate for {part} tokens, {_tier_words(each.edge.sku)}{_shown(stated)}: line"
+                words += f" {each.rate.source.rpartition(':')[2]} has one for {each.bucket}, of which they are part."
+                words += f" Write one, or without_rate: {{{stated[name]}: default}} for the price without it"
+                yield ("rates", lines[id(held.rate)]), words
 
 
 def _shown(conditions: Mapping[str, str]) -> str:

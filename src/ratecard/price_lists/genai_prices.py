@@ -138,7 +138,7 @@ def _conditions(models: Sequence[Any]) -> Iterator[PeerCondition]:
             default = next((value for value, is_default in found.items() if is_default), "standard")
             yield PeerCondition(name, tuple(dict.fromkeys((default, *found))), default)
         elif further := [value for value in found if value not in (*shipped.values, *shipped.same_as)]:
-            yield PeerCondition(name, (*shipped.values, *further), shipped.default, shipped.same_as)
+            yield PeerCondition(name, (*shipped.values, *further), shipped.default or "standard", shipped.same_as)
 
 
 def _defaults(conditions: Sequence[PeerCondition]) -> dict[str, frozenset[str]]:
@@ -148,7 +148,8 @@ def _defaults(conditions: Sequence[PeerCondition]) -> dict[str, frozenset[str]]:
 
 
 def _default_words(each: UsageCondition | PeerCondition) -> frozenset[str]:
-    return frozenset((each.default, *(word for word, value in each.same_as.items() if value == each.default)))
+    words = (each.default, *(word for word, value in each.same_as.items() if value == each.default))
+    return frozenset(filter(None, words))
 
 
 def _prices(prices: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil
 
 from ratecard.base.money import EXACT, LINE_PLACES, multiply, part_of, plain_text
-from ratecard.rating.factors import NO_FACTORS, StatedRate
+from ratecard.rating.conditions import NO_FACTORS, NotSoldError, StatedRate
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.rate import Charge, CountedCharge, Rate
 
@@ -30,6 +30,8 @@ def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCo
         if times != 1:
             count, note = multiply(count, times), note and f"{note}; times {times}"
         if isinstance(rate, StatedRate):
+            if rate.factored.unmet:
+                raise NotSoldError([(name, rate.refusal.message()) for name in rate.factored.unmet])
             sku, factors = rate.sku(sku), rate.factored.factors
             note = "; ".join(filter(None, (*rate.factored.notes, note)))
         by = LineRate(sku, charge.unit, unit_rate, rate.source, note, of_unit, line_places, factors)

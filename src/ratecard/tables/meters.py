@@ -69,6 +69,8 @@ def own_counts(wholes: Mapping[str, Collection[str]]) -> dict[str, dict[str, int
 
 
 WithoutRate = Literal["parent", "refuse"]
+# What a charge may say of the same; `default`, of a condition, is the price without it.
+OfCharge = Literal["parent", "refuse", "default"]
 
 
 class Meter(Frozen):
@@ -86,11 +88,14 @@ class Meter(Frozen):
 
 
 class UsageCondition(Frozen):
-    """A condition of a request: its values, the default of a request that states none, and other spellings."""
+    """A condition of a request: its values, the default of a request that states none, and other spellings.
+
+    One without a default must be stated by every usage of a model that has prices by it.
+    """
 
     condition: Id
     values: Words
-    default: Id
+    default: Id | None = None
     same_as: dict[str, Id] = Field(default_factory=dict)
 
     def spellings(self, values: Iterable[str]) -> dict[str, str]:

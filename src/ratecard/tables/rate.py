@@ -16,10 +16,11 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
 from ratecard.base.money import multiply, plain
+from ratecard.tables.meters import OfCharge
 from ratecard.tables.scalars import (
-    Factor,
     Frozen,
     Id,
+    Multiplier,
     Number,
     Positive,
     PositiveQuantity,
@@ -99,7 +100,7 @@ class RateFactor(Frozen):
     It holds for requests under these conditions, on rates that do not name them.
     """
 
-    factor: Factor
+    factor: Multiplier
     conditions: dict[str, Id]
     source: str = Field(default="", alias=SOURCE_KEY, exclude=True)
 
@@ -156,15 +157,35 @@ class Charge(Frozen):
 
 
 class Conditioned(Charge):
-    """A charge whose rates may name conditions of meters.yaml; `factors` hold for those that do not."""
+    """A charge whose rates may name conditions of meters.yaml; `factors` hold for those that do not.
+
+    A request that states a condition has no price at a rate that neither names it nor has a factor for it, unless
+    `without_rate` says, by condition or by value, that the price is the one without it: `{batch: default}`.
+    """
 
     SPECIFIC: ClassVar = True
     factors: Annotated[tuple[RateFactor, ...], Field(max_length=MOST_RATES)] = ()
+    without_rate: dict[str, OfCharge] | None = None
 
     def conditions_of(self, rate: Rate) -> dict[str, Words]:
         """The conditions that a rate names, with their values."""
         own = (*self.ATTRIBUTES, *WINDOW)
         return {name: values for name, values in rate.attributes.items() if name not in own}
+
+
+def named_conditions(charges: Iterable[Charge], factors: Iterable[RateFactor] = ()) -> dict[str, set[str]]:
+    """Return the conditions that rates and factors of charges name, and further factors; of each the values."""
+    found: dict[str, set[str]] = {}
+    for charge in charges:
+        if isinstance(charge, Conditioned):
+            for rate in charge.rates:
+                for name, values in charge.conditions_of(rate).items():
+                    found.setdefault(name, set()).update(values)
+            factors = (*factors, *charge.factors)
+    for factor in factors:
+        for name, value in factor.conditions.items():
+            found.setdefault(name, set()).add(value)
+    return found
 
 
 class CountedCharge(Conditioned):

@@ -32,6 +32,7 @@ _MANY = 1_000_000
 def counted_usages(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Usages:
     """Usages of a model that is charged neither as video nor by tokens: what the methods of its charges read."""
     named = {"model": model.model} if model.type != "rpc" else {}  # a usage of RPC has none
+    named |= version.first_values(prices.tables.meters)
     metered = prices.compiler.metered(model, version, prices.limits.rates)
     ways: list[Usages] = []
     for kind in dict.fromkeys((model.type, "upscale", "image")):
@@ -91,6 +92,7 @@ def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: M
     rates, prompts = token_rates(metered), st.integers(0, _MANY)
     for edge in rates.thresholds:
         prompts |= st.sampled_from((edge, edge + 1)) | st.integers(edge + 1, 10 * edge + 1)
+    named = {"type": model.type, "model": model.model, **version.first_values(prices.tables.meters)}
     usage: dict[str, Any] = {"prompt_tokens": draw(prompts) if rates.prices(PROMPT) else 0}
     if model.type == "text":
         usage["completion_tokens"] = draw(st.integers(0, _MANY)) if rates.prices(COMPLETION) else 0
@@ -102,7 +104,7 @@ def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: M
     if details:
         usage["prompt_tokens_details"] = details
     counts = counts_of(readings_of(metered, model.type))
-    return {"type": model.type, "model": model.model, "usage": usage} | draw(st.fixed_dictionaries(counts))
+    return {**named, "usage": usage} | draw(st.fixed_dictionaries(counts))
 
 
 @st.composite
