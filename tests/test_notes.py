@@ -211,8 +211,8 @@ def test_unlikely_dates_are_noted(tmp_path: Path, effective: datetime, checked: 
         ("{prompt_tokens: 0, completion_tokens: 0}", [(17, "no example reaches charge tokens, by the mtoken")]),
         (TRIED, [(18, "no example has a prompt above 2000k"), (19, "no example reaches lines 19, 20")]),
         (
-            "{prompt_tokens: 1000000, completion_tokens: 1000000, service_tier: batch}",
-            [(17, "no example reaches this line"), (18, "no example has a prompt above 2000k")],
+            "{prompt_tokens: 1000000, completion_tokens: 0, service_tier: batch}",
+            [(17, "no example reaches lines 17, 19"), (18, "no example has a prompt above 2000k")],
         ),
         ("{prompt_tokens: 3000000, completion_tokens: 0}", [(17, "no example reaches lines 17, 19, 20, 21")]),
     ],

@@ -8,12 +8,20 @@ from ratecard.base.errors import Fault
 from ratecard.examples import Worked
 from ratecard.methods.conditions import contradict
 from ratecard.methods.hours import rates_at_each_hour
+from ratecard.rating.conditions import (
+    EVERY_PROMPT,
+    Edge,
+    WrittenRate,
+    combinations_of,
+    held_under,
+    in_full,
+    more_specific,
+    written_rates,
+)
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.conditions import combinations_of, held_under, in_full, named_conditions
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Accepting, Charge, Conditioned, Rate, RateFactor
-from ratecard.tables.token_rates import EVERY_PROMPT, Edge, WrittenRate, more_specific, written_rates
+from ratecard.tables.rate import Accepting, Charge, Conditioned, Rate, RateFactor, named_conditions
 from ratecard.tables.version import Version
 
 _YEAR, _QUARTER = timedelta(days=365), timedelta(days=90)
@@ -136,10 +144,11 @@ class _Applying:
     """Which rates of a charge some request takes, and which factors multiply one of these."""
 
     def __init__(self, version: Version, charge: Charge, meters: Meters) -> None:
-        self._version, self._charge, self._meters = cast(Accepting, version), charge, meters
+        self._version, self._charge, self._meters = version, charge, meters
+        self._accepting = cast(Accepting, version)
         self._values = version.conditions if isinstance(version, MeteredVersion) else {}
         self._longest = version.context_tokens if isinstance(version, TextVersion) else None
-        self._moments = [_moment(charge, numbered) for numbered in rates_at_each_hour(self._version, charge)]
+        self._moments = [_moment(charge, numbered) for numbered in rates_at_each_hour(self._accepting, charge)]
         self.rates = {index for moment in self._moments for index in self._taken(moment, {})}
 
     def multiplies(self, factor: RateFactor) -> bool:
@@ -176,8 +185,9 @@ class _Applying:
             charge = moment.charge.model_copy(update={"factors": ()})
             names = [name for name in named_conditions([charge]) if name not in conditions]
             for stated in self._combinations(names):
-                full = in_full((*names, *conditions), {**stated, **conditions}, self._meters)
-                yield from (moment.indexes[index] for index, _ in held_under(self._version, charge, full))
+                full = in_full(self._values, {**stated, **conditions}, self._meters)
+                if self._sold(full):
+                    yield from (moment.indexes[index] for index, _ in held_under(self._accepting, charge, full))
         else:
             yield from moment.indexes
 
@@ -186,10 +196,13 @@ class _Applying:
         better = [other for other in others if other is not rate and more_specific(other, rate)]
         names = dict.fromkeys(name for other in better for name in other.conditions if name not in conditions)
         for stated in self._combinations(names):
-            full = {**conditions, **in_full(names, stated, self._meters)}
-            if not any(other.conditions.items() <= full.items() for other in better):
+            full = in_full(self._values, {**stated, **conditions}, self._meters)
+            if self._sold(full) and not any(other.conditions.items() <= full.items() for other in better):
                 return True
         return False
+
+    def _sold(self, conditions: Mapping[str, str]) -> bool:
+        return not (isinstance(self._version, MeteredVersion) and self._version.refuses(conditions, self._meters))
 
     def _combinations(self, names: Iterable[str]) -> Iterator[dict[str, str]]:
         """Yield what requests can state of these conditions, without defaults."""

@@ -53,6 +53,10 @@ ENTRIES = """{
       {"range": [32000.0, 1000000.0], "input_cost_per_token": 3e-06, "output_cost_per_token": 4e-06}
     ]
   },
+  "paint-x": {
+    "litellm_provider": "openai", "mode": "image_generation", "input_cost_per_token": 5e-06,
+    "input_cost_per_token_batches": 2.5e-06, "output_cost_per_image_token": 4e-05
+  },
   "sora-x": {
     "litellm_provider": "openai", "mode": "video_generation",
     "output_cost_per_second": 0.1, "output_cost_per_second_1080p": 0.3
@@ -134,8 +138,13 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     # Without a price of its own above 200,000, a tier has the standard one.
     ("openai/gpt-x", {"tokens": {"input": 200_000, "output": 1}, "service_tier": "priority"}, "600020"),
     ("openai/gpt-x", {"tokens": {"input": 200_001, "output": 1}, "service_tier": "fast"}, "800024"),
-    # A batch has its own prices at any length, and half of the output where it has none.
-    ("openai/gpt-x", {"tokens": {"input": 200_001, "output": 2}, "service_tier": "batch"}, "200011"),
+    # A batch has its own prices up to where longer prompts have others, and half of the output where it has none.
+    ("openai/gpt-x", {"tokens": {"input": 200_000, "output": 2}, "service_tier": "batch"}, "200010"),
+    (
+        "openai/gpt-x",
+        {"tokens": {"input": 9, "cache_input": 9}, "service_tier": "batch", "data_residency": "eu"},
+        "0.99",
+    ),
     ("openai/gpt-x", {"tokens": {"input": 100, "output": 10}, "data_residency": "eu"}, "330"),
     ("openai/gpt-x", {"tokens": {"input": 0}, "counts": {"web_search": 2}}, "40000"),
     ("openai/gpt-x", {"tokens": {"input": 0}, "counts": {"web_search": 2}, "search_context_size": "high"}, "60000"),
@@ -164,12 +173,15 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
         {"tokens": {"input": 200_001, "cache_write": 200_001, "cache_write_1h": 200_001}},
         "1000005",
     ),
-    # In a batch it has that of writing.
     (
         "anthropic/lasting-x",
-        {"tokens": {"input": 9, "cache_write": 9, "cache_write_1h": 9}, "service_tier": "batch"},
-        "9",
+        {"tokens": {"input": 200_001, "cache_write": 200_001, "cache_write_1h": 200_001}, "service_tier": "priority"},
+        "600003",
     ),
+    ("anthropic/lasting-x", {"tokens": {"input": 9, "cache_write": 9}, "service_tier": "batch"}, "9"),
+    # Where only images made have a price, other output has it too, but not in a batch.
+    ("openai/paint-x", {"tokens": {"input": 10, "output": 10}}, "450"),
+    ("openai/paint-x", {"tokens": {"input": 10, "output": 10, "output_image": 10}, "service_tier": "batch"}, "225"),
     ("dashscope/qwen-x", {"tokens": {"input": 32_000, "output": 1}}, "32002"),
     ("dashscope/qwen-x", {"tokens": {"input": 32_001, "output": 1}}, "96007"),
     ("openai/sora-x", {"counts": {"video_second": 5}}, "500000"),
@@ -196,6 +208,23 @@ def test_a_usage(prices: ratecard.PriceBook, model: str, usage: dict[str, Any], 
 def test_tokens_without_a_price_are_refused(prices: ratecard.PriceBook, model: str, bucket: str) -> None:
     with pytest.raises(ratecard.QuoteError, match=f"No price is known for {bucket} tokens of this model"):
         prices.rate({"model": model, "tokens": {"input": 0, "output": 0} | {bucket: 1}})
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens", "bucket"),
+    [
+        ("openai/gpt-x", {"input": 200_001}, "input"),
+        ("anthropic/lasting-x", {"input": 9, "cache_write": 9, "cache_write_1h": 9}, "cache_write_1h"),
+        ("openai/paint-x", {"input": 10, "output": 10, "output_image": 9}, "output"),
+    ],
+)
+def test_what_a_batch_costs_is_refused_where_the_list_does_not_say_it(
+    prices: ratecard.PriceBook, model: str, tokens: dict[str, int], bucket: str
+) -> None:
+    usage = {"model": model, "tokens": {"output": 0, **tokens}}
+    assert prices.rate(usage).total
+    with pytest.raises(ratecard.QuoteError, match=f"{bucket} tokens under these conditions"):
+        prices.rate({**usage, "service_tier": "batch"})
 
 
 def test_a_condition_that_an_entry_does_not_price_is_refused(prices: ratecard.PriceBook) -> None:

@@ -58,7 +58,7 @@ class TokensByBucket(Tokens, Method):
                 index = lines[id(each.rate)]
                 words = f"begins where another rate says {edges[each.edge.above]}. Write all of this tier in one way"
                 yield ("rates", index), words
-        yield from _check_twice(lines, written)
+        yield from _check_twice(self, version, lines, written, meters)
         yield from _check_parts(self, version, lines, written, meters)
         contexts = {name for rate in self.rates for name in rate.attributes.get(CONTEXT, ()) if name in _CONTEXTS}
         # What the charge refuses by its own words needs no rate; but a tier is that of a prompt with a price.
@@ -153,11 +153,24 @@ def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
                     yield ("rates", index, name), words
 
 
-def _check_twice(lines: Mapping[int, int], written: Sequence[WrittenRate]) -> Iterator[Finding]:
+def _check_twice(
+    charge: Tokens, version: MeteredVersion, lines: Mapping[int, int], written: Sequence[WrittenRate], meters: Meters
+) -> Iterator[Finding]:
     """Check that of two rates that can hold for one request, one is more specific, or a third settles it.
 
-    `lines` is the index of each rate by its identity. Each has one finding at most.
+    Nothing has to be settled that is refused: a combination that is not sold, and a condition that the rate of the
+    higher tier does not name, where `without_rate` refuses it. `lines` is the index of each rate by its identity. Each
+    has one finding at most.
     """
+
+    def is_refused(one: WrittenRate, other: WrittenRate) -> bool:
+        lower, higher = sorted((one, other), key=lambda each: each.edge.above)
+        unmet = lower.conditions.items() - higher.conditions.items() if lower.edge.above < higher.edge.above else ()
+        stated = ((name, value) for name, value in unmet if value != meters.condition[name].default)
+        if any(charge.without_rate.get(value, charge.without_rate.get(name)) == "refuse" for name, value in stated):
+            return True
+        return version.refuses({**one.conditions, **other.conditions}, meters) is not None
+
     for number, one in enumerate(written):
         for other in written[:number]:
             if one.bucket != other.bucket or contradict(one.conditions, other.conditions):
@@ -168,7 +181,7 @@ def _check_twice(lines: Mapping[int, int], written: Sequence[WrittenRate]) -> It
                 )
                 yield ("rates", lines[id(one.rate)]), words
                 break
-            if not (more_specific(one, other) or more_specific(other, one)):
+            if not (more_specific(one, other) or more_specific(other, one) or is_refused(one, other)):
                 conditions, above = {**one.conditions, **other.conditions}, max(one.edge.above, other.edge.above)
                 best = chosen(written, one.bucket, above, conditions)
                 if best is None or not (more_specific(best, one) and more_specific(best, other)):

@@ -329,16 +329,35 @@ class _Entry:
             of_bucket = [
                 PricedCase({"service_tier": tier} if tier else {}, amounts)
                 for tier, found in cases.items()
-                if (amounts := found.get(bucket) or found.get(_whole_of(bucket, found)))
+                if (amounts := found.get(bucket) or self._of_whole(bucket, tier, cases))
             ]
-            kept = [("service_tier", tier) for tier in tiers] if not rates else []
+            kept = [("service_tier", tier) for tier in tiers if tier == _BATCH or not rates]
+            ends = {case.conditions.get("service_tier"): case.amounts[-1][0] for case in of_bucket}
             for rate in specific_rates(of_bucket, kept):
+                # What a batch costs beyond its last price is not said: such prompts are refused.
+                if rate.conditions.get("service_tier") == _BATCH and rate.above > ends[_BATCH]:
+                    continue
                 edge = None if rate.above == EVERY_LENGTH else rate.above
                 above, begins = (None, edge + 1) if edge is not None and self.inclusive else (edge, None)
                 rates.append(
                     PeerRate(multiply(rate.amount, _MILLION), bucket, above, begins, conditions=rate.conditions)
                 )
-        yield PeerCharge(TOKEN, int(_MILLION), tuple(rates), without_rate(cases[""]), tuple(self.factors))
+        # A tier that does not price something leaves it as it is. A batch prices all that it has a price for.
+        silent = dict.fromkeys((tier for tier in tiers if tier != _BATCH), "default")
+        silent |= {_BATCH: "refuse"} if _BATCH in tiers else {}
+        of = {**without_rate(cases[""]), **silent}
+        yield PeerCharge(TOKEN, int(_MILLION), tuple(rates), of, tuple(self.factors))
+
+    def _of_whole(self, bucket: str, tier: str, cases: Mapping[str, Mapping[str, TierAmounts]]) -> TierAmounts | None:
+        """The amounts of a bucket without a price of its own in a service tier: those of the bucket that contains it.
+
+        The calculation of a batch does not look at how long a cache is kept. So where the list has a price of that, it
+        has none in a batch; nor has what is made where only images have a price.
+        """
+        standard, found = cases[""], cases[tier]
+        if tier == _BATCH and bucket in _BY_LIFETIME.values() and standard[bucket] != standard.get("cache_write"):
+            return None
+        return found.get(_whole_of(bucket, found))
 
     def _edges(self, tier: str) -> list[int]:
         """Where prompts begin to cost another price: those of the standard tier count in every tier."""

@@ -364,12 +364,15 @@ def edge_of(name: str, threshold: int) -> Edge:
 
 
 def chosen(written: Iterable[WrittenRate], bucket: str, above: int, stated: Stated) -> WrittenRate | None:
-    """Return the rate of a bucket in a tier, under conditions: the most specific that holds; None if none does."""
+    """Return the rate of a bucket in a tier, under conditions: the most specific that holds; None if none does.
+
+    Where neither of two names more, it is that of the higher tier: tables have such only where it is refused.
+    """
     best: WrittenRate | None = None
     for each in written:
         if each.bucket != bucket or each.edge.above > above or not each.conditions.items() <= stated.items():
             continue
-        if best is None or more_specific(each, best):
+        if best is None or each.edge.above > best.edge.above or more_specific(each, best):
             best = each
     return best
 

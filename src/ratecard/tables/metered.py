@@ -49,7 +49,7 @@ class MeteredVersion(Version):
     defaults: dict[str, Text] | None = None
     charges: tuple[Annotated[Charge, METERED_CHARGES], ...]
     factors: tuple[RateFactor, ...] = ()
-    not_sold: tuple[dict[str, Text], ...] | None = None
+    not_sold: tuple[dict[str, Id], ...] | None = None
     minimum: Positive | None = None
     minimum_place: str = Field(default="", alias=MINIMUM_KEY, exclude=True)
     rounding: Literal["none"]

@@ -18,9 +18,9 @@ from pydantic_core.core_schema import no_info_plain_validator_function
 from ratecard.base.money import multiply, plain
 from ratecard.tables.meters import OfCharge
 from ratecard.tables.scalars import (
-    Factor,
     Frozen,
     Id,
+    Multiplier,
     Number,
     Positive,
     PositiveQuantity,
@@ -100,7 +100,7 @@ class RateFactor(Frozen):
     It holds for requests under these conditions, on rates that do not name them.
     """
 
-    factor: Factor
+    factor: Multiplier
     conditions: dict[str, Id]
     source: str = Field(default="", alias=SOURCE_KEY, exclude=True)
 

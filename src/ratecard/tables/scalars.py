@@ -137,9 +137,8 @@ def read_positive(given: object) -> Decimal:
 def read_factor(given: object) -> Decimal:
     """As `read_positive`; what costs nothing is not said by a factor."""
     if not (number := read_number(given)):
-        raise ValueError(
-            "must be more than zero: it makes everything free. Write rates of 0 under these conditions instead"
-        )
+        words = "must be more than zero: it makes everything free. Write rates of 0 under these conditions instead"
+        raise ValueError(words)
     return number
 
 
@@ -179,9 +178,8 @@ def read_percent(given: object) -> Decimal:
 def read_integer(given: object) -> int:
     """A whole number, zero or more."""
     if isinstance(given, str) and given.isdecimal() and len(given) > _MOST_DIGITS:
-        raise ValueError(
-            f"is not a whole number of at most {_MOST_DIGITS} digits. Allowed: at most {'9' * _MOST_DIGITS}"
-        )
+        most = "9" * _MOST_DIGITS
+        raise ValueError(f"is not a whole number of at most {_MOST_DIGITS} digits. Allowed: at most {most}")
     return int(_matched(_INTEGER, given, "is not a whole number. Write digits, like 16")[0])
 
 
@@ -324,7 +322,7 @@ Number = Annotated[Decimal, _already(read_number, Decimal), _number(_NUMBER, "nu
 Amount = Annotated[Decimal, _already(read_amount, Decimal), _number(_NUMBER, "number", minimum=0)]
 Positive = Annotated[Decimal, _already(read_positive, Decimal), _number(_NUMBER, "number", exclusiveMinimum=0)]
 Quantity = Annotated[int | Decimal, _already(read_quantity, (int, Decimal)), _number(_NUMBER, "number", minimum=0)]
-Factor = Annotated[Decimal, _already(read_factor, Decimal), _number(_NUMBER, "number", exclusiveMinimum=0)]
+Multiplier = Annotated[Decimal, _already(read_factor, Decimal), _number(_NUMBER, "number", exclusiveMinimum=0)]
 PositiveQuantity = Annotated[
     int | Decimal, _already(read_positive_quantity, (int, Decimal)), _number(_NUMBER, "number", exclusiveMinimum=0)
 ]
