@@ -312,8 +312,9 @@ def within_limits(
     `paid` is what each of them pays, as `settle` splits it, and each is compared with its own limit. `spent` is what
     the key spent in the period so far, by currency or in the one that pays; by default the record's
     `currentPeriodUsage`, of which a negative amount counts as 0. A currency without a limit is unlimited, and so are
-    bundled credits. Raises `CurrencyError` for a quote that is not in USD, for a currency without a limit or a rate in limits.yaml, and for an amount that is
-    not exact; pydantic's `ValidationError` for a mapping that is not a key record.
+    bundled credits. Raises `CurrencyError` for a quote that is not in USD, for a currency without a limit or a rate in
+    limits.yaml, and for an amount that is not exact; pydantic's `ValidationError` for a mapping that is not a key
+    record.
 
     >>> from datetime import UTC
     >>> from ratecard import load_rate_card, settle
