@@ -12,7 +12,7 @@ from typing import Protocol
 _TURN, _NEW = 2, 4
 # New ones that come before others, the newest first: of more, those who came first would wait for all behind them.
 _MOST_NEW = 32
-# LoopTurns in a row that may accept a connection and let none go on.
+# Turns in a row that may accept a connection and let none go on.
 _ACCEPTING = 8
 
 
