@@ -18,6 +18,7 @@ CHAT = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 LESS = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}
 MESSAGE = {"input_tokens": 3, "output_tokens": 4}
 GEMINI = {"promptTokenCount": 7, "candidatesTokenCount": 8, "totalTokenCount": 15}
+INTERACTION = {"total_input_tokens": 7, "total_output_tokens": 8, "total_tokens": 15}
 CONVERSE = {"inputTokens": 7, "outputTokens": 30, "totalTokens": 37}
 
 
@@ -40,6 +41,14 @@ COMPLETE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "deepseek": ({"object": "chat.completion", "choices": [{"finish_reason": "stop"}], "usage": CHAT}, {"id": "a"}),
     "openrouter": ({"object": "chat.completion", "choices": [{"finish_reason": "stop"}], "usage": CHAT}, {"id": "a"}),
     "litellm": ({"object": "chat.completion", "choices": [{"finish_reason": "stop"}], "usage": CHAT}, {"id": "a"}),
+    **{
+        name: ({"object": "chat.completion", "choices": [{"finish_reason": "stop"}], "usage": CHAT}, {"id": "a"})
+        for name in ("openai-realtime", "groq", "mistral", "xai", "together", "moonshot")
+    },
+    "cohere": ({"finish_reason": "COMPLETE", "usage": {"billed_units": MESSAGE}}, {"id": "a"}),
+    "voyage": ({"object": "list", "usage": {"total_tokens": 12}}, {}),
+    "gemini-interactions": ({"object": "interaction", "usage": INTERACTION}, {"id": "a"}),
+    "vercel": ({"finishReason": "stop", "usage": {"inputTokens": 3, "outputTokens": 4}}, {}),
 }
 
 

@@ -359,7 +359,9 @@ def test_parts_of_a_stream_are_added_replaced_or_the_last_counts() -> None:
     assert {name: dialect.stream for name, dialect in DIALECTS.items() if dialect.stream != "last"} == {
         "anthropic": "replace",
         "genai-prices": "add",
+        "langchain": "add",
         "opentelemetry": "refuse",
+        "otlp": "refuse",
     }
 
 
