@@ -31,6 +31,10 @@ _logger = logging.getLogger(__name__)
 _SLOWEST_WORKER = 60
 # Connections that may wait to be accepted, as uvicorn has it.
 _BACKLOG = 2048
+# Bytes of answers that the kernel may hold unsent for a client: by itself it takes megabytes of one that reads nothing.
+_UNSENT = 2**16
+# The part of the grace after which answers that are not taken are broken off.
+_MOST_OF = 3 / 4
 # Ticks of uvicorn in a second.
 _TICKS = 10
 # Seconds in which the last connections must be set up.
@@ -101,6 +105,8 @@ def _sockets(host: str, port: int) -> list[socket.socket]:
             opened = socket.socket(family, socket.SOCK_STREAM)
             found.append(opened)
             opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if hasattr(socket, "TCP_NOTSENT_LOWAT"):  # each accepted connection inherits it
+                opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
             if family == socket.AF_INET6:
                 opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             # A free port that was chosen for the first address is that of the others too.
@@ -167,7 +173,14 @@ class DrainingServer(Server):
         if self._drains and self.config.settings.drain:
             await self._drain(self.config.settings.drain)
         await self._accept_the_last(sockets or [])
+        # Just before its grace ends: uvicorn would cancel each such request, and log a traceback for it.
+        asyncio.get_running_loop().call_later(_MOST_OF * self.config.settings.grace, self._break_off_untaken)
         await super().shutdown(sockets)
+
+    def _break_off_untaken(self) -> None:
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, Connection) and connection.untaken:
+                connection.break_off()
 
     async def _drain(self, seconds: int) -> None:
         _logger.info("Draining for %d s: not ready, and each connection is closed after its answer", seconds)
