@@ -209,7 +209,6 @@ def _answer(
     as_json: bool,
     source_of: Callable[[Mapping[str, Any]], SourceVideo | None],
 ) -> None:
-    """Print the price of one body, or of each of a batch."""
     stated = {name: value for name, value in given.items() if value is not None}
     if sum((body is not None, bool(stated), batch is not None)) != 1:
         raise click.UsageError("Give one of: a JSON body, fields such as --model, or --batch FILE")

@@ -109,7 +109,6 @@ def run(
 
 
 def _tornado(report: Report, share: Fraction, out: Sequence[Path]) -> None:
-    """Show or write how much each family moves revenue."""
     swings = swings_of(report.simulation, share)
     if not out:
         show_tornado(report, share, swings)
