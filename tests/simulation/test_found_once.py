@@ -11,11 +11,11 @@ from usage import ROWS, row
 
 from ratecard import load_rate_card, simulate
 from ratecard.rating import conditions, tokens
-from ratecard.simulation.pricing.pricer import Pricer
-from ratecard.simulation.pricing.shape_price import ShapePrices
-from ratecard.simulation.results.rows import EVEN, Row, made_rows
-from ratecard.simulation.usage.roll_up import uncollected
-from ratecard.simulation.usage.shape import UsageShape
+from ratecard.simulation.answers.rows import EVEN, Row, made_rows
+from ratecard.simulation.groups.roll_up import uncollected
+from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.prices.pricer import Pricer
+from ratecard.simulation.prices.shape_price import ShapePrices
 
 HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"
 

@@ -22,7 +22,7 @@ from ratecard.requests.text_body import body_of_text
 from ratecard.requests.usage import Like, VideoRequest, read_usage
 from ratecard.requests.usage_from import usage_from
 from ratecard.requests.video import FIELD_ORDER
-from ratecard.simulation.usage.columns import usage_of_row
+from ratecard.simulation.rows.columns import usage_of_row
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import UsageExample
 from ratecard.tables.version import Version

@@ -6,6 +6,8 @@ from fractions import Fraction
 import click
 
 from ratecard.cli.screen import align, heading_style, paragraph, show_table
+from ratecard.simulation.answers.limits import Beyond, ChangeLimits
+from ratecard.simulation.answers.tornado import Swing
 from ratecard.simulation.report.breakdown import changing_most, sides_table
 from ratecard.simulation.report.report import Report, share_of_change
 from ratecard.simulation.report.sections import (
@@ -24,8 +26,6 @@ from ratecard.simulation.report.sections import (
 from ratecard.simulation.report.sentences import answer, further, proposals, reached, scope
 from ratecard.simulation.report.table import CHANGES, Kind, Table, Value, written
 from ratecard.simulation.report.tornado_page import tornado_headline, tornado_table
-from ratecard.simulation.results.limits import Beyond, ChangeLimits
-from ratecard.simulation.results.tornado import Swing
 
 _REASONS, _MODELS, _PARTS, _CUSTOMERS, _CELLS = 10, 10, 10, 5, 5
 _NUMBERS = {Kind.COUNT, Kind.MONEY, Kind.PERCENT, Kind.SHARE, Kind.RATE, Kind.QUANTITY, *CHANGES}

@@ -15,7 +15,7 @@ from ratecard.simulation.report.report import CURRENT, CUSTOMER, Report, share_o
 from ratecard.simulation.report.sections import losers_table, share_left, unpriced_table, winners_table
 from ratecard.simulation.report.sentences import details, further, headline, scope
 from ratecard.simulation.report.table import Column, Kind, Table, Value
-from ratecard.simulation.usage.columns import DAY
+from ratecard.simulation.rows.columns import DAY
 
 
 def _table_html(table: Table, figures: Figures) -> str:
