@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError, TableError
-from ratecard.base.money import EXACT, plain, text
+from ratecard.base.money import EXACT, exact_decimal, plain, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.changes.difference import Priced, RateChange
 from ratecard.changes.rates import described
 from ratecard.load.yaml_text import read_yaml_text
 from ratecard.price_book import PriceBook
+from ratecard.pricing.shape import rates_of_tokens
 from ratecard.pricing.text import token_rates
 from ratecard.rating.factors import charge_under
 from ratecard.tables.card import Tables
@@ -285,8 +286,8 @@ class _Listed:
             def price(stated: _Stated, above: int) -> _Price | None:
                 if not self._offers(stated):
                     return None
-                found = rates.tier(above + 1, stated).rate_of(bucket)
-                return found and _Price(found.rate.unit_rate, unit, found.rate.source)
+                found = rates_of_tokens(rates, stated, above + 1).get(bucket)
+                return _Price(found.unit_rate, unit, found.source) if found else None
 
             return price
 
@@ -425,6 +426,4 @@ def _of_one_unit(ours: _Price | None, theirs: _Price | None) -> tuple[Priced | N
 def _priced(price: _Price, unit: Unit) -> Priced:
     each = price.each
     amount = each * unit.per
-    return Priced(
-        plain(EXACT.divide(Decimal(amount.numerator), Decimal(amount.denominator))), unit.unit, each, price.source
-    )
+    return Priced(plain(exact_decimal(amount)), unit.unit, each, price.source)
