@@ -24,7 +24,6 @@ from ratecard.requests.usage import RATED, AnyUsage, read_usage
 from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import NO_LIMITS, Limits
-from ratecard.tables.metered import TextVersion
 from ratecard.tables.models import PricedModel, Prove, model_not_found, refuse_unknown_type
 from ratecard.tables.version import AnyVersion, Model, Version
 from ratecard.tables.video import VideoModel, VideoVersion
@@ -316,17 +315,18 @@ class PriceBook(LimitsOfADay):
         full = self._name({"model": model})
         suffix = _NO_SUFFIX if self.plain_name(full) == full else split_model(full)[1]
         found, version = self.in_effect(self.plain_name(full))
-        if not isinstance(version, TextVersion) or version.tokens is None:
-            self._wrong_type(found, "text" if found.type != "text" else "tokens")
-        surcharges: dict[str, Metered] = {
-            search: self._metered(*self.in_effect(of)) for search, of in version.surcharges.items()
-        }
+        if found.type != "text":
+            self._wrong_type(found, "text")
+        metered = self._metered(found, version)
+        if metered.version.tokens is None:
+            self._wrong_type(found, "tokens")
+        surcharges = {search: self._metered(*self.in_effect(of)) for search, of in version.searches.items()}
         parameters: Mapping[str, Any] = {} if service_parameters is None else service_parameters
         if parameters and not self.tables.vocabulary.service_parameters:
             raise QuoteError(INVALID, [(("service_parameters",), "These tables have no service parameters")])
         searches = (web_search_requests, scraped_urls, x_search_results)
         asked = EstimateRequest(prompt_tokens, max_completion_tokens, suffix, parameters, *searches, counts)
-        return estimate(self._metered(found, version), surcharges, self.limits, asked)
+        return estimate(metered, surcharges, self.limits, asked)
 
     def rates_of(self, usage: Mapping[str, Any], counted: Iterable[str], *, prompt: int = 0) -> ShapeRates:
         """Return what all requests like a usage are charged, whatever they count, by the functions that price quotes.
@@ -445,8 +445,8 @@ class PriceBook(LimitsOfADay):
     def _rater(self, kind: str, name: str) -> Rater:
         model, version = self.in_effect(name)
         searches: dict[str, tuple[AnyModel, Version]] = {}
-        if isinstance(version, TextVersion) and kind == model.type:
-            searches = {search: self.in_effect(of) for search, of in version.surcharges.items()}
+        if kind == model.type:
+            searches = {search: self.in_effect(of) for search, of in version.searches.items()}
         for charged in ((model, version), *searches.values()):
             self.prove(*charged)
         searches = {search: (of, self.at_hour(charged)) for search, (of, charged) in searches.items()}

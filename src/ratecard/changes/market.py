@@ -26,7 +26,7 @@ from ratecard.pricing.text import token_rates
 from ratecard.rating.factors import charge_under
 from ratecard.tables.card import Tables
 from ratecard.tables.conditions import combinations_of, named_conditions
-from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.metered import MeteredVersion, Tokens
 from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of
 from ratecard.tables.token_rates import EVERY_PROMPT, WrittenRate, written_rates
 from ratecard.tables.units import Unit
@@ -248,10 +248,9 @@ class _Listed:
                 yield from (((counts, bucket), costing) for bucket, costing in self._of_tokens(charge))
             else:
                 yield (counts, ""), self._tabled(self._model.model, self._version, charge)
-        if isinstance(self._version, TextVersion):
-            for search, name in self._version.surcharges.items():
-                version = self._prices.at_hour(self._prices.in_effect(name)[1])
-                yield (search, ""), self._tabled(name, version, version.charges[0])
+        for search, name in self._version.searches.items():
+            version = self._prices.at_hour(self._prices.in_effect(name)[1])
+            yield (search, ""), self._tabled(name, version, version.charges[0])
 
     def _tabled(self, model: str, version: Any, charge: Charge) -> _Costing:
         """A charge whose rates hold for the attributes and under the conditions that they name."""
