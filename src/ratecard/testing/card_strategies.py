@@ -307,8 +307,10 @@ def by_the_image(draw: st.DrawFn, kind: str) -> TableDraft:
         found.append(draw(charges("per-input-image", "input_image", draw(rates_by({})), included=included)))
     version = _metered_version(*found)
     words = {name: [rate[name] for rate in found[0]["rates"] if name in rate] for name in choices}
-    chosen = [name for name, named in words.items() if named if draw(st.booleans())]
-    defaults = {name: draw(st.sampled_from(words[name])) for name in chosen}
+    defaults: dict[str, str] = {}
+    for name, named in words.items():
+        if draw(st.booleans()) and named:
+            defaults[name] = draw(st.sampled_from(named))
     return version | ({"defaults": defaults} if defaults else {})
 
 

@@ -1,18 +1,16 @@
 """Prices a shape with the code that prices single requests: an amount per request, and a rate per summed quantity.
 
-The rates are read off quotes of small usages; no formula is repeated here.
+The price book is asked for the rates; no formula is repeated here.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from itertools import product, zip_longest
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import EXACT, places_of, plain, total
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import LineItem, Quote
+from ratecard.rating.quote import LineItem, LineRate, Quote
 from ratecard.requests.body import INVALID
 from ratecard.requests.counters import usage_of_buckets
 from ratecard.requests.token_usage import read_tokens
@@ -34,10 +32,6 @@ from ratecard.tables.meters import COMPLETION, PROMPT
 _SEARCHED = {column.path[0] for column in LAYOUTS["text"].attributes}
 # Finer amounts leave no digits for their sum.
 _MOST_PLACES = 24
-# As many buckets are counted by one usage: its counts stay far below `MOST_TOKENS`.
-_TOGETHER = 8
-_NUMBER = attrgetter("number")
-_NO_LINE = PricedLine("", "", "", Decimal(0), 0, Decimal(0))
 
 
 class _Tokens(NamedTuple):
@@ -47,35 +41,12 @@ class _Tokens(NamedTuple):
     skus: frozenset[str]
 
 
-class _Asked(NamedTuple):
-    """A usage that the rates of some buckets are read off: its counts, and how many tokens of each bucket it has.
-
-    `own` has these numbers of tokens, the highest first, each with the number of its bucket; 0 where its rate is read
-    off another usage. Each is more than all after it together: so the count of a line says the tokens of which buckets
-    it charges.
-    """
-
-    counts: dict[str, Any]
-    own: tuple[tuple[int, int], ...]
-
-    def charged(self, count: int | Decimal) -> Iterator[int]:
-        """The numbers of the buckets whose tokens a line of this count charges. Raises `ValueError` for any other."""
-        left = count
-        for tokens, number in self.own:
-            if left >= tokens:
-                left -= tokens
-                yield number
-        if left:
-            raise ValueError(f"a line counts {count} tokens, which are not those of some buckets: {self.own}")
-
-
 class ShapePrices:
     """Prices shapes in one price book, to be added in one currency. What many shapes share is kept."""
 
     def __init__(self, prices: PriceBook, predicates: Predicates, currency: str) -> None:
         self._prices, self._predicates, self._currency = prices, predicates, currency
         self._tokens: dict[tuple[object, ...], _Tokens] = {}
-        self._usages: dict[tuple[object, ...], tuple[_Asked, ...]] = {}
         # One price for all requests that are charged the same, whose lines are made when they are asked for.
         self._apart, self._by_total = LinesLater(self._lines), dict[tuple[str, str], Outcome]()
 
@@ -92,7 +63,7 @@ class ShapePrices:
             return self._of_total(quote.total, quote.currency)
         if len(quantities) == 1:
             none = {**given.usage, quantities[0].name: 0}
-            price = _counted(self._prices, given.usage, quantities[0].name)
+            price = self._of_quantity(none, quantities[0].name)
         else:
             price = self._with_tokens(given.usage, given.predicates)
             used = self._predicates.split(given.usage["type"], given.predicates)[1]
@@ -152,19 +123,21 @@ class ShapePrices:
             return self._prices.quote_video(given.usage, source=given.source)
         return self._prices.rate(given.usage)
 
+    def _of_quantity(self, none: dict[str, Any], name: str) -> PricedShape:
+        """Price a shape with one summed quantity, of a usage that has none of it."""
+        shape = self._prices.rates_of(none, [name])
+        lines = [_line(line, 0) for line in shape.lines if line.amount]
+        lines += [_line_of(rate, 1) for rate in shape.rates[name]]
+        return _sum(lines, shape.metered.model.currency)
+
     def _with_counts(self, price: PricedShape, none: dict[str, Any], counted: Iterable[tuple[int, str]]) -> PricedShape:
-        """A price and what one of each count by meter adds to the quote of a usage that has none of what is summed."""
-        before, lines = list(self._prices.rate(none).lines), list(price.lines)
+        """A price and the rates of counts by meter, of a usage that has none of what is summed."""
         layout = LAYOUTS[none["type"]]
         first = 1 + len(self._predicates.buckets.names if layout.buckets else layout.quantities)
-        for number, meter in counted:
-            own = before.copy()
-            for line in self._prices.rate({**none, "counts": {**none["counts"], meter: 1}}).lines:
-                if line in own:
-                    own.remove(line)
-                else:
-                    lines.append(_line(line, first + number))
-        return _sum(lines, price.currency)
+        meters = {f"counts.{meter}": first + number for number, meter in counted}
+        rates = self._prices.rates_of(none, meters).rates
+        lines = [_line_of(rate, number) for meter, number in meters.items() for rate in rates[meter]]
+        return _sum((*price.lines, *lines), price.currency)
 
     def _with_tokens(self, usage: Mapping[str, Any], number: int) -> PricedShape:
         """Price the buckets of tokens at the tier of the prompt, and the searches, which are charged per request.
@@ -186,7 +159,7 @@ class ShapePrices:
         return _sum((*lines, *price.lines), price.currency)
 
     def _rates(self, usage: dict[str, Any], tier: int, used: frozenset[str]) -> _Tokens:
-        """Read off the rates of the buckets at a tier, and under the conditions of a usage.
+        """Ask for the rates of the buckets at a tier, and under the conditions of a usage.
 
         Raises `QuoteError` if a used bucket has no price.
         """
@@ -195,60 +168,25 @@ class ShapePrices:
             usage = usage | {"model": plain}
         # With the lines of the shortest prompt, also where the rows have no own tokens of it: they are not of searches.
         together = self._prices.rate({**usage, **self._together(self._prompt_in(tier, usage, used), used)})
-        # What a request is charged whatever its tokens.
-        fixed = self._prices.rate(usage | self._counted({PROMPT: 0, COMPLETION: 0}, used))
-        apart, found = {line.sku for line in fixed.lines}, list[PricedLine]()
-        key = (usage["type"], tier, used)
-        if (usages := self._usages.get(key)) is None:
-            usages = self._usages[key] = tuple(self._usages_of(*key))
-        for asked in usages:
-            for line in self._prices.rate(usage | asked.counts).lines:
-                if line.sku not in apart:
-                    found += [_line(line, number, line.count) for number in asked.charged(line.count) if number]
-        lines = [*(_line(line, 0) for line in fixed.lines), *sorted(found, key=_NUMBER)]
+        shortest, numbers = self._predicates.prompt_in(tier), self._numbers(usage["type"], tier, used)
+        none = usage | self._counted({PROMPT: 0, COMPLETION: 0}, used)
+        shape = self._prices.rates_of(none, numbers, prompt=shortest)
+        for bucket in numbers.keys() - shape.rates.keys():
+            counts = self._prices.tables.meters.counts_in(bucket, 1, shortest)
+            self._prices.rate({**usage, **self._counted(counts, used)})  # raises, as it has no price
+        lines = [_line(line, 0) for line in shape.lines]
+        lines += [_line_of(rate, number) for name, number in numbers.items() for rate in shape.rates[name]]
         skus = {line.sku for line in together.lines} | {line.sku for line in lines}
-        return _Tokens(_sum(lines, fixed.currency), frozenset(skus))
+        return _Tokens(_sum(lines, together.currency), frozenset(skus))
 
-    def _usages_of(self, type_: str, tier: int, used: frozenset[str]) -> Iterator[_Asked]:
-        """The usages of a type at a tier that count tokens of every bucket with a rate, as few as there can be."""
-        unused, shortest = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.prompt_in(tier)
-        names = self._predicates.buckets.names
-        numbers = {name: number for number, name in enumerate(names, 1) if name not in unused}
-        completion = [name for name in numbers if self._predicates.buckets.in_completion(name)]
-        prompt = [name for name in numbers if name not in completion] if shortest else []
-        # As many of the prompt as one of its tier has tokens for.
-        longest = self._predicates.thresholds[tier : tier + 1]
-        prompts = self._in_parts(prompt, min(_TOGETHER, (longest[0] + 1).bit_length() - 1) if longest else _TOGETHER)
-        for of_prompt, of_completion in zip_longest(prompts, self._in_parts(completion, _TOGETHER), fillvalue=()):
-            # The completion is charged at the tier of some prompt.
-            before = of_prompt or (prompts[0] if prompts else ())
-            own = [(1 << at, name, name in of_prompt) for at, name in enumerate(before)]
-            if own:
-                rest = shortest - sum(tokens for tokens, *_ in own[:-1])
-                own[-1] = (max(rest, own[-1][0]), *own[-1][1:])
-            total = sum(tokens for tokens, *_ in own)
-            own += [(1 << total.bit_length() + at, name, True) for at, name in enumerate(of_completion)]
-            counts = {PROMPT: 0, COMPLETION: 0}
-            for tokens, name, _ in own:
-                for each in (name, *self._predicates.buckets.wholes[name]):
-                    counts[each] = counts.get(each, 0) + tokens
-            numbered = ((tokens, numbers[name] if is_read else 0) for tokens, name, is_read in reversed(own))
-            yield _Asked(self._counted(counts, used), tuple(numbered))
-
-    def _in_parts(self, names: Iterable[str], most: int) -> list[tuple[str, ...]]:
-        """Buckets in parts of at most `most`, none of which has two that can have tokens in common."""
-        buckets, found = self._predicates.buckets, list[tuple[str, ...]]()
-        overlapping = {frozenset(pair) for *pair, _ in buckets.overlaps}
-        for name in names:
-            own = (name, *buckets.wholes[name])
-            for at, part in enumerate(found):
-                others = {each for other in part for each in (other, *buckets.wholes[other])}
-                if len(part) < most and overlapping.isdisjoint(map(frozenset, product(own, others))):
-                    found[at] = (*part, name)
-                    break
-            else:
-                found.append((name,))
-        return found
+    def _numbers(self, type_: str, tier: int, used: frozenset[str]) -> dict[str, int]:
+        """The buckets with a rate, and their numbers: of the completion alone where prompts have no tokens."""
+        unused, buckets = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.buckets
+        return {
+            name: number
+            for number, name in enumerate(buckets.names, 1)
+            if name not in unused and (self._predicates.prompt_in(tier) or buckets.in_completion(name))
+        }
 
     def _prompt_in(self, tier: int, usage: Mapping[str, Any], used: frozenset[str]) -> int:
         """The shortest prompt of the tier; 0 for rows without own tokens of the prompt where these have no price."""
@@ -300,25 +238,17 @@ def charged_lines(quote: Quote) -> tuple[PricedLine, ...]:
     return tuple(lines)
 
 
-def _counted(prices: PriceBook, usage: Mapping[str, Any], name: str) -> PricedShape:
-    """The price of a shape with one summed quantity: the quote of none is per request, what one adds is its rate."""
-    none, one = (prices.rate({**usage, name: count}) for count in (0, 1))
-    before = {line.sku: _line(line, 0) for line in none.lines}
-    lines = [line for line in before.values() if line.amount]
-    for line in (_line(each, 1) for each in one.lines):
-        fixed = before.get(line.sku, _NO_LINE)
-        amount, quantity = EXACT.subtract(line.amount, fixed.amount), EXACT.subtract(line.quantity, fixed.quantity)
-        lines.append(line._replace(amount=amount, quantity=quantity))
-    return _sum(lines, one.currency)
-
-
-def _line(line: LineItem, number: int, count: int | Decimal = 1) -> PricedLine:
-    """Make a priced line, per one of what `number` numbers, of a line that a quote has for `count` of it."""
-    amount, quantity = line.amount, line.quantity
-    if count != 1:
-        amount, quantity = EXACT.divide(amount, Decimal(count)), EXACT.divide(quantity, Decimal(count))
+def _line(line: LineItem, number: int) -> PricedLine:
+    """A line of a quote, per one of what `number` numbers."""
     rate = line.rate
-    return PricedLine(rate.sku, rate.source, rate.unit, rate.unit_rate, number, amount, quantity, None, rate.factors)
+    return PricedLine(
+        rate.sku, rate.source, rate.unit, rate.unit_rate, number, line.amount, line.quantity, None, rate.factors
+    )
+
+
+def _line_of(rate: LineRate, number: int) -> PricedLine:
+    """The line of one of what `number` numbers."""
+    return _line(LineItem(rate, 1, rate.price(1)), number)
 
 
 def _sum(lines: Iterable[PricedLine], currency: str) -> PricedShape:
