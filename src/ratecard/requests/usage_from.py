@@ -44,9 +44,9 @@ def usage_from(
     `dialect` says how the provider counts: `openai` (chat completions, responses, embeddings, images, audio, Realtime),
     `anthropic`, `gemini`, `gemini-interactions`, `bedrock` (Converse), `deepseek`, `openrouter`, `groq`, `xai`,
     `mistral`, `together`, `moonshot`, `cohere`, `voyage`, `litellm`, `langchain`, `vercel`, `genai-prices`, or
-    `opentelemetry` (a span with `gen_ai.usage.*` attributes) and `otlp` (an export of one). The response is an object of
-    the provider's client, a mapping, the usage alone, or the parts of one stream as a list or an iterator. A stream that
-    has not finished is refused; with `partial`, what came is priced, and the quote's `ignored` says so. Turns of a
+    `opentelemetry` (a span with `gen_ai.usage.*` attributes) and `otlp` (an export of one). The response is an object
+    of the provider's client, a mapping, the usage alone, or the parts of one stream as a list or an iterator. A stream
+    that has not finished is refused; with `partial`, what came is priced, and the quote's `ignored` says so. Turns of a
     session are added up.
 
     `model` is the name in your tables; left out, it is the response's own. `conditions` are those of your meters.yaml
