@@ -4,13 +4,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
-from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems
 from ratecard.methods import METHODS
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import AUDIO_BODY, Lines, UsageReading
 from ratecard.rating.quote import Quote
-from ratecard.requests.body import INVALID, mapping_of
+from ratecard.requests.body import mapping_of
 from ratecard.requests.counts import LISTED, count_listed, read_counts
 from ratecard.requests.fields import RequestShape
 from ratecard.requests.metered import UsageSchema
@@ -44,12 +43,9 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         if type_ in _OF_TOKENS and "tokens" in usage:
             usage = _without_no_tokens(usage)
-        problems: Problems = []
         unpriced: tuple[str, ...] = ()
         if LISTED in usage and not body:
-            usage, unpriced = count_listed(usage, meters, problems)
-        if problems:
-            raise QuoteError(INVALID, problems)
+            usage, unpriced = count_listed(usage, meters)
         shape, ignored = schema.read(usage, body=body)
         return metered.quote(lines(shape), ignored + unpriced, type_=type_)
 

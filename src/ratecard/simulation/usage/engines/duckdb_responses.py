@@ -48,11 +48,7 @@ def usage_view(
         places = ", ".join(".".join(way) for way in dialect.usage)
         raise SimulationError(f"the usage has none of the counts of its dialect. They are in {places}")
     found.refuse_unknown(connection, table)
-    made, quoted = found.columns(), DuckDbSql().quoted
-    replaced = {*BUCKET_OF, *made, *found.counted()} & declared.keys()
-    others = f"* EXCLUDE ({', '.join(map(quoted, sorted(replaced)))})" if replaced else "*"
-    named = (f"{expression} AS {quoted(name)}" for name, expression in made.items())
-    return f"SELECT {', '.join((others, *named))} FROM {table}"
+    return found.view(table)
 
 
 class _Table:
@@ -63,12 +59,38 @@ class _Table:
         self._quoted = DuckDbSql().quoted
         # The ways to a usage within a column of the table.
         self.nested = [way for way in dialect.usage if way[0] in declared]
-        # Each count that rows may have, as text.
+        # The places that are read in each column of objects: each object is parsed once.
+        self._places: dict[str, list[str]] = {}
+        # Each count that rows may have: its column of text, and what that is made of.
         ways = {counter.name: self._first(self._ways(counter.paths)) for counter in dialect.counters}
-        self._given = {name: given for name, given in ways.items() if given}
+        self._read = {f"count {name}": given for name, given in ways.items() if given}
+        self._given = {name: self._quoted(f"count {name}") for name, given in ways.items() if given}
 
-    def columns(self) -> dict[str, str]:
-        """The columns of a usage table that this one lacks, and how each is made of this one's."""
+    def view(self, table: str) -> str:
+        """The query of the usage table: places of objects, the counts of these, whether they are sound, its columns.
+
+        Each step has columns of its own, so that nothing is evaluated for each of the columns that are made of it.
+        """
+        made = self._columns()
+        sound = " AND ".join(self._sound(usage_plan(self._dialect, self._given))) or "TRUE"
+        objects = {
+            f"places of {column}": f"json_extract_string({self._object(column)}, {list(places)})"
+            for column, places in self._places.items()
+        }
+        steps = (objects, self._read, {"is sound": sound})
+        query = table
+        for step in steps:
+            query = f"(SELECT {', '.join(('*', *self._named(step)))} FROM {query})"
+        replaced = {*BUCKET_OF, *made, *(way[0] for way in self._counted())} & self._declared.keys()
+        replaced |= {name for step in steps for name in step}
+        others = f"* EXCLUDE ({', '.join(map(self._quoted, sorted(replaced)))})"
+        return f"SELECT {', '.join((others, *self._named(made)))} FROM {query}"
+
+    def _named(self, columns: Mapping[str, str]) -> Iterator[str]:
+        return (f"{expression} AS {self._quoted(name)}" for name, expression in columns.items())
+
+    def _columns(self) -> dict[str, str]:
+        """The columns of a usage table that this one lacks, and how each is made of this one's and of the counts."""
         dialect, counts = self._dialect, dict[str, str]()
         plan = usage_plan(dialect, self._given)
         for bucket, names in plan.buckets.items():
@@ -81,8 +103,7 @@ class _Table:
                 counts[f"{OF_METERS}.{counter.meter}"] = f"nullif({self._given[counter.name]}, '0')"
         # A row that lacks a count which all have, or contradicts itself, counts nothing: it has no price, and is not
         # charged as if it were 0.
-        sound = " AND ".join(self._sound(plan))
-        found = {name: f"CASE WHEN {sound} THEN {each} END" for name, each in counts.items()}
+        found = {name: f'CASE WHEN "is sound" THEN {each} END' for name, each in counts.items()}
         for name, ways in {"model": dialect.model, "timestamp": dialect.moment, **dialect.conditions}.items():
             if name not in self._declared and (given := self._first(ways)):
                 found[name] = given
@@ -111,9 +132,9 @@ class _Table:
         given = (f"coalesce({_whole(self._given[name])}, 0)" for name in names if name in self._given)
         return f"({' + '.join(given) or '0'})"
 
-    def counted(self) -> Iterator[str]:
-        """The columns that hold its counts, which nothing else of a simulation reads."""
-        yield from (way[0] for each in self._dialect.counters for way in self._ways(each.paths))
+    def _counted(self) -> Iterator[Way]:
+        """The ways to its counts, in columns that nothing else of a simulation reads."""
+        return (way for counter in self._dialect.counters for way in self._ways(counter.paths))
 
     def refuse_unknown(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
         """Raise `SimulationError` for a counter above 0 that the dialect does not know."""
@@ -163,7 +184,10 @@ class _Table:
         if column not in self._declared:
             return ""
         if within:
-            return f"json_extract_string({self._object(column)}, '{_path(within)}')"
+            places = self._places.setdefault(column, [])
+            if (place := _path(within)) not in places:
+                places.append(place)
+            return f"{self._quoted(f'places of {column}')}[{places.index(place) + 1}]"
         return f"CAST({self._quoted(column)} AS VARCHAR)"
 
     def _object(self, column: str) -> str:
@@ -173,8 +197,8 @@ class _Table:
 
 
 def _whole(given: str) -> str:
-    """A count as a number; null for text that is none, which its column refuses."""
-    return f"TRY_CAST({given} AS HUGEINT)"
+    """A count as a number whose sums cannot overflow; null for text that is none, which its column refuses."""
+    return f"CAST(TRY_CAST({given} AS BIGINT) AS HUGEINT)"
 
 
 def _path(names: Iterable[str]) -> str:
