@@ -164,5 +164,5 @@ class Stream:
     def _refuse(self, words: str) -> None:
         """Add a problem of this part, unless it has one already."""
         at = (self.place,)
-        if all(path != at for path, _ in self._problems) and len(self._problems) < MOST_PROBLEMS:
+        if len(self._problems) < MOST_PROBLEMS and all(path != at for path, _ in self._problems):
             self._problems.append((at, words))
