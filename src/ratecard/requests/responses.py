@@ -70,7 +70,7 @@ def of_export(response: Any, dialect: UsageDialect, problems: Problems) -> Any:
     """Return the request of an export that has one, or the requests; attributes that are a list become a mapping."""
     if dialect.exported and value_in(response, dialect.exported[:1]) is not None:
         requests = [request for _, request in values_in(response, dialect.exported) if request is not None]
-        response = requests[0] if len(requests) == 1 else requests
+        response = requests if len(requests) > 1 else next(iter(requests), response)
     given = value_in(response, (dialect.attributes,)) if dialect.attributes else None
     if not isinstance(given, (list, tuple)):
         return response
