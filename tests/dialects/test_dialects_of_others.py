@@ -338,9 +338,10 @@ def test_a_span_of_otlp_is_read_with_its_typed_values(dialect: str) -> None:
 
 def test_what_otlp_does_not_say_clearly_is_refused() -> None:
     one = "Each of these is a request of its own: read one at a time"
-    several: dict[str, Any]
-    for several in (exported(SPAN, SPAN), exported(), {"resourceSpans": [{}]}):
-        assert refusal("otlp", several).get("") == one
+    assert refusal("otlp", exported(SPAN, SPAN)) == {"": one}
+    none: dict[str, Any]
+    for none in (exported(), {"resourceSpans": [{}]}, {"resourceSpans": []}):
+        assert refusal("otlp", none) == {"attributes": "Required"}
 
     def said(*attributes: Any) -> dict[str, str]:
         return refusal("otlp", {"attributes": [*SPAN["attributes"], *attributes]})

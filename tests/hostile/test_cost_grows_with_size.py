@@ -164,20 +164,29 @@ RATES = (
 )
 
 
+CHAT = {"prompt_tokens": 1, "completion_tokens": 1}
+# Where the usage of a dialect lies, and its least counts.
+LEAST: dict[str, tuple[str, dict[str, Any]]] = {
+    **dict.fromkeys(DIALECTS, ("usage", CHAT)),
+    **dict.fromkeys(("anthropic", "genai-prices"), ("usage", {"input_tokens": 1, "output_tokens": 1})),
+    **dict.fromkeys(
+        ("opentelemetry", "otlp"), ("attributes", {"gen_ai.usage.input_tokens": 1, "gen_ai.usage.output_tokens": 1})
+    ),
+    "gemini": ("usageMetadata", {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}),
+    "gemini-interactions": ("usage", {"total_input_tokens": 1, "total_output_tokens": 1}),
+    "bedrock": ("usage", {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}),
+    "cohere": ("usage", {"billed_units": {"input_tokens": 1, "output_tokens": 1}}),
+    "voyage": ("usage", {"total_tokens": 1}),
+    "langchain": ("usage_metadata", {"input_tokens": 1, "output_tokens": 1}),
+    "vercel": ("usage", {"inputTokens": 1, "outputTokens": 1}),
+}
+
+
 def response(dialect: str, usage: dict[str, Any], **more: Any) -> dict[str, Any]:
     """A response with the least counts of a dialect, and this beside them."""
-    least: dict[str, Any] = dict.fromkeys(("input_tokens", "output_tokens"), 1)
-    if dialect in ("openai", "deepseek", "openrouter", "litellm"):
-        least = {"prompt_tokens": 1, "completion_tokens": 1}
-    key = {"gemini": "usageMetadata", "bedrock": "usage", "opentelemetry": "attributes"}.get(dialect, "usage")
-    if dialect == "gemini":
-        least = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
-    if dialect == "bedrock":
-        least = {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}
-    if dialect == "opentelemetry":
-        least = {f"gen_ai.usage.{name}": 1 for name in least}
-        usage = {f"gen_ai.usage.{name}": value for name, value in usage.items()}
-    return {"model": "m", "id": "x", **more, key: least | usage}
+    key, least = LEAST[dialect]
+    prefix = DIALECTS[dialect].prefix
+    return {"model": "m", "id": "x", **more, key: least | {f"{prefix}{name}": value for name, value in usage.items()}}
 
 
 def responses(dialect: str) -> Iterable[Entry]:
@@ -203,7 +212,23 @@ def responses(dialect: str) -> Iterable[Entry]:
     return (Entry(f"{dialect}: {name}", make, read, 1 << 16) for name, make in made.items())
 
 
-RESPONSES = tuple(entry for dialect in DIALECTS for entry in responses(dialect))
+# Two names of one dialect are read alike.
+NAMES = {id(dialect): name for name, dialect in reversed(tuple(DIALECTS.items()))}
+RESPONSES = (
+    *(entry for name in NAMES.values() for entry in responses(name)),
+    Entry(
+        "otlp: attributes",
+        lambda n: {"attributes": [{"key": f"gen_ai.usage.k{k}", "value": {"intValue": "1"}} for k in range(n)]},
+        lambda given: usage_from("otlp", given, model="m"),
+        1 << 16,
+    ),
+    Entry(
+        "otlp: spans",
+        lambda n: {"resourceSpans": [{"scopeSpans": [{"spans": [response("otlp", {})]}]}] * n},
+        lambda given: usage_from("otlp", given, model="m"),
+        1 << 16,
+    ),
+)
 ROW = {
     "timestamp": "2026-10-01T00:00:00Z",
     "sku": "s",

@@ -70,7 +70,7 @@ def of_export(response: Any, dialect: UsageDialect, problems: Problems) -> Any:
     """Return the request of an export that has one, or the requests; attributes that are a list become a mapping."""
     if dialect.exported and value_in(response, dialect.exported[:1]) is not None:
         requests = [request for _, request in values_in(response, dialect.exported) if request is not None]
-        response = requests[0] if len(requests) == 1 else requests
+        response = requests if len(requests) > 1 else next(iter(requests), response)
     given = value_in(response, (dialect.attributes,)) if dialect.attributes else None
     if not isinstance(given, (list, tuple)):
         return response
@@ -164,5 +164,5 @@ class Stream:
     def _refuse(self, words: str) -> None:
         """Add a problem of this part, unless it has one already."""
         at = (self.place,)
-        if all(path != at for path, _ in self._problems) and len(self._problems) < MOST_PROBLEMS:
+        if len(self._problems) < MOST_PROBLEMS and all(path != at for path, _ in self._problems):
             self._problems.append((at, words))
