@@ -68,6 +68,11 @@ def test_the_rates_of_a_shape_come_to_its_quotes(method: str, data: st.DataObjec
     own, buckets = dict[str, Any](), prices.tables.meters.buckets
     if held.tokens:
         usage["tokens"] = {PROMPT: 0, COMPLETION: 0} if model.type == "text" else {PROMPT: 0}
+    if refused(prices, usage, counts, fields):
+        with pytest.raises(QuoteError):
+            prices.rates_of(usage, fields)
+        return
+    if held.tokens:
         offered = prices.rates_of(usage, buckets).rates
         named = [name for name in offered if model.type == "text" or not in_completion(prices, name)]
         own = {name: data.draw(TOKENS) for name in data.draw(st.lists(st.sampled_from(named), max_size=4, unique=True))}
@@ -94,6 +99,17 @@ def test_the_rates_of_a_shape_come_to_its_quotes(method: str, data: st.DataObjec
     assert {line.sku for line in quote.lines if line.unit != "minimum"} <= {
         *(line.sku for line in shape.lines), *(rate.sku for rates in shape.rates.values() for rate in rates)
     }  # fmt: skip
+
+
+def refused(prices: PriceBook, usage: dict[str, Any], counts: dict[str, Any], fields: list[str]) -> bool:
+    """Say whether a usage, or one more of something that it counts, is not sold under the conditions that it states."""
+    ones = [{"counts": {**counts, field.partition(".")[2]: 1}} if "." in field else {field: 1} for field in fields]
+    for one in ({}, *ones):
+        try:
+            prices.rate({**usage, **one})
+        except QuoteError:
+            return True
+    return False
 
 
 def common(buckets: Any, one: str, other: str) -> str:

@@ -98,7 +98,7 @@ DOORS: dict[str, tuple[Door, str]] = {
     ),
     "json lines of usage": (
         lambda _, folder: simulate(written(folder, "usage.jsonl", VIDEO.replace("{", TYPED)), CARD),
-        'duplicate key "model"',
+        "the columns 'model' and 'model' have one name",
     ),
     "--json": (lambda *_: on_command_line("quote", "--json", VIDEO), "The body has the key 'model' twice"),
     "rate --json": (lambda *_: on_command_line("rate", "--json", USAGE), "The body has the key 'characters' twice"),
