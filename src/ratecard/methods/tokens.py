@@ -1,6 +1,6 @@
 """Tokens by bucket. Their lines are made in `rating/tokens.py` and priced in `pricing/text.py`, beside searches."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ratecard.base.messages import Finding
 from ratecard.methods.conditions import check_attribute, contradict
@@ -51,7 +51,7 @@ class TokensByBucket(Method[Tokens]):
                 index = lines[id(each.rate)]
                 words = f"begins where another rate says {edges[each.edge.above]}. Write all of this tier in one way"
                 yield ("rates", index), words
-        yield from _check_twice(lines, written)
+        yield from _check_twice(lines, written, lambda stated: bool(version.refuses(stated, meters)))
         yield from _check_parts(charge, version, lines, written, meters)
         contexts = {name for rate in charge.rates for name in rate.attributes.get(CONTEXT, ()) if name in _CONTEXTS}
         # What the charge refuses by its own words needs no rate; but a tier is that of a prompt with a price.
@@ -67,7 +67,8 @@ class TokensByBucket(Method[Tokens]):
                     continue  # it holds under all conditions
                 for stated in combinations_of(named, meters):
                     found = chosen(written, bucket, above, in_full(named, stated, meters))
-                    if found is None or found.edge.above < least:
+                    lacking = found is None or found.edge.above < least
+                    if lacking and not version.refuses(stated, meters):
                         words = f"no rate for {bucket} tokens, {_tier_words(edges.get(above, ''))}{_shown(stated)}"
                         yield ("rates",), words
                         break
@@ -138,7 +139,9 @@ def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
                     yield ("rates", index, name), words
 
 
-def _check_twice(lines: Mapping[int, int], written: Sequence[WrittenRate]) -> Iterator[Finding]:
+def _check_twice(
+    lines: Mapping[int, int], written: Sequence[WrittenRate], not_sold: Callable[[Mapping[str, str]], bool]
+) -> Iterator[Finding]:
     """Check that of two rates that can hold for one request, one is more specific, or a third settles it.
 
     `lines` is the index of each rate by its identity. Each has one finding at most.
@@ -155,6 +158,8 @@ def _check_twice(lines: Mapping[int, int], written: Sequence[WrittenRate]) -> It
                 break
             if not (more_specific(one, other) or more_specific(other, one)):
                 conditions, above = {**one.conditions, **other.conditions}, max(one.edge.above, other.edge.above)
+                if not_sold(conditions):
+                    continue
                 best = chosen(written, one.bucket, above, conditions)
                 if best is None or not (more_specific(best, one) and more_specific(best, other)):
                     named = "".join(f", {name}: {value}" for name, value in conditions.items())
