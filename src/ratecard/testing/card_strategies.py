@@ -260,6 +260,7 @@ VIDEO_VERSIONS: dict[str, tuple[str, Callable[[str], st.SearchStrategy[TableDraf
 
 # Buckets beside those that every provider counts, and conditions with values other than the default.
 _PARTS = ("cache_write_1h", "input_audio", "cache_input_audio", "input_text", "input_image", "output_audio")
+_WHOLES = ("input", "output")
 _CONDITIONS = {"service_tier": ("batch", "priority"), "speed": ("fast",)}
 
 
@@ -382,6 +383,10 @@ def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft
     if kind not in ("surcharge", "embedding") and draw(st.booleans()):
         fee = draw(charges("count", draw(st.sampled_from(("request", "kpage"))), draw(rates_by({}))))
         version["charges"].append(draw(_under_conditions(fee)))
+    if len(version["charges"]) > 1:  # a value that one of them names is sold with all, so that each rate is charged
+        for charge in version["charges"]:
+            said = {name: what for name, what in charge.get("without_rate", {}).items() if name in _WHOLES}
+            charge["without_rate"] = said | dict.fromkeys(_CONDITIONS, "default")
     minimum = {"minimum": draw(numbers(most=1_000))} if kind != "surcharge" and draw(st.booleans()) else {}
     places = {"line_places": str(draw(st.integers(0, 30)))} if draw(st.booleans()) else {}
     return minimum | places | version
