@@ -83,6 +83,7 @@ THEIRS = {
             "tokens: output, rate: 10",
             "tokens: output_reasoning, rate: 30",
             "tokens: output, processing: batch, rate: 6",
+            options="            without_rate: {batch: default}\n",
         )
         + charge("count", "kpage", "rate: 1"),
     )

@@ -200,6 +200,38 @@ def test_what_is_not_sold_names_conditions_of_the_version(said: str, words: str)
     assert any(words in fault for fault in found) if words else not found, found
 
 
+APART = """
+- {tokens: [input, output], rate: 5}
+- {tokens: [input, output], speed: fast, rate: 10}
+- {tokens: [input, output], service_tier: batch, rate: 2}
+"""
+FEES = """          - charge: fees
+            method: count
+            unit: request
+            rates: [{rate: 1}, {speed: fast, rate: 2}, {service_tier: batch, rate: 3}]
+"""
+
+
+def test_rates_for_what_is_not_sold_together_need_none_for_both() -> None:
+    both = "both hold for"
+    assert any(both in fault for fault in faults(listed(APART), meters=LATENCY))
+    text = (
+        listed(APART, "", NEVER)
+        .replace("        examples", FEES + "        examples")
+        .replace("total: 0}", "total: 1}")
+    )
+    assert not faults(text, meters=LATENCY)
+    assert len(faults(text.replace(NEVER, ""), meters=LATENCY)) == 2 + 1  # of each bucket, and of the fee
+    prices = book(text, meters=LATENCY)
+    assert [cost(prices, {"input": 1000}, **said) for said in ({}, {"speed": "fast"}, {"service_tier": "batch"})] == [
+        "1.005",
+        "2.01",
+        "3.002",
+    ]
+    assert list(refused(prices, {"input": 1}, speed="fast", service_tier="batch")) == [("speed",)]
+    assert len(list(price_cells(prices, "m"))) == 3 * 3
+
+
 BY_HARDWARE = """
 - {tokens: [input, output], hardware: small, rate: 1}
 - {tokens: [input, output], hardware: large, rate: 3}

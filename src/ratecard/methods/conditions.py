@@ -124,7 +124,7 @@ def _under_each(
     version: MeteredVersion, charge: Conditioned, meters: Meters, check: CheckOfCharge
 ) -> Iterator[tuple[str, list[Finding]]]:
     named = named_conditions([charge.model_copy(update={"factors": ()})])
-    for stated in combinations_of(named, meters):
+    for stated in (each for each in combinations_of(named, meters) if not version.refuses(each, meters)):
         numbered = held_under(version, charge, in_full(named, stated, meters))
         if not numbered:
             yield "", [(("rates",), "no rate for a request without conditions. Write one")]

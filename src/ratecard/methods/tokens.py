@@ -9,7 +9,7 @@ from ratecard.methods.metered import Metered
 from ratecard.methods.method import Method, Samples, UsageReading
 from ratecard.rating.conditions import (
     EVERY_PROMPT,
-    Resolver,
+    RateResolver,
     WrittenRate,
     beside_defaults,
     chosen,
@@ -74,7 +74,8 @@ class TokensByBucket(Tokens, Method):
                     continue  # it holds under all conditions
                 for stated in combinations_of(named, meters):
                     found = chosen(written, bucket, above, in_full(named, stated, meters))
-                    if found is None or found.edge.above < least:
+                    lacking = found is None or found.edge.above < least
+                    if lacking and not version.refuses(stated, meters):
                         words = f"no rate for {bucket} tokens, {_tier_words(edges.get(above, ''))}{_shown(stated)}"
                         yield ("rates",), words
                         break
@@ -192,8 +193,9 @@ def _check_parts(
 
     Each rate of a part has one finding at most.
     """
-    resolver, priced = Resolver(charge, meters, version.factors), dict.fromkeys(each.bucket for each in written)
+    resolver, priced = RateResolver(charge, meters, version.factors), dict.fromkeys(each.bucket for each in written)
     said, wrong = charge.without_rate, set[int]()
+    of_bucket = {name: [each for each in written if each.bucket == name] for name in priced}
     if not (resolver.named.keys() <= meters.condition.keys() and priced.keys() <= meters.buckets.keys()):
         return  # said already
     for each in sorted(written, key=lambda each: len(meters.buckets[each.bucket].dimensions), reverse=True):
@@ -204,7 +206,7 @@ def _check_parts(
         for part in priced:
             if not meters.buckets[part].within(meters.buckets[each.bucket]):
                 continue
-            held = chosen(written, part, each.edge.above, full)
+            held = chosen(of_bucket[part], part, each.edge.above, full)
             unmet = resolver.factored(held.rate, held.conditions, full).unmet if held else ()
             name = next((name for name in unmet if said.get(stated[name], said.get(name)) != "refuse"), None)
             if held and name and lines[id(held.rate)] not in wrong:

@@ -257,6 +257,7 @@ VIDEO_VERSIONS: dict[str, tuple[str, Callable[[str], st.SearchStrategy[TableDraf
 
 # Buckets beside those that every provider counts, and conditions with values other than the default.
 _PARTS = ("cache_write_1h", "input_audio", "cache_input_audio", "input_text", "input_image", "output_audio")
+_WHOLES = ("input", "output")
 _CONDITIONS = {"service_tier": ("batch", "priority"), "speed": ("fast",)}
 
 
@@ -280,7 +281,9 @@ def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
         lines += [{**tier, "tokens": bucket, "rate": draw(rates_or_free())} for tier, bucket in dearer]
     name = draw(st.sampled_from(sorted(_CONDITIONS)))
     if draw(st.booleans()):  # for every line of a bucket, so that no two others hold at once
-        stated = {"tokens": draw(st.sampled_from(buckets)), name: draw(st.sampled_from(_CONDITIONS[name]))}
+        value = draw(st.sampled_from(_CONDITIONS[name]))
+        stated = {"tokens": draw(st.sampled_from(buckets)), name: value}
+        options["without_rate"] = {value: draw(st.sampled_from(("default", "refuse")))}  # of the other buckets
         lines += [{**tier, **stated, "rate": draw(rates_or_free())} for tier in ({}, *tiers)]
     if draw(st.booleans()):
         options |= draw(_factors())
@@ -289,7 +292,7 @@ def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
     if kind == "text" and draw(st.booleans()):  # without a price of either side; tiers are those of a priced prompt
         refused = draw(st.sampled_from(("output",) if tiers else ("output", "input")))
         lines = [line for line in lines if line["tokens"] != refused or name in line]
-        options["without_rate"] = {refused: "refuse"}
+        options["without_rate"] = options.get("without_rate", {}) | {refused: "refuse"}
     return _metered_version(draw(charges("tokens", "mtoken", lines, **options)))
 
 
@@ -383,6 +386,10 @@ def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft
     if kind not in ("surcharge", "embedding") and draw(st.booleans()):
         fee = draw(charges("count", draw(st.sampled_from(("request", "kpage"))), draw(rates_by({}))))
         version["charges"].append(draw(_under_conditions(fee)))
+    if len(version["charges"]) > 1:  # a value that one of them names is sold with all, so that each rate is charged
+        for charge in version["charges"]:
+            said = {name: what for name, what in charge.get("without_rate", {}).items() if name in _WHOLES}
+            charge["without_rate"] = said | dict.fromkeys(_CONDITIONS, "default")
     minimum = {"minimum": draw(numbers(most=1_000))} if kind != "surcharge" and draw(st.booleans()) else {}
     places = {"line_places": str(draw(st.integers(0, 30)))} if draw(st.booleans()) else {}
     return minimum | places | version
