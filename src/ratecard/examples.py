@@ -57,11 +57,11 @@ def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:
     """Quote an example's request at the instant of a price book, at the hour that it says. Raises `QuoteError`."""
     if example.at is not None:
         book = replace(book, hour=utc(example.at))
-    fields, source = request_of(model, example)
+    fields, source = request_of_example(model, example)
     return book.quote_video(fields, source=source) if model.type == "video" else book.rate(fields)
 
 
-def request_of(model: AnyModel, example: Example) -> tuple[dict[str, Any], SourceVideo | None]:
+def request_of_example(model: AnyModel, example: Example) -> tuple[dict[str, Any], SourceVideo | None]:
     """Return the body or usage of an example, as a client would send it, and what is known of its source video."""
     if isinstance(example, VideoExample):
         source = SourceVideo(**example.source) if example.source else None

@@ -61,22 +61,29 @@ class PerImage(CountedCharge, Method):
         if type_ == "edit":
             fields["input_images"] = _COUNT
             inert.append("input_images")
-        unstated = UNSTATED in self.values_of("quality")
+        required, unstated = self.required(metered.version), UNSTATED in self.values_of("quality")
 
-        def lines(shape: Mapping[str, Any]) -> list[LineItem]:
-            named = {name: shape[name] for name in self.CHOICES if name in shape and choices[name]}
+        def chosen(named: Mapping[str, str]) -> tuple[Rate, str, str]:
+            """The rate of an image, its SKU, and the defaults that decided."""
             meant = {**defaults, **named}
             if unstated and "quality" not in named and ("resolution" in named or "quality" not in defaults):
                 meant["quality"] = UNSTATED
-            resolution, quality = meant.get("resolution"), meant.get("quality")
-            words = [word for word in (resolution, quality) if word and word != UNSTATED]
+            words = [word for name in self.CHOICES if (word := meant.get(name, UNSTATED)) != UNSTATED]
             fixed = bool(words) or type_ == "edit"
             sku = "-".join((model, "fixed", *words, "1img")) if fixed else f"{model}-{self.unit}-unit"
             decided = [f"{name} {word} by default" for name, word in meant.items()
                        if name not in named and word != UNSTATED and len(choices[name]) > 1]  # fmt: skip
-            return [count(shape["n"], rates[resolution, quality], sku, note="; ".join(decided))]
+            return rates[meant.get("resolution"), meant.get("quality")], sku, "; ".join(decided)
 
-        return UsageReading(lines, fields, {"n": 1}, tuple(self.required(metered.version)), inert)
+        names = [name for name, words in choices.items() if words]
+        named = product(*((*choices[name], *([] if name in required else [None])) for name in names))
+        images = {key: chosen({name: word for name, word in zip(names, key, strict=True) if word}) for key in named}
+
+        def lines(shape: Mapping[str, Any]) -> list[LineItem]:
+            rate, sku, note = images[tuple(map(shape.get, names))]
+            return [count(shape["n"], rate, sku, 1, note)]
+
+        return UsageReading(lines, fields, {"n": 1}, tuple(required), inert)
 
     def required(self, version: MeteredVersion) -> dict[str, str]:
         """Return those that neither a default nor a rate of `unstated` decides."""

@@ -13,7 +13,7 @@ import pytest
 from ratecard.base.errors import InstantError, QuoteError, TableError
 from ratecard.base.money import text
 from ratecard.card import RateCard
-from ratecard.examples import request_of
+from ratecard.examples import request_of_example
 from ratecard.load.folder import read_folder, tables_from
 from ratecard.price_book import PriceBook
 from ratecard.tables.card import AnyModel
@@ -70,7 +70,7 @@ def check_example(case: Case, example: Example) -> None:
 
 def _request(case: Case, example: Example) -> Request:
     """The request of an example, as a client would send it."""
-    return Request(*request_of(case.found, example))
+    return Request(*request_of_example(case.found, example))
 
 
 def _versions(card: RateCard, at: datetime | date | None) -> Iterator[tuple[PriceBook, AnyModel, Version]]:
