@@ -145,7 +145,11 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("openai/gpt-x", {"tokens": {"input": 200_001, "output": 1}, "service_tier": "fast"}, "800024"),
     # A batch has its own prices up to where longer prompts have others, and half of the output where it has none.
     ("openai/gpt-x", {"tokens": {"input": 200_000, "output": 2}, "service_tier": "batch"}, "200010"),
-    ("openai/gpt-x", {"tokens": {"input": 9, "cache_input": 9}, "service_tier": "batch", "data_residency": "eu"}, "0.99"),
+    (
+        "openai/gpt-x",
+        {"tokens": {"input": 9, "cache_input": 9}, "service_tier": "batch", "data_residency": "eu"},
+        "0.99",
+    ),
     ("openai/gpt-x", {"tokens": {"input": 100, "output": 10}, "data_residency": "eu"}, "330"),
     ("openai/gpt-x", {"tokens": {"input": 0}, "counts": {"web_search": 2}}, "40000"),
     ("openai/gpt-x", {"tokens": {"input": 0}, "counts": {"web_search": 2}, "search_context_size": "high"}, "60000"),
