@@ -82,7 +82,7 @@ THEIRS = {
             "tokens: input, from: 200000, rate: 6",
             "tokens: output, rate: 10",
             "tokens: output_reasoning, rate: 30",
-            "tokens: output, processing: batch, rate: 6",
+            "tokens: [output, output_reasoning], processing: batch, rate: 6",
         )
         + charge("count", "kpage", "rate: 1"),
     )

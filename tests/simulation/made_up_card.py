@@ -34,9 +34,14 @@ conditions:
 """
 
 
+# Of buckets beside the input, which alone has rates by `priority`.
+WITHOUT = "without_rate: {priority: default}\n"
+
+
 def card_of(lines: str = LINES, factors: Sequence[str] = FACTORS, meters: str = METERS) -> RateCard:
     written = "\n".join(("factors:", *(f"  - {factor}" for factor in factors))) if factors else ""
     usage = "{prompt_tokens: 1000, completion_tokens: 1000}"
+    written = WITHOUT * ("priority" in lines) + written
     text = family(text_model("m", by_tokens(lines, written, usage=usage, total="0.024")))
     return RateCard(tables_from({"made-up.yaml": text.encode(), "meters.yaml": meters.encode()}))
 

@@ -46,10 +46,15 @@ OPTIONS: dict[str, tuple[str, str, str]] = {
     "factors": (FACTOR, RATES, ""),
     "started, factors": (f"started: 4, {FACTOR}", RATES, ""),
     "conditions": ("", "[{rate: 2.5}, {service_tier: batch, rate: 1}]", ""),
+    "conditions, without_rate": (
+        "without_rate: {batch: default}", "[{rate: 2.5}, {service_tier: batch, inference_geo: us, rate: 1}]", ""),
     "hours": ("", '[{rate: 2.5}, {hours: "16:30..00:30", zone: UTC, rate: 1}]', ""),
     "factors of the version": ("", RATES, FACTOR),
+    "factors of the version, not_sold": ("", RATES,
+        "factors: [{service_tier: batch, factor: 0.5}, {inference_geo: us, factor: 2}]\n"
+        "        not_sold: [{service_tier: batch, inference_geo: us}]"),
     "line_places": ("", RATES, "line_places: 3"),
-}
+}  # fmt: skip
 HEAD = """
     currency: USD
     versions:

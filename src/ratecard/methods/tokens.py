@@ -8,7 +8,7 @@ from ratecard.methods.metered import Metered
 from ratecard.methods.method import Method, Samples, UsageReading
 from ratecard.rating.conditions import (
     EVERY_PROMPT,
-    Resolver,
+    RateResolver,
     WrittenRate,
     beside_defaults,
     chosen,
@@ -193,7 +193,7 @@ def _check_parts(
 
     Each rate of a part has one finding at most.
     """
-    resolver, priced = Resolver(charge, meters, version.factors), dict.fromkeys(each.bucket for each in written)
+    resolver, priced = RateResolver(charge, meters, version.factors), dict.fromkeys(each.bucket for each in written)
     said, wrong = charge.without_rate, set[int]()
     if not (resolver.named.keys() <= meters.condition.keys() and priced.keys() <= meters.buckets.keys()):
         return  # said already

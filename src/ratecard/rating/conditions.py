@@ -75,7 +75,7 @@ class WrittenRate(NamedTuple):
         return isinstance(self.rate, HeldRate)
 
 
-class Resolver:
+class RateResolver:
     """The rates of a charge for any request; `of_version` are the factors of its version."""
 
     def __init__(self, charge: Conditioned, meters: Meters, of_version: Iterable[RateFactor] = ()) -> None:
@@ -141,7 +141,7 @@ class Resolver:
         return not_sold(beside_defaults(given, self._meters), filter(is_sold, self.offered()), what)
 
 
-class Refusal(NamedTuple):
+class UnmetConditions(NamedTuple):
     """Why a rate of a charge is not one for a request that states conditions: its message says which are sold."""
 
     charge: Conditioned
@@ -152,7 +152,7 @@ class Refusal(NamedTuple):
 
     def message(self) -> str:
         """Return the message, with the combinations for which the charge has a rate with the same attributes."""
-        resolver = Resolver(self.charge, self.meters, self.version.factors)
+        resolver = RateResolver(self.charge, self.meters, self.version.factors)
 
         def is_sold(combination: Stated) -> bool:
             rates = [] if self.version.refuses(combination, self.meters) else resolver.rates(self.version, combination)
@@ -171,7 +171,7 @@ class StatedRate(Rate):
 
     model: str
     factored: FactoredRate
-    refusal: Refusal
+    refusal: UnmetConditions
 
     def sku(self, plain: str) -> str:
         """Return a SKU of the model with its conditions, which follow the model's name."""
@@ -200,9 +200,9 @@ def charge_under(charge: Charge, version: MeteredVersion, model: str, meters: Me
             source=rate.source,
             model=model,
             factored=factored,
-            refusal=Refusal(charge, version, meters, stated, rate),
+            refusal=UnmetConditions(charge, version, meters, stated, rate),
         )
-        for rate, factored in Resolver(charge, meters, version.factors).rates(version, stated)
+        for rate, factored in RateResolver(charge, meters, version.factors).rates(version, stated)
     ]
     return charge.model_copy(update={"rates": tuple(rates), "markup": Decimal(1)})
 
@@ -268,7 +268,7 @@ def wrong_conditions(version: MeteredVersion, meters: Meters) -> Callable[[State
         ]
         if refused := version.refuses(stated, meters):
             charges = (charge for charge in version.charges if isinstance(charge, Conditioned))
-            offered = (each for charge in charges for each in Resolver(charge, meters, version.factors).offered())
+            offered = (each for charge in charges for each in RateResolver(charge, meters, version.factors).offered())
             sold = {in_words(each): each for each in offered if not version.refuses(each, meters)}
             at = next((name for name in refused if name in stated), min(refused))
             problems.append((at, not_sold(refused, sold.values())))

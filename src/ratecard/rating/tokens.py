@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 from ratecard.base.identity import Identity
 from ratecard.base.messages import NotOffered, too_big
 from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply, part_of
-from ratecard.rating.conditions import EVERY_PROMPT, FactoredRate, Resolver, WrittenRate, parents_of, tiers_of
+from ratecard.rating.conditions import EVERY_PROMPT, FactoredRate, RateResolver, WrittenRate, parents_of, tiers_of
 from ratecard.rating.quote import LineParts, LineRate
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import Bucket, Meters, own_counts
@@ -254,7 +254,7 @@ class TokenRates:
         self.charge, self._model, self._meters = charge, model, meters
         self.buckets = meters.buckets
         self._of_unit, self._line_places = part_of(per), line_places
-        self._resolver = Resolver(charge, meters, factors)
+        self._resolver = RateResolver(charge, meters, factors)
         self._conditions, written = self._resolver.named, self._resolver.written
         self._edges = tiers_of(written)
         self._names = {each.edge.above: each.edge for each in written if each.edge.sku}

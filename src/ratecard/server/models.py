@@ -147,7 +147,7 @@ def _constraints(version: Version, meters: Meters) -> Iterator[tuple[str, Any]]:
         for name, each in named.items():
             yield name, tuple(dict.fromkeys(each.spellings(version.conditions[name]).values()))
         if named:
-            yield "defaults", {name: each.default for name, each in named.items()}
+            yield "defaults", {name: each.default for name, each in named.items() if each.default}
 
 
 def _charge(charge: Charge, tables: Tables) -> ListedCharge:

@@ -283,7 +283,9 @@ def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
         lines += [{**tier, "tokens": bucket, "rate": draw(rates_or_free())} for tier, bucket in dearer]
     name = draw(st.sampled_from(sorted(_CONDITIONS)))
     if draw(st.booleans()):  # for every line of a bucket, so that no two others hold at once
-        stated = {"tokens": draw(st.sampled_from(buckets)), name: draw(st.sampled_from(_CONDITIONS[name]))}
+        value = draw(st.sampled_from(_CONDITIONS[name]))
+        stated = {"tokens": draw(st.sampled_from(buckets)), name: value}
+        options["without_rate"] = {value: draw(st.sampled_from(("default", "refuse")))}  # of the other buckets
         lines += [{**tier, **stated, "rate": draw(rates_or_free())} for tier in ({}, *tiers)]
     if draw(st.booleans()):
         options |= draw(_factors())
@@ -292,7 +294,7 @@ def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
     if kind == "text" and draw(st.booleans()):  # without a price of either side; tiers are those of a priced prompt
         refused = draw(st.sampled_from(("output",) if tiers else ("output", "input")))
         lines = [line for line in lines if line["tokens"] != refused or name in line]
-        options["without_rate"] = {refused: "refuse"}
+        options["without_rate"] = options.get("without_rate", {}) | {refused: "refuse"}
     return _metered_version(draw(charges("tokens", "mtoken", lines, **options)))
 
 

@@ -11,6 +11,7 @@ from ratecard.base.money import multiply, text
 from ratecard.methods import METHODS
 from ratecard.methods.method import Steps
 from ratecard.price_book import PriceBook
+from ratecard.rating.conditions import in_words
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.service_parameters import SEARCHES
@@ -102,6 +103,8 @@ def _facts(model: Model[Any], version: Version) -> dict[str, str]:
         facts["Line places"] = _words(version.line_places)
         if version.minimum:
             facts["Minimum"] = f"{text(version.minimum)} a request ({version.minimum_place})"
+        if version.not_sold:
+            facts["Not sold"] = "; ".join(map(in_words, version.not_sold))
     return {name: value for name, value in facts.items() if value}
 
 
