@@ -82,7 +82,8 @@ THEIRS = {
             "tokens: input, from: 200000, rate: 6",
             "tokens: output, rate: 10",
             "tokens: output_reasoning, rate: 30",
-            "tokens: [output, output_reasoning], processing: batch, rate: 6",
+            "tokens: output, processing: batch, rate: 6",
+            options="            without_rate: {batch: default}\n",
         )
         + charge("count", "kpage", "rate: 1"),
     )

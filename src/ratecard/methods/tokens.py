@@ -195,6 +195,7 @@ def _check_parts(
     """
     resolver, priced = RateResolver(charge, meters, version.factors), dict.fromkeys(each.bucket for each in written)
     said, wrong = charge.without_rate, set[int]()
+    of_bucket = {name: [each for each in written if each.bucket == name] for name in priced}
     if not (resolver.named.keys() <= meters.condition.keys() and priced.keys() <= meters.buckets.keys()):
         return  # said already
     for each in sorted(written, key=lambda each: len(meters.buckets[each.bucket].dimensions), reverse=True):
@@ -205,7 +206,7 @@ def _check_parts(
         for part in priced:
             if not meters.buckets[part].within(meters.buckets[each.bucket]):
                 continue
-            held = chosen(written, part, each.edge.above, full)
+            held = chosen(of_bucket[part], part, each.edge.above, full)
             unmet = resolver.factored(held.rate, held.conditions, full).unmet if held else ()
             name = next((name for name in unmet if said.get(stated[name], said.get(name)) != "refuse"), None)
             if held and name and lines[id(held.rate)] not in wrong:

@@ -6,8 +6,9 @@ factor names has no price, and the message says which combinations are sold.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice, product
 from typing import NamedTuple
 
@@ -141,8 +142,9 @@ class RateResolver:
         return not_sold(beside_defaults(given, self._meters), filter(is_sold, self.offered()), what)
 
 
-class UnmetConditions(NamedTuple):
-    """Why a rate of a charge is not one for a request that states conditions: its message says which are sold."""
+@dataclass(frozen=True)
+class UnmetConditions:
+    """Conditions of a request that a rate of a charge does not meet; the message says which are sold."""
 
     charge: Conditioned
     version: MeteredVersion
@@ -150,8 +152,9 @@ class UnmetConditions(NamedTuple):
     stated: Stated
     rate: Rate
 
+    @cached_property
     def message(self) -> str:
-        """Return the message, with the combinations for which the charge has a rate with the same attributes."""
+        """The message, with the combinations for which the charge has a rate with the same attributes."""
         resolver = RateResolver(self.charge, self.meters, self.version.factors)
 
         def is_sold(combination: Stated) -> bool:

@@ -31,7 +31,7 @@ def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCo
             count, note = multiply(count, times), note and f"{note}; times {times}"
         if isinstance(rate, StatedRate):
             if rate.factored.unmet:
-                raise NotSoldError([(name, rate.refusal.message()) for name in rate.factored.unmet])
+                raise NotSoldError([(name, rate.refusal.message) for name in rate.factored.unmet])
             sku, factors = rate.sku(sku), rate.factored.factors
             note = "; ".join(filter(None, (*rate.factored.notes, note)))
         by = LineRate(sku, charge.unit, unit_rate, rate.source, note, of_unit, line_places, factors)

@@ -293,7 +293,7 @@ class TokenRates:
                 lacking |= {name: lacking[parent]} if parent in lacking else {}
             else:
                 merged[name] = parent
-        refusal = partial(self._refusal, above, stated)
+        refusal = cache(partial(self._refusal, above, stated))
         unmet = set[str].intersection(*map(set, lacking.values())) if lacking.keys() >= own.keys() > set() else set()
         return TokenTier(
             self.buckets,
