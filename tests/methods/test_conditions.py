@@ -210,6 +210,32 @@ def test_a_condition_without_a_default_chooses_the_rate_of_an_image() -> None:
             check(law, case, max_examples=3)
 
 
+def test_an_estimate_of_what_needs_a_condition_is_refused() -> None:
+    """It states none: neither the model's own, nor that of a surcharge that it would pay."""
+    meters = METERS + "  - {condition: gpu, values: [small, large]}\n"
+    search = SEARCH.replace("[{rate: 10}]", "[{gpu: small, rate: 10}, {gpu: large, rate: 20}]")
+    tokens = TOKENS.replace("rate: 4", "gpu: small, rate: 4").replace("rate: 20", "gpu: small, rate: 20")
+    example = "usage: {tokens: {input: 1000}, gpu: small}, total: 0.004"
+    prices = book(
+        model("web", "surcharge", search, "usage: {count: 1000, gpu: small}, total: 10"),
+        model("chat", "text", TOKENS, example.replace(", gpu: small", ""), "\n        surcharges: {rerank: web}"),
+        model("chat-on-gpu", "text", tokens, example),
+        meters=meters,
+    )
+    asked: dict[str, Any] = {"prompt_tokens": 10, "max_completion_tokens": 10}
+    assert prices.estimate_text("chat", **asked).highest > 0
+    for name, counts in (("chat", {"rerank": 3}), ("chat-on-gpu", {})):
+        with pytest.raises(QuoteError) as caught:
+            prices.estimate_text(name, **asked, counts=counts)
+        [(path, words)] = caught.value.problems
+        assert (path, words.partition(".")[0]) == (("gpu",), "Required")
+    usage = {"model": "chat", "tokens": {"input": 0}, "counts": {"rerank": 3}}
+    assert charged(prices, {**usage, "gpu": "large"}) == {"web-large-krequest": "0.06"}
+    with pytest.raises(QuoteError, match="gpu: Required"):
+        prices.rate(usage)
+    assert prices.rate({**usage, "counts": {}}).total == 0
+
+
 def test_a_charge_of_any_method_may_say_that_its_price_is_the_one_without_a_value() -> None:
     songs = SONGS.replace("unit: image", "unit: song\n            without_rate: {flex: default}")
     prices = book(model("sing", "music", songs, "usage: {duration_seconds: 61}, total: 2"), meters=METERS)

@@ -11,7 +11,7 @@ from ratecard.base.money import EXACT, add, multiply, step, total
 from ratecard.methods.metered import Metered
 from ratecard.pricing.counted import readings_of
 from ratecard.pricing.text import SearchLines, counted_meters, search_lines_under, token_rates
-from ratecard.rating.conditions import wrong_conditions
+from ratecard.rating.conditions import NotSoldError, wrong_conditions
 from ratecard.rating.quote import Estimate
 from ratecard.rating.tokens import unpriced_tokens
 from ratecard.requests.body import INVALID
@@ -75,9 +75,13 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     rates = [(metered.meters.in_completion(bucket), rate) for bucket, rate in tier.rates.items()]
     prompts = [rate.rate.price(prompt) for of_completion, rate in rates if not of_completion] or [Decimal(0)]
     completion = max((rate.rate.price(longest) for of_completion, rate in rates if of_completion), default=Decimal(0))
-    own = total([line.amount for reading in readings for line in reading.lines({"counts": counts})])
-    beside = total([line_of[name](counts[name]).amount for name in further if name in counts])
-    searches, least = list(_search_amounts(most, switches, line_of)), metered.version.minimum or Decimal(0)
+    try:
+        own = total([line.amount for reading in readings for line in reading.lines({"counts": counts})])
+        beside = total([line_of[name](counts[name]).amount for name in further if name in counts])
+        searches = list(_search_amounts(most, switches, line_of))
+    except NotSoldError as refusal:  # an estimate states no conditions
+        raise QuoteError(INVALID, [((name,), words) for name, words in refusal.problems]) from None
+    least = metered.version.minimum or Decimal(0)
     # Each bucket of a request may be rounded by itself, by half a step at most.
     inexact = sum(not isinstance(rate.token_rate, Decimal) for _, rate in rates)
     rounding = multiply(inexact, step(metered.version.places_of_lines)) if inexact else Decimal(0)

@@ -184,10 +184,7 @@ def a_batch_costs_the_sum_of_its_calls(case: Case, data: st.DataObject) -> None:
 
 
 def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataObject) -> None:
-    """A line costs its list rate times the factors of what the request states and the rate does not name.
-
-    Of what it states beside defaults, the rate or a factor names all that the charge has prices by: else it is refused.
-    """
+    """A line costs its list rate times the factors of what is stated and it does not name; what is unmet is refused."""
     version, declared = case.version, case.prices.tables.meters.condition
     wanted = data.draw(st.fixed_dictionaries({}, optional={
         name: st.sampled_from([*filter(None, [declared[name].default]), *sorted(values)])
