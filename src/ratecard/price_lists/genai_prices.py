@@ -401,7 +401,7 @@ def _rates(cases: Sequence[PricedCase], kept: Sequence[tuple[str, str]], bucket:
 
 
 def _left_as_it_is(rates: Iterable[PeerRate]) -> dict[str, str]:
-    """What a charge says of the conditions that its rates name: what is not written under one has the price without it."""
+    """What a charge says of the conditions of its rates: what is not written under one has the price without it."""
     return dict.fromkeys((name for rate in rates for name in rate.conditions), "default")
 
 
