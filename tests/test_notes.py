@@ -248,3 +248,37 @@ def test_shipped_tables_have_nothing_that_can_never_apply_and_no_unlikely_date()
     # Each says of a line that no example has it: what the lines of the examples come from is asked of the quotes.
     reached = {line.source for worked in work(CARD.compiler) if worked.quote for line in worked.quote.lines}
     assert not reached & {f"{note.file}:{note.line}" for note in found}
+
+
+OWN_CONDITIONS = "conditions:\n  - {condition: hardware, values: [small, large]}\n"
+
+
+@pytest.mark.parametrize(
+    ("rates", "further", "line"),
+    [
+        # Every usage states the hardware, and each has a rate.
+        (BOTH + "- {tokens: [input, output], hardware: [small, large], rate: 1}", "", 0),
+        (
+            "- {tokens: [input, output], hardware: [small, large], rate: 1}\n"
+            "- {tokens: [input, output], hardware: small, service_tier: batch, speed: fast, rate: 1}",
+            "not_sold: [{service_tier: batch, speed: fast}]",
+            1,
+        ),
+        ("- {tokens: [input, output], hardware: [small, large], rate: 1}", "", None),
+    ],
+)
+def test_what_no_usage_can_state_never_applies(tmp_path: Path, rates: str, further: str, line: int | None) -> None:
+    (tmp_path / "meters.yaml").write_text(OWN_CONDITIONS, encoding="utf-8")
+    version = by_tokens(rates, usage="{prompt_tokens: 1000000, completion_tokens: 0, hardware: small}")
+    version = version.replace("        rounding:", f"        {further}\n        rounding:") if further else version
+    found = [(number - FIRST - bool(further), words) for number, words in notes(tmp_path, version) if "never" in words]
+    assert [number for number, _ in found] == ([] if line is None else [line])
+
+
+@pytest.mark.parametrize(("not_sold", "never"), [("{service_tier: flex, speed: fast}", 0), ("{speed: fast}", 1)])
+def test_a_factor_of_what_is_not_sold_never_applies(tmp_path: Path, not_sold: str, never: int) -> None:
+    factors = "factors: [{speed: fast, factor: 2}, {service_tier: flex, factor: 0.5}]"
+    version = by_tokens(BOTH, factors, usage=TRIED)
+    version = version.replace("        rounding:", f"        not_sold: [{not_sold}]\n        rounding:")
+    found = [words for _, words in notes(tmp_path, version) if "can never apply" in words]
+    assert len(found) == never

@@ -45,6 +45,12 @@ def openai() -> Iterator[Case]:
         for region, searches in (("", 0), ("us", 3), ("eu", 0)):
             total = dollars * (F("1.1") if region else 1) + searches * F(10, 1_000)
             yield text("gpt-5.6", tokens, service_tier=tier, data_residency=region, counts={"search": searches}), total
+    for length, tier in product((1, 272_000, 272_001, 1_050_000), ("", "batch", "flex", "priority")):
+        long, read = length > 272_000, length // 2
+        cost = ((length - read) * 5 + read * F("0.5")) * (2 if long else 1) + 10 * (45 if long else 30)
+        cost *= F("2.5") if tier == "priority" else times[tier]
+        usage = text("gpt-5.5", {"input": length, "output": 10, "cache_input": read}, service_tier=tier)
+        yield usage, None if long and tier == "priority" else cost / MILLION
     small = {"input": 1_000_000, "output": 500, "cache_input": 400_000}
     for tier, (new, cached, made) in {
         "": ("0.25", "0.025", "2"),

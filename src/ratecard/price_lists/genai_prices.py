@@ -401,7 +401,7 @@ def _rates(cases: Sequence[PricedCase], kept: Sequence[tuple[str, str]], bucket:
 
 
 def _left_as_it_is(rates: Iterable[PeerRate]) -> dict[str, str]:
-    """Return what a charge says of its conditions: prices are asked under each, and the same is not written."""
+    """Return what a charge says of its conditions: what is not written under one has the price without it."""
     return dict.fromkeys((name for rate in rates for name in rate.conditions), "default")
 
 
