@@ -5,16 +5,15 @@ import io
 import sys
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.plural import plural
+from ratecard.cli.simulate_progress import counted
 from ratecard.rating.quote import Quote
 from ratecard.requests.body import INVALID, read_body
 
@@ -39,8 +38,10 @@ def answer_batch(price: _Price, of_text: OfText, done: str, path: Path) -> int:
     later = io.BytesIO() if sys.stdout.isatty() else None
     out: BinaryIO = later or sys.stdout.buffer
     bad = 0
-    for row in _watched(rows):
-        bad += _answer_row(price, row, out)
+    with counted("Quoting", len(rows)) as watch:
+        for number, row in enumerate(rows, 1):
+            bad += _answer_row(price, row, out)
+            watch(number)
     if later:
         sys.stdout.buffer.write(later.getvalue())
     sys.stdout.buffer.flush()
@@ -105,13 +106,3 @@ def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:
                 yield of_text({name.strip(): (text or "").strip() for name, text in row.items()})
             except QuoteError as error:
                 yield error
-
-
-def _watched(rows: Sequence[_Row]) -> Iterator[_Row]:
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield from rows
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        yield from progress.track(rows, description="Quoting")

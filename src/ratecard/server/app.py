@@ -73,18 +73,20 @@ def router(
         raise ValueError(f"base_path={base_path!r} must begin with / and not end with one, like {BASE_PATH}")
     live = tables if isinstance(tables, LiveRateCard) else LiveRateCard(tables)
     service = Service(live, check, probe, most_body_bytes, unready)
-    routes = new_router(base_path, lifespan=_following(live))
+    routes = new_router(base_path, lifespan=while_running(live))
     for part in parts:
         _PARTS[part](routes, service)
     return routes
 
 
-def _following(live: LiveRateCard) -> Lifespan:
+def while_running(part: Any) -> Lifespan:
+    """Start a part when the application begins, like what follows the folder of tables, and stop it at the end."""
+
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
-        live.start()
+        part.start()
         yield
-        live.stop()
+        part.stop()
 
     return lifespan
 
@@ -133,7 +135,7 @@ def application(
         servers=[{"url": "/"}],
         version=SERVICE_VERSION,
         routes=routes,
-        lifespan=_following(live),
+        lifespan=while_running(live),
         redirect_slashes=False,
         redoc_url=None,
     )
