@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Callable
 
-from ratecard.service.turns import _MOST_NEW, _TURN, Turns
+from ratecard.service.turns import _MOST_NEW, _TURN, LoopTurns
 
 
 class Client:
     """A connection that notes its turns, and goes on as often as it is told to."""
 
-    def __init__(self, turns: Turns, log: list[str], name: str, goes: int = 1, turns_had: int = 0) -> None:
+    def __init__(self, turns: LoopTurns, log: list[str], name: str, goes: int = 1, turns_had: int = 0) -> None:
         self.turns, self.log, self.name, self.goes, self.turns_had = turns, log, name, goes, turns_had
 
     def go_on(self) -> None:
@@ -19,12 +19,12 @@ class Client:
             self.turns.wait(self, asyncio.get_running_loop())
 
 
-def order(wait: Callable[[Turns, list[str]], list[Client]], loop_turns: int = 1000) -> list[str]:
+def order(wait: Callable[[LoopTurns, list[str]], list[Client]], loop_turns: int = 1000) -> list[str]:
     """The names in the order of their turns, `|` between turns of the event loop."""
     log: list[str] = []
 
     async def run() -> None:
-        turns = Turns()
+        turns = LoopTurns()
         for client in wait(turns, log):
             turns.wait(client, asyncio.get_running_loop())
         for _ in range(loop_turns):
@@ -43,7 +43,7 @@ def test_few_go_on_in_one_turn_of_the_event_loop() -> None:
 
 
 def test_a_new_connection_comes_before_a_thousand_others() -> None:
-    def wait(turns: Turns, log: list[str]) -> list[Client]:
+    def wait(turns: LoopTurns, log: list[str]) -> list[Client]:
         others = [Client(turns, log, "other", goes=150, turns_had=9) for _ in range(1000)]
         return [*others, Client(turns, log, "new")]
 
@@ -56,7 +56,7 @@ def test_the_newest_comes_before_a_flood_of_new_ones() -> None:
 
 
 def test_a_flood_of_new_ones_does_not_keep_others_out() -> None:
-    def wait(turns: Turns, log: list[str]) -> list[Client]:
+    def wait(turns: LoopTurns, log: list[str]) -> list[Client]:
         return [
             Client(turns, log, "other", turns_had=9),
             *(Client(turns, log, "new", goes=3) for _ in range(_MOST_NEW)),
@@ -69,7 +69,7 @@ def test_accepting_connections_lets_others_go_on_now_and_then() -> None:
     log: list[str] = []
 
     async def run() -> None:
-        turns = Turns()
+        turns = LoopTurns()
         turns.wait(Client(turns, log, "one", goes=3), asyncio.get_running_loop())
         for _ in range(50):
             turns.accepted()

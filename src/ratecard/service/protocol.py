@@ -23,7 +23,7 @@ from ratecard.server.http import error_object
 from ratecard.server.metrics import REFUSED_REQUESTS
 from ratecard.server.readiness import DRAINING
 from ratecard.service.settings import Settings
-from ratecard.service.turns import Turns
+from ratecard.service.turns import LoopTurns
 
 # What is asked even where there are too many connections: else a server under load is restarted for it.
 _PROBES = (b"/livez", b"/readyz")
@@ -127,7 +127,7 @@ class Connection(HttpToolsProtocol):
     config: ServiceConfig
     # Bytes that wait to be parsed, of all connections; and which of these goes on next.
     unparsed = 0
-    turns = Turns()
+    turns = LoopTurns()
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)

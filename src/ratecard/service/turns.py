@@ -16,7 +16,7 @@ _MOST_NEW = 32
 _ACCEPTING = 8
 
 
-class Waiting(Protocol):
+class TurnTaker(Protocol):
     """A connection that waits for its turn."""
 
     turns_had: int
@@ -25,15 +25,15 @@ class Waiting(Protocol):
         """Do what a connection may do in one turn."""
 
 
-class Turns:
+class LoopTurns:
     """The connections of a process that wait for their turn."""
 
     def __init__(self) -> None:
-        self._new, self._others = deque[Waiting](), deque[Waiting]()
+        self._new, self._others = deque[TurnTaker](), deque[TurnTaker]()
         self._asked = self._accepted = False
         self._accepting = 0
 
-    def wait(self, connection: Waiting, loop: asyncio.AbstractEventLoop) -> None:
+    def wait(self, connection: TurnTaker, loop: asyncio.AbstractEventLoop) -> None:
         """Let a connection go on when it is its turn: soon, or after those before it."""
         (self._new if connection.turns_had < _NEW else self._others).append(connection)
         connection.turns_had += 1
