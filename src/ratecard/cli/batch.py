@@ -33,7 +33,8 @@ def answer_batch(price: _Price, of_text: OfText, done: str, path: Path) -> int:
     `done` is the word for a row that has a price.
     """
     content = _read_rows(path)
-    rows = list(_csv_rows(content, of_text) if _is_csv(path, content) else _json_lines(content))
+    lines = (line for line in content.split(b"\n") if line.strip())
+    rows = list[_Row](_csv_rows(content, of_text) if _is_csv(path, content) else lines)
     # On a terminal the answers wait until the progress bar is gone.
     later = io.BytesIO() if sys.stdout.isatty() else None
     out: BinaryIO = later or sys.stdout.buffer
@@ -75,10 +76,6 @@ def _is_csv(path: Path, content: bytes) -> bool:
     if path.suffix:
         return path.suffix.lower() == ".csv"
     return not content[:_SAMPLE].lstrip().startswith((b"{", b"["))
-
-
-def _json_lines(content: bytes) -> Iterator[bytes]:
-    yield from (line for line in content.split(b"\n") if line.strip())
 
 
 def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:

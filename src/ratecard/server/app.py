@@ -140,7 +140,8 @@ def application(
         redoc_url=None,
     )
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _failure)
+    # The reason of an unexpected exception is in the log, and not in the answer.
+    app.add_exception_handler(Exception, lambda *_: error_object(500, "Internal server error"))
     if cors_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -159,8 +160,3 @@ def _http_error(request: Request, error: Exception) -> Response:
     REFUSED_REQUESTS.labels("not found" if error.status_code == 404 else "method").inc()
     words = f"Not found: {echo(request.url.path)}" if error.status_code == 404 else error.detail
     return error_object(error.status_code, words, error.headers)
-
-
-def _failure(request: Request, error: Exception) -> Response:
-    """An unexpected exception: its reason is in the log, and not in the answer."""
-    return error_object(500, "Internal server error")
