@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ratecard import PriceBook, QuoteError
-from ratecard.cli import batch, main
+from ratecard.cli import main, simulate_progress
 
 BODIES: list[dict[str, Any]] = [
     {"model": "ovi-image-to-video"},
@@ -121,5 +121,5 @@ def test_a_file_that_cannot_be_read_is_wrong_use(name: str) -> None:
 
 
 def test_without_a_terminal_there_is_no_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(batch, "Progress")
+    monkeypatch.delattr(simulate_progress, "Progress")
     assert run("-", stdin='{"model": "ovi-image-to-video"}').exit_code == 0

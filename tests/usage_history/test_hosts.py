@@ -171,7 +171,9 @@ def test_a_walk_over_http_while_another_thread_appends(ledger: Ledger, address: 
         seen, total, question = [], [], f"{address}?pageSize=4"
         while question:
             with urlopen(Question(question, headers={"x-account": "a", "accept-encoding": "gzip"})) as answer:  # noqa: S310
-                page = json.loads(gzip.decompress(answer.read()))
+                content = answer.read()
+                packed = answer.headers.get("content-encoding") == "gzip"  # the last page may be short
+                page = json.loads(gzip.decompress(content) if packed else content)
                 total.append(answer.headers["x-pagination-total"])
             seen += [row["inferenceDetails"]["requestId"] for row in page["data"]]
             question = page["nextCursor"] and f"{address}?cursor={page['nextCursor']}"

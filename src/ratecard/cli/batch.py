@@ -5,16 +5,15 @@ import io
 import sys
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.plural import plural
+from ratecard.cli.simulate_progress import counted
 from ratecard.rating.quote import Quote
 from ratecard.requests.body import INVALID, read_body
 
@@ -34,13 +33,16 @@ def answer_batch(price: _Price, of_text: OfText, done: str, path: Path) -> int:
     `done` is the word for a row that has a price.
     """
     content = _read_rows(path)
-    rows = list(_csv_rows(content, of_text) if _is_csv(path, content) else _json_lines(content))
+    lines = (line for line in content.split(b"\n") if line.strip())
+    rows = list[_Row](_csv_rows(content, of_text) if _is_csv(path, content) else lines)
     # On a terminal the answers wait until the progress bar is gone.
     later = io.BytesIO() if sys.stdout.isatty() else None
     out: BinaryIO = later or sys.stdout.buffer
     bad = 0
-    for row in _watched(rows):
-        bad += _answer_row(price, row, out)
+    with counted("Quoting", len(rows)) as watch:
+        for number, row in enumerate(rows, 1):
+            bad += _answer_row(price, row, out)
+            watch(number)
     if later:
         sys.stdout.buffer.write(later.getvalue())
     sys.stdout.buffer.flush()
@@ -76,10 +78,6 @@ def _is_csv(path: Path, content: bytes) -> bool:
     return not content[:_SAMPLE].lstrip().startswith((b"{", b"["))
 
 
-def _json_lines(content: bytes) -> Iterator[bytes]:
-    yield from (line for line in content.split(b"\n") if line.strip())
-
-
 def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:
     csv.field_size_limit(_LONGEST_CELL)
     reader = csv.DictReader(io.StringIO(content.decode("utf-8", "replace"), newline=""), strict=True)
@@ -105,13 +103,3 @@ def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:
                 yield of_text({name.strip(): (text or "").strip() for name, text in row.items()})
             except QuoteError as error:
                 yield error
-
-
-def _watched(rows: Sequence[_Row]) -> Iterator[_Row]:
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield from rows
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        yield from progress.track(rows, description="Quoting")

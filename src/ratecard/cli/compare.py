@@ -23,8 +23,12 @@ from ratecard.cli.screen import align, heading_style, paragraph
 
 def market_text(market: Market) -> str:
     """The comparison as text: a table for each pair of models."""
-    body = [line for pair in _blocks(market) for line in (*pair, "")]
-    return "\n".join([MARKET_LEGEND, paragraph(both_lists(market), indent="  "), "", *body, *_ending(market)]) + "\n"
+    lines = [MARKET_LEGEND, paragraph(both_lists(market), indent="  "), ""]
+    lines += [line for pair in _blocks(market) for line in (*pair, "")]
+    lines.append(heading_style(paragraph(summary_of_market(market))))
+    if market.unmatched:
+        lines.append(paragraph(f"Not in the map: {', '.join(market.unmatched)}", indent="  "))
+    return "\n".join(lines) + "\n"
 
 
 def _blocks(market: Market) -> Iterator[list[str]]:
@@ -33,12 +37,6 @@ def _blocks(market: Market) -> Iterator[list[str]]:
         rows = [row.cells for row in price_words(pair)]
         table = align([HEADINGS, *rows], right={1, 2, 3, 4}) if rows else []
         yield [heading_style(paragraph(head(pair))), *said, *(f"    {line}" for line in table)]
-
-
-def _ending(market: Market) -> Iterator[str]:
-    yield heading_style(paragraph(summary_of_market(market)))
-    if market.unmatched:
-        yield paragraph(f"Not in the map: {', '.join(market.unmatched)}", indent="  ")
 
 
 def _page(market: Market) -> str:

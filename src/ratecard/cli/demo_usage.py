@@ -1,18 +1,15 @@
 """`ratecard demo-usage`: make up usage to try simulations with."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ratecard.base.plural import plural
 from ratecard.card import load_rate_card
 from ratecard.cli.options import day, tables_option
+from ratecard.cli.simulate_progress import counted
 from ratecard.simulation.demo.usage import BAD_SHARE, CUSTOMERS, FRACTIONAL_SHARE, MOST_CUSTOMERS, MOST_ROWS
 from ratecard.simulation.demo.usage import demo_usage as write_demo_usage
 
@@ -83,7 +80,7 @@ def demo_usage(
     """
     if out.exists() and not force:
         raise click.UsageError(f"{out} is there already. Name another file, or replace it: --force")
-    with _progress(rows) as watch:
+    with counted("Rows", rows) as watch:
         try:
             first, last = write_demo_usage(
                 out,
@@ -99,12 +96,3 @@ def demo_usage(
         except ValueError as error:
             raise click.UsageError(str(error)) from None
     click.echo(f"Wrote {out}: {plural(rows, 'row')}, {first} to {last}", err=True)
-
-
-@contextmanager
-def _progress(rows: int) -> Iterator[Callable[[int], None]]:
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("Rows", total=rows)
-        yield lambda made: progress.update(task, completed=made)

@@ -31,7 +31,8 @@ def diff_text(diff: Diff) -> str:
         return f"{NO_CHANGES}\n"
     head = [LEGEND, paragraph(f"{diff.old} -> {diff.new}", indent="  "), ""]
     body = [line for change in diff.changes for line in (*_of_model(change), "")]
-    return "\n".join([*head, *body, *_ending(diff)]) + "\n"
+    ending = [heading_style(paragraph(summary(diff))), *_extremes(*diff.worst, "", with_model=True)]
+    return "\n".join([*head, *body, *ending]) + "\n"
 
 
 def _of_model(change: Difference) -> Iterator[str]:
@@ -54,11 +55,6 @@ def _of_rate(rate: RateChange, currency: str) -> Iterator[str]:
     percent = f" ({by(rate)})" if by(rate) else ""
     yield _marked(MARKS[rate.kind], "    ", f"{subject(rate)}: {shown}{per}{percent}")
     yield paragraph(f"      {' -> '.join(places(rate))}", indent="      ")
-
-
-def _ending(diff: Diff) -> Iterator[str]:
-    yield heading_style(paragraph(summary(diff)))
-    yield from _extremes(*diff.worst, "", with_model=True)
 
 
 def _extremes(

@@ -1,4 +1,4 @@
-"""Show the progress of a simulation: a bar on a terminal, else a line every ten seconds."""
+"""Show progress: of a simulation by a bar on a terminal, else a line every ten seconds; of rows by a bar alone."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +8,16 @@ from typing import Any, NamedTuple
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, Task, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    Task,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import ProgressColumn as Column
 from rich.text import Text
 
@@ -96,6 +105,19 @@ def progress(every: float = EVERY) -> Iterator[Begin]:
         bar.watch = watch
         bar.shown = bar.add_task("", total=100, speed=None)
         yield watch.begin
+
+
+@contextmanager
+def counted(words: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a bar on a terminal while the block runs; yields the function to call with how many are done."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(words, total=total)
+        yield lambda done: bar.update(task, completed=done)
 
 
 @contextmanager

@@ -369,7 +369,7 @@ class _Entry:
     def _amounts(self, tier: str) -> dict[str, TierAmounts]:
         """The amounts of every bucket in a service tier: what it does not name has the price of the standard tier.
 
-        A batch has its own prices alone.
+        A batch has its own prices alone, from where each of them begins.
         """
         found: dict[str, dict[int, Decimal]] = {}
         edges = self._edges(tier)
@@ -379,6 +379,8 @@ class _Entry:
             amounts = dict[int, Decimal]()
             price = None
             for edge in (None, *edges):
+                if tier == _BATCH and self._of(key, tier, edge) is None:
+                    continue
                 price = _first(self._of(key, tier, edge), None if alone else self._of(key, "", edge), price)
                 above = EVERY_LENGTH if edge is None else edge - self.inclusive
                 # Writing for an hour without a price has that of writing.

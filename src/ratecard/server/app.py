@@ -73,18 +73,20 @@ def router(
         raise ValueError(f"base_path={base_path!r} must begin with / and not end with one, like {BASE_PATH}")
     live = tables if isinstance(tables, LiveRateCard) else LiveRateCard(tables)
     service = Service(live, check, probe, most_body_bytes, unready)
-    routes = new_router(base_path, lifespan=_following(live))
+    routes = new_router(base_path, lifespan=while_running(live))
     for part in parts:
         _PARTS[part](routes, service)
     return routes
 
 
-def _following(live: LiveRateCard) -> Lifespan:
+def while_running(part: Any) -> Lifespan:
+    """Start a part when the application begins, like what follows the folder of tables, and stop it at the end."""
+
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
-        live.start()
+        part.start()
         yield
-        live.stop()
+        part.stop()
 
     return lifespan
 
@@ -133,12 +135,13 @@ def application(
         servers=[{"url": "/"}],
         version=SERVICE_VERSION,
         routes=routes,
-        lifespan=_following(live),
+        lifespan=while_running(live),
         redirect_slashes=False,
         redoc_url=None,
     )
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _failure)
+    # The reason of an unexpected exception is in the log, and not in the answer.
+    app.add_exception_handler(Exception, lambda *_: error_object(500, "Internal server error"))
     if cors_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -157,8 +160,3 @@ def _http_error(request: Request, error: Exception) -> Response:
     REFUSED_REQUESTS.labels("not found" if error.status_code == 404 else "method").inc()
     words = f"Not found: {echo(request.url.path)}" if error.status_code == 404 else error.detail
     return error_object(error.status_code, words, error.headers)
-
-
-def _failure(request: Request, error: Exception) -> Response:
-    """An unexpected exception: its reason is in the log, and not in the answer."""
-    return error_object(500, "Internal server error")

@@ -130,7 +130,6 @@ _CHARGE: dict[str, RequestField] = {
     "currency": _Kind("string", str),
     "paid": _Payment(),
 }
-_CHARGE_NEEDS = ("usage", "timestamp", "request_id")
 _REFUND: dict[str, RequestField] = {
     "id": _NAME,
     "sku": _NAME,
@@ -138,15 +137,15 @@ _REFUND: dict[str, RequestField] = {
     "amount": _MONEY,
     "corrected": _MONEY,
 }
-_REFUND_NEEDS = ("id", "sku", "timestamp")
 
 
 def _checked(
-    body: bytes, fields: Mapping[str, RequestField], needed: tuple[str, ...]
+    body: bytes, fields: Mapping[str, RequestField], described: type[BaseModel]
 ) -> tuple[dict[str, Any], Problems]:
     """The valid fields of a body, and what is wrong with the others. Raises `QuoteError` if it is not an object."""
     given = read_body(body)
     problems: Problems = unrecognized(given, fields.keys())
+    needed = (name for name, field in described.model_fields.items() if field.is_required())
     problems += [((name,), REQUIRED) for name in needed if name not in given]
     found = {}
     for name, field in fields.items():
@@ -164,7 +163,7 @@ def _checked(
 @few_suggestions()
 def read_charge(body: bytes, card: RateCard) -> dict[str, Any]:
     """The fields of a charge. Raises `QuoteError` with every error, those of the usage at `usage`."""
-    found, problems = _checked(body, _CHARGE, _CHARGE_NEEDS)
+    found, problems = _checked(body, _CHARGE, ChargeRequest)
     if problems:
         if found.keys() >= {"usage", "timestamp"}:
             try:
@@ -177,7 +176,7 @@ def read_charge(body: bytes, card: RateCard) -> dict[str, Any]:
 
 def read_refund(body: bytes) -> dict[str, Any]:
     """The fields of a refund. Raises `QuoteError` with every error."""
-    found, problems = _checked(body, _REFUND, _REFUND_NEEDS)
+    found, problems = _checked(body, _REFUND, RefundRequest)
     given = [name for name in ("amount", "corrected") if name in found or any(path == (name,) for path, _ in problems)]
     if len(given) != 1:
         problems.append((("amount",), "Exactly one of amount and corrected is needed"))

@@ -135,22 +135,18 @@ def estimate_examples(prices: PriceBook) -> dict[str, Any]:
     }
 
 
-def _parameter(name: str, schema: dict[str, Any], description: str, where: str = "query") -> dict[str, Any]:
-    return {
-        "name": name,
-        "in": where,
-        "required": where == "path",
-        "schema": schema,
-        "description": description,
-    }
+def parameter(name: str, schema: dict[str, Any], description: str, where: str = "query") -> dict[str, Any]:
+    """What OpenAPI says of a parameter of the query, or of the path."""
+    required = where == "path"
+    return {"name": name, "in": where, "required": required, "schema": schema, "description": description}
 
 
-EXPLAIN = _parameter(
+EXPLAIN = parameter(
     "explain",
     {"type": "boolean", "default": False},
     "Add the line items, the effective date and the digest of the tables",
 )
-_DAY = _parameter(
+_DAY = parameter(
     "at",
     {"type": "string", "format": "date", "examples": ["2026-10-01"]},
     "The prices of a day, as far as they are announced",
@@ -215,7 +211,7 @@ def estimate_description(served: Served, guarded: bool) -> Options:
 def models_description(guarded: bool) -> Options:
     """`GET /models`."""
     answers = {200: _answer("Every model that has a price", ModelList), **errors(400, *_accounts(guarded))}
-    of_type = _parameter("type", _TEXT, "Only models of a type: text, video, image, ...")
+    of_type = parameter("type", _TEXT, "Only models of a type: text, video, image, ...")
     options = _operation("listModels", "/models", "List the models that have a price", answers)
     return {**options, "openapi_extra": {"parameters": [of_type, _DAY]}}
 
@@ -224,7 +220,7 @@ def model_description(served: Served, guarded: bool) -> Options:
     """`GET /models/{id}`."""
     known = [model.model for model in served.book.models()[:1]]
     schema = {**_TEXT, "examples": known} if known else _TEXT
-    name = _parameter("id", schema, "The id of the model, which may hold slashes", "path")
+    name = parameter("id", schema, "The id of the model, which may hold slashes", "path")
     answers: _Answers = {200: _answer("One model", ListedModel, _NOTICES), **errors(400, *_accounts(guarded), 404)}
     options = _operation("retrieveModel", "/models/{id:path}", "What one model accepts and costs", answers)
     return {**options, "openapi_extra": {"parameters": [name, _DAY]}}

@@ -28,7 +28,7 @@ from ratecard.rating.ledger_entry import currencies, unknown_currency
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber
 from ratecard.server.answers import ExactNumber, may_be_absent
-from ratecard.server.describe import errors
+from ratecard.server.describe import errors, parameter
 from ratecard.server.http import INVALID_QUERY, JSON, preferred
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import new_router, operation_id
@@ -296,20 +296,16 @@ def _page_of(currency: dict[str, Any]) -> type[UsagePage]:
     return create_model("UsagePage", __base__=UsagePage, __doc__=UsagePage.__doc__, data=(list[entry], ...))
 
 
-def _parameter(name: str, schema: dict[str, Any], description: str) -> dict[str, Any]:
-    return {"name": name, "in": "query", "required": False, "schema": schema, "description": description}
-
-
 _PARAMETERS = (
-    _parameter("startTimestamp", _TIME, "The first instant of the rows, ISO 8601 with a time zone. First page only"),
-    _parameter("endTimestamp", _TIME, "The instant before which the rows end; after startTimestamp. First page only"),
-    _parameter("currency", _TEXT, "Only rows of this currency. First page only"),
-    _parameter(
+    parameter("startTimestamp", _TIME, "The first instant of the rows, ISO 8601 with a time zone. First page only"),
+    parameter("endTimestamp", _TIME, "The instant before which the rows end; after startTimestamp. First page only"),
+    parameter("currency", _TEXT, "Only rows of this currency. First page only"),
+    parameter(
         "pageSize",
         {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": LARGEST_PAGE},
         "How many rows a page has. Beside a cursor, as on its first page or left out",
     ),
-    _parameter("cursor", _TEXT, "The nextCursor of the page before. It carries the filters: send none beside it"),
+    parameter("cursor", _TEXT, "The nextCursor of the page before. It carries the filters: send none beside it"),
 )
 _PAGINATION = {
     f"x-pagination-{name}": {"schema": _COUNT, "description": description}

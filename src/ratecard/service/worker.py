@@ -1,24 +1,18 @@
 """The application of one worker process of `ratecard serve`."""
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 
-from ratecard.server.app import application
+from ratecard.server.app import application, while_running
 from ratecard.server.auth import DEFAULT_ACCOUNT, ApiKeys, Bearer, Check, KeyFile
 from ratecard.server.last_sound import LastSound
-from ratecard.server.route import Lifespan
 from ratecard.server.source_videos import Probe
 from ratecard.server.tables import LiveRateCard, TableFolder
 from ratecard.service.settings import Settings
-
-if TYPE_CHECKING:
-    from ratecard.server.database import LedgerWatch
 
 # The settings as JSON, and the folder that the workers share: in the environment, which every worker inherits.
 SETTINGS, BETWEEN_WORKERS = "_RATECARD_SETTINGS", "_RATECARD_SHARED"
@@ -73,20 +67,8 @@ def _with_ledger(settings: Settings, live: LiveRateCard, check: Check | None, op
         from ratecard.server.charges import charges_router
 
         app.include_router(charges_router(ledger, live, Bearer(charging)), prefix=settings.base_path)
-    app.include_router(APIRouter(lifespan=_watching(watch)))
+    app.include_router(APIRouter(lifespan=while_running(watch)))
     return app
-
-
-def _watching(watch: "LedgerWatch") -> Lifespan:
-    """Watch the ledger while the application runs."""
-
-    @asynccontextmanager
-    async def lifespan(_: Any) -> AsyncIterator[None]:
-        watch.start()
-        yield
-        watch.stop()
-
-    return lifespan
 
 
 def check_of(settings: Settings) -> Check | None:
