@@ -29,7 +29,7 @@ def used() -> float:
 
 
 def simulated(usage: str, by: list[str], candidate: str) -> dict[str, Any]:
-    from ratecard.simulation.pricing.sides import sides
+    from ratecard.simulation.prices.sides import sides
     from ratecard.simulation.simulate import simulate
 
     current, other = sides(None, [candidate], None)

@@ -39,8 +39,8 @@ def scan(usage: str, by: list[str], out: str) -> dict[str, Any]:
     """Group every column that a simulation reads by the same keys: sums of numbers, counts of anything else."""
     import duckdb
 
-    from ratecard.simulation.usage.columns import USAGE_COLUMNS
-    from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
+    from ratecard.simulation.rows.columns import USAGE_COLUMNS
+    from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")

@@ -56,14 +56,14 @@ FLOAT_NAMES = {
     "rating/source_video.py": "callers may send a float; it is read by its shortest text",
     "requests/fields.py": "callers may send a float; it is read by its shortest text",
     "cli/simulate_progress.py": "how far a simulation is, in percent and seconds",
-    "simulation/usage/engines/spark_engine.py": "how far Spark is, in percent",
+    "simulation/groups/engines/spark_engine.py": "how far Spark is, in percent",
     "simulation/progress.py": "how far a simulation is, in percent",
-    "simulation/results/volume.py": "callers may send an elasticity as a float; it is read by its shortest text",
+    "simulation/answers/volume.py": "callers may send an elasticity as a float; it is read by its shortest text",
     "base/messages.py": "says whether a number that a caller sent is NaN",
 }
 FLOAT_LITERALS = {
     "cli/simulate_progress.py": "how far a simulation is, in percent and seconds",
-    "simulation/usage/engines/spark_engine.py": "how far Spark is, in percent",
+    "simulation/groups/engines/spark_engine.py": "how far Spark is, in percent",
     "simulation/progress.py": "how far a simulation is, in percent",
     "base/suggestions.py": "how alike two words are; no money",
 }
@@ -145,9 +145,9 @@ def test_packages_import_down_only() -> None:
             "load is not allowed to import ratecard.pricing",
         ),
         (
-            "simulation/usage/columns.py",
-            "import ratecard.simulation.results.rows",
-            "simulation.usage is not allowed to import ratecard.simulation.results",
+            "simulation/rows/columns.py",
+            "import ratecard.simulation.answers.rows",
+            "simulation.rows is not allowed to import ratecard.simulation.answers",
         ),
     ],
 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError
 from ratecard.base.instants import utc
@@ -14,7 +14,6 @@ from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.text_body import body_of_text, usage_of_text
 from ratecard.tables.card import AnyModel
-from ratecard.tables.metered import UsageExample
 from ratecard.tables.version import Example, Version
 from ratecard.tables.video import VideoExample
 
@@ -58,11 +57,16 @@ def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:
     """Quote an example's request at the instant of a price book, at the hour that it says. Raises `QuoteError`."""
     if example.at is not None:
         book = replace(book, hour=utc(example.at))
+    fields, source = request_of(model, example)
+    return book.quote_video(fields, source=source) if model.type == "video" else book.rate(fields)
+
+
+def request_of(model: AnyModel, example: Example) -> tuple[dict[str, Any], SourceVideo | None]:
+    """Return the body or usage of an example, as a client would send it, and what is known of its source video."""
     if isinstance(example, VideoExample):
         source = SourceVideo(**example.source) if example.source else None
-        return book.quote_video({"model": model.model, **body_of_text(example.request)}, source=source)
-    usage = example.usage if isinstance(example, UsageExample) else {}
-    return book.rate(usage_of_text(model.type, model.model, usage))
+        return {"model": model.model, **body_of_text(example.request)}, source
+    return usage_of_text(model.type, model.model, getattr(example, "usage", {})), None
 
 
 def wrong_examples(compiler: Compiler) -> list[Fault]:
@@ -82,7 +86,7 @@ def _fault(worked: Worked) -> Fault:
 
 
 def _says(worked: Worked) -> str:
-    if worked.total is None and isinstance(worked.example, UsageExample) and not worked.example.usage:
+    if worked.total is None and getattr(worked.example, "usage", None) == {}:
         return f"but its usage is empty. Write what a request counts: {worked.reason}"
     if worked.total is None:
         return f"but it is refused: {worked.reason}"

@@ -13,8 +13,9 @@ from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import AUDIO_BODY
 from ratecard.pricing.compiler import Compiler
 from ratecard.pricing.estimate import EstimateRequest, estimate
+from ratecard.pricing.shape import ShapeRates, rates_of_tokens, stated_in
 from ratecard.pricing.video import VideoPricer
-from ratecard.rating.quote import Estimate, Quote
+from ratecard.rating.quote import MINIMUM, Estimate, LineRate, Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID, Body, read_body
 from ratecard.requests.metered import usage_keys, usage_problems
@@ -23,7 +24,6 @@ from ratecard.requests.usage import RATED, AnyUsage, read_usage
 from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import NO_LIMITS, Limits
-from ratecard.tables.metered import TextVersion
 from ratecard.tables.models import PricedModel, Prove, model_not_found, refuse_unknown_type
 from ratecard.tables.version import AnyVersion, Model, Version
 from ratecard.tables.video import VideoModel, VideoVersion
@@ -315,17 +315,53 @@ class PriceBook(LimitsOfADay):
         full = self._name({"model": model})
         suffix = _NO_SUFFIX if self.plain_name(full) == full else split_model(full)[1]
         found, version = self.in_effect(self.plain_name(full))
-        if not isinstance(version, TextVersion) or version.tokens is None:
-            self._wrong_type(found, "text" if found.type != "text" else "tokens")
-        surcharges: dict[str, Metered] = {
-            search: self._metered(*self.in_effect(of)) for search, of in version.surcharges.items()
-        }
+        if found.type != "text":
+            self._wrong_type(found, "text")
+        metered = self._metered(found, version)
+        if metered.version.tokens is None:
+            self._wrong_type(found, "tokens")
+        surcharges = {search: self._metered(*self.in_effect(of)) for search, of in version.searches.items()}
         parameters: Mapping[str, Any] = {} if service_parameters is None else service_parameters
         if parameters and not self.tables.vocabulary.service_parameters:
             raise QuoteError(INVALID, [(("service_parameters",), "These tables have no service parameters")])
         searches = (web_search_requests, scraped_urls, x_search_results)
         asked = EstimateRequest(prompt_tokens, max_completion_tokens, suffix, parameters, *searches, counts)
-        return estimate(self._metered(found, version), surcharges, self.limits, asked)
+        return estimate(metered, surcharges, self.limits, asked)
+
+    def rates_of(self, usage: Mapping[str, Any], counted: Iterable[str], *, prompt: int = 0) -> ShapeRates:
+        """Return what all requests like a usage are charged, whatever they count, by the functions that price quotes.
+
+        `usage` counts nothing of what is `counted`: buckets of tokens, a field that may be 0 (`seconds`), or meters
+        like `counts.page`, of which each is charged in proportion. `prompt` is the whole prompt that chooses the tier.
+        A bucket without a price is left out of the rates. Raises `QuoteError` for a usage that has no price.
+
+        >>> from ratecard import load_rate_card
+        >>> prices = load_rate_card().at(date(2026, 10, 1))
+        >>> usage = {"type": "text", "model": "claude-opus-4-6", "tokens": {"input": 0}}
+        >>> shape = prices.rates_of(usage, ["input", "output"], prompt=1000)
+        >>> shape.total({"input": 1000, "output": 10}), shape.rates["input"][0].sku
+        (Decimal('0.006300'), 'claude-opus-4-6-llm-input-mtoken')
+        """
+        none = self.rate(usage)
+        metered, rates = self._metered(*self.in_effect(none.model)), dict[str, tuple[LineRate, ...]]()
+        buckets: Mapping[str, LineRate] = {}
+        if metered.version.tokens:
+            buckets = rates_of_tokens(self.compiler.token_rates(metered), stated_in(metered, usage), prompt)
+        for name in counted:
+            if name in buckets:
+                rates[name] = (buckets[name],)
+            elif name not in self.tables.meters.buckets:
+                of, _, meter = name.partition(".")
+                one = {of: {**usage.get(of, {}), meter: 1}} if meter else {of: 1}
+                lines = list(self.rate({**usage, **one}).lines)
+                for line in none.lines:
+                    if line in lines:
+                        lines.remove(line)
+                rates[name] = tuple(line.rate for line in lines if line.unit != MINIMUM)
+        sources = {rate.source for charge in metered.version.charges for rate in charge.rates}
+        charged = [line for line in none.lines if line.unit != MINIMUM]
+        own, others = ([line for line in charged if (line.source in sources) is its] for its in (True, False))
+        return ShapeRates(metered, tuple(own), tuple(others), rates)
 
     def surcharge(self, name: str, count: int) -> Quote:
         """Charge a number of searches, scraped URLs or results by themselves, whatever model they were for."""
@@ -412,8 +448,8 @@ class PriceBook(LimitsOfADay):
     def _rater(self, kind: str, name: str) -> Rater:
         model, version = self.in_effect(name)
         searches: dict[str, tuple[AnyModel, Version]] = {}
-        if isinstance(version, TextVersion) and kind == model.type:
-            searches = {search: self.in_effect(of) for search, of in version.surcharges.items()}
+        if kind == model.type:
+            searches = {search: self.in_effect(of) for search, of in version.searches.items()}
         for charged in ((model, version), *searches.values()):
             self.prove(*charged)
         searches = {search: (of, self.at_hour(charged)) for search, (of, charged) in searches.items()}

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from ratecard import PriceBook, QuoteError, RateCard, usage_from
 from ratecard.cli import main
 from ratecard.cli.quote import _LIKE_USAGE
-from ratecard.simulation.usage.columns import USAGE_COLUMNS
+from ratecard.simulation.rows.columns import USAGE_COLUMNS
 from ratecard.tables.metered import UsageExample
 from ratecard.tables.video import VideoExample
 

@@ -12,8 +12,9 @@ from test_wrong_counts import put
 from ratecard import QuoteError, usage_from
 from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
 
-ODD: list[Any] = [None, True, "5", -1, 2.5, 10**18 + 1, {}, [1]]
-COUNTS = st.one_of(st.integers(0, 12), st.sampled_from(ODD))
+COUNTS: st.SearchStrategy[Any] = st.one_of(
+    st.integers(0, 12), st.sampled_from([None, True, "5", -1, 2.5, 10**18 + 1, {}, [1]])
+)
 
 
 @st.composite

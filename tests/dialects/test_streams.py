@@ -114,6 +114,7 @@ UNFINISHED: list[tuple[str, Any]] = [
     ("gemini", [{"responseId": "a", "candidates": [{"content": {}}], "usageMetadata": GEMINI}]),
     ("gemini", [{"response_id": "a", "candidates": [{"finish_reason": None}], "usage_metadata": GEMINI}]),
     ("bedrock", [{"contentBlockDelta": {}}, {"usage": CONVERSE}]),
+    ("openai", [{"duration": 8.5}]),
 ]
 
 

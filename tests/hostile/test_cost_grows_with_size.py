@@ -55,7 +55,7 @@ from ratecard.server.charges import read_charge, read_refund
 from ratecard.server.content_encoding import decoder
 from ratecard.server.http import preferred
 from ratecard.server.usage_history import Cursors, read_query
-from ratecard.simulation.usage.where import read_condition
+from ratecard.simulation.rows.where import read_condition
 from ratecard.tables.names import matcher_of, share_a_name
 from ratecard.whatif.draft import Draft, Factor, from_json, to_json
 from shipped import CARD

@@ -23,7 +23,7 @@ from ratecard.history import usage_history_router
 from ratecard.ledger import open_ledger
 from ratecard.load.folder import LIMITS
 from ratecard.server import router
-from ratecard.simulation.pricing.sides import AsBilled
+from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.simulate import simulate
 
 WHEN = datetime(2026, 10, 1, tzinfo=UTC)

@@ -80,8 +80,7 @@ def test_a_choice_that_is_left_out_is_that_of_the_table(
 ) -> None:
     prices = made_up(tmp_path, "image", IMAGE % rates, more=f"defaults: {{{defaults}}}," if defaults else "")
     quote = sound(prices.rate({"type": "image", "model": "m", **fields}))
-    assert quote.total == price
-    assert quote.lines[0].note == note
+    assert (quote.total, quote.lines[0].note) == (Decimal(price), note)
 
 
 @pytest.mark.parametrize(
@@ -113,8 +112,7 @@ def test_options_of_the_charge_follow_the_default_in_the_note(tmp_path: Path) ->
     image = (IMAGE % SIZES).replace("rates:", "started: 10, rates:")
     prices = made_up(tmp_path, "image", image, more="defaults: {resolution: 2K},")
     [line] = prices.rate({"type": "image", "model": "m", "n": 3}).lines
-    assert line.amount == 30
-    assert line.note == "resolution 2K by default; 3 counted; charged in blocks of 10"
+    assert (line.amount, line.note) == (Decimal(30), "resolution 2K by default; 3 counted; charged in blocks of 10")
 
 
 @pytest.mark.parametrize(

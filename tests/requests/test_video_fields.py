@@ -9,7 +9,7 @@ from ratecard.cli.quote import quote
 from ratecard.requests.usage import Like, VideoRequest
 from ratecard.requests.video import FIELD_ORDER, api_wide_fields
 from ratecard.server.bodies import VideoQuoteRequest
-from ratecard.simulation.usage.columns import LAYOUTS
+from ratecard.simulation.rows.columns import LAYOUTS
 from ratecard.tables.units import VideoFields
 from ratecard.tables.video import LISTED_NUMBERS
 from ratecard.testing.video_strategies import BROKEN

@@ -11,7 +11,7 @@ import pytest
 import storages
 from engines_agree import Engines
 
-from ratecard.simulation.usage.engines.spark_session import spark_session
+from ratecard.simulation.groups.engines.spark_session import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

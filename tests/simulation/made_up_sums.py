@@ -6,8 +6,8 @@ from decimal import Decimal
 import duckdb
 
 from ratecard.simulation.amounts import QUANTITY_NAMES, UNEVEN
-from ratecard.simulation.results.key_sums import KeySums, Scales
-from ratecard.simulation.results.rows import Row
+from ratecard.simulation.answers.key_sums import KeySums, Scales
+from ratecard.simulation.answers.rows import Row
 
 _PLACES = 12
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rows import Row, quote_of
 
 from ratecard import Quote, QuoteError, RateCard
-from ratecard.simulation.results.rows import Uneven
+from ratecard.simulation.answers.rows import Uneven
 
 
 class Told(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow
 
 from ratecard import Quote, QuoteError, RateCard, SourceVideo
-from ratecard.simulation.usage.columns import LAYOUTS, USAGE_COLUMNS
+from ratecard.simulation.rows.columns import LAYOUTS, USAGE_COLUMNS
 
 Row = dict[str, Any]
 # The other names by which a client's usage object calls its counts.

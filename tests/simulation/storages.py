@@ -13,7 +13,7 @@ import obstore
 import pytest
 from obstore.store import MemoryStore
 
-from ratecard.simulation.usage.kept import storage
+from ratecard.simulation.groups.kept import storage
 
 # The Python that has the packages of the servers, and the program of Azure's: `make test-objects` installs them.
 _PYTHON, _AZURITE = os.environ.get("STORAGES_PYTHON", ""), os.environ.get("AZURITE", "")

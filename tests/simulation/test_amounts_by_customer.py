@@ -20,8 +20,8 @@ from ratecard.base.money import total
 from ratecard.changes.sides import Side
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing import pricer
-from ratecard.simulation.pricing.sides import AsBilled
+from ratecard.simulation.prices import pricer
+from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from shipped import CARD

@@ -13,12 +13,12 @@ from usage import CALL, CLIP, ROWS, TEXT, row
 
 from ratecard.changes.difference import RateChange
 from ratecard.changes.rates import rate_changes
+from ratecard.simulation.answers import attribution
+from ratecard.simulation.answers.customers import customers_of
+from ratecard.simulation.answers.rows import Row
+from ratecard.simulation.answers.target import read_target, smallest_factor
+from ratecard.simulation.answers.volume import read_elasticity
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.results import attribution
-from ratecard.simulation.results.customers import customers_of
-from ratecard.simulation.results.rows import Row
-from ratecard.simulation.results.target import read_target, smallest_factor
-from ratecard.simulation.results.volume import read_elasticity
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from shipped import CARD

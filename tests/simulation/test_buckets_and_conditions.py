@@ -19,10 +19,10 @@ from ratecard import QuoteError, RateCard
 from ratecard.changes.sides import Side
 from ratecard.load.folder import read_folder, tables_from
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.outcome import Refused
+from ratecard.simulation.prices.outcome import Refused
+from ratecard.simulation.rows.columns import column_of
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
-from ratecard.simulation.usage.columns import column_of
 from ratecard.testing import rate_cards
 from shipped import CARD as SHIPPED
 from token_tables import by_tokens, family, text_model

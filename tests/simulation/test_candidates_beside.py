@@ -21,15 +21,15 @@ from usage import CALL, CLIP, ROWS, TEXT, row
 from ratecard import RateCard
 from ratecard.base.instants import utc
 from ratecard.changes.sides import Side
+from ratecard.simulation.answers.rows import EVEN, Uneven
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing import price_table as side_prices
-from ratecard.simulation.pricing.outcome import Outcome, PricedShape, Refused
-from ratecard.simulation.pricing.pricer import Pricer
-from ratecard.simulation.results.rows import EVEN, Uneven
+from ratecard.simulation.groups.predicates import Predicates
+from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.prices import price_table as side_prices
+from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
+from ratecard.simulation.prices.pricer import Pricer
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
-from ratecard.simulation.usage.predicates import Predicates
-from ratecard.simulation.usage.shape import UsageShape
 from shipped import CARD as SHIPPED
 
 KEYS = ("model", "day", "customer")

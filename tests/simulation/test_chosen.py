@@ -10,8 +10,8 @@ import pytest
 from chosen_rows import DAYS, WHERE, table
 
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.rows.where import read_condition
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.usage.where import read_condition
 
 TABLE = table()
 

@@ -17,7 +17,7 @@ from ratecard import QuoteError, RateCard, rollup
 from ratecard.changes.sides import Side
 from ratecard.load.folder import tables_from
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.outcome import Refused
+from ratecard.simulation.prices.outcome import Refused
 from ratecard.simulation.simulate import simulate
 
 PAGES = "{charge: pages, method: count, unit: kpage, rates: [{rate: 1.5}]}"

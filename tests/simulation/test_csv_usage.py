@@ -6,7 +6,8 @@ import duckdb
 import pytest
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.usage.engines.duckdb_engine import csv_query, readable
+from ratecard.simulation.groups.engines.duckdb_engine import csv_query
+from ratecard.simulation.workspace.workspace import readable
 
 
 def read(*files: Path) -> list[tuple[str | None, ...]]:

@@ -9,12 +9,12 @@ import pytest
 from made_up_sums import sums_of
 
 from ratecard.base.money import round_half_up, total
+from ratecard.simulation.answers import customers
+from ratecard.simulation.answers.customers import Band, Customers, customers_of, rise_of
+from ratecard.simulation.answers.rows import Row, Uneven
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.figures import apportion, apportion_rows
-from ratecard.simulation.results import customers
-from ratecard.simulation.results.customers import Band, Customers, customers_of, rise_of
-from ratecard.simulation.results.rows import Row, Uneven
-from ratecard.simulation.usage.dialect import MOST_OF_SHARE
+from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
 
 SHOWN, ZERO = 5, Decimal(0)
 SHARES = (Fraction(-1, 50), Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(7, 2), Fraction(10**17 + 3, 10**18))

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +15,8 @@ from click.testing import CliRunner
 from ratecard import QuoteError, RateCard, load_rate_card, usage_from
 from ratecard.cli import main
 from ratecard.load.folder import tables_from
+from ratecard.requests.counters import Counter
+from ratecard.requests.dialects import DIALECTS
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from token_tables import by_tokens, family, text_model
@@ -207,6 +210,24 @@ def test_what_is_not_understood_is_refused(tmp_path: Path, dialect: str, row: di
     with pytest.raises(SimulationError) as caught:
         priced(path, dialect)
     assert said in str(caught.value)
+
+
+def test_a_new_counter_is_one_line_of_its_dialect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both doors read it by the data: the reader of one response, and the view of a table."""
+    output = "- {tokens: output, rate: 25}\n"
+    table = TABLE.replace(output, f"{output}{' ' * 14}- {{tokens: output_citation, rate: 3}}\n")
+    card = RateCard(tables_from({"made-up.yaml": table.encode()}))
+    row = spend_log(LOGS[1] | {"completion_tokens_details": {"cited_tokens": 2}})
+    path = written(tmp_path / "logs.jsonl", [row])
+    with pytest.raises(SimulationError, match="cited_tokens: No price is known"):
+        simulate(path, card, dialect="litellm", by=[])
+    counter = Counter("cited", (("completion_tokens_details", "cited_tokens"),), "completion", "output_citation")
+    dialect = DIALECTS["litellm"]
+    monkeypatch.setitem(DIALECTS, "litellm", replace(dialect, counters=(*dialect.counters, counter)))
+    exact = card.at(date(2026, 10, 1)).rate(usage_from("litellm", row)).exact
+    assert exact == Decimal("0.000231")  # 50 x 3, 3 x 25 and 2 x 3 a million
+    with simulate(path, card, dialect="litellm", by=[]) as found:
+        assert found.total.amounts == (exact,)
 
 
 def test_spark_reads_no_responses(tmp_path: Path) -> None:

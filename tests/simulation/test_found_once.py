@@ -11,11 +11,10 @@ from usage import ROWS, row
 
 from ratecard import load_rate_card, simulate
 from ratecard.rating import conditions, tokens
-from ratecard.simulation.pricing.pricer import Pricer
-from ratecard.simulation.pricing.shape_price import ShapePrices
-from ratecard.simulation.results.rows import EVEN, Row, made_rows
-from ratecard.simulation.usage.roll_up import uncollected
-from ratecard.simulation.usage.shape import UsageShape
+from ratecard.simulation.answers.rows import EVEN, Row, made_rows
+from ratecard.simulation.groups.roll_up import uncollected
+from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.prices.pricer import Pricer
 
 HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"
 
@@ -67,15 +66,6 @@ def test_what_every_card_refuses_is_looked_at_once_for_all_further_candidates(
     assert (before > 0, len(seen)) == (True, before)
     # What is charged; not what has no completion, or more cached tokens than its prompt.
     assert len(priced) == 1
-
-
-def test_what_rates_are_read_off_is_the_same_for_all_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, read = (counted(monkeypatch, ShapePrices, name) for name in ("_usages_of", "_rates"))
-    models = ("claude-opus-4-6", "claude-opus-4-5")
-    rows = [row("text", model, "a", prompt_tokens=10, completion_tokens=1) for model in models]
-    with simulate(table_of(rows), load_rate_card(), by=["model"]) as found:
-        assert found.priced == 2
-    assert (len(made), len(read)) == (1, 2)
 
 
 def test_how_buckets_are_charged_is_found_once_for_models_alike() -> None:

@@ -25,10 +25,10 @@ from ratecard.changes.sides import Side
 from ratecard.load.folder import tables_from
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.kept import keep
+from ratecard.simulation.groups.kept.place import KeptPlace
+from ratecard.simulation.rows.files import is_read_of
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.usage.files import is_read_of
-from ratecard.simulation.usage.kept import keep
-from ratecard.simulation.usage.kept.place import KeptPlace
 from ratecard.testing import rate_cards
 from shipped import CARD as SHIPPED
 from token_tables import by_tokens, family, text_model

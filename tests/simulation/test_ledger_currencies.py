@@ -9,7 +9,7 @@ from ledgers import write_csv, write_pages
 from currencies import FILM, PICTURE, TABLES, card_in, limits_in_time, limits_with
 from ratecard import LedgerEntry, Quote, RateCard, settle
 from ratecard.changes.sides import Side
-from ratecard.simulation.pricing.sides import AsBilled
+from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from ratecard.testing.card_strategies import card_of

@@ -14,7 +14,7 @@ from ledgers import CHAT, HEAD, PICTURE, card_with, export, line
 from ratecard import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.sides import AsBilled
+from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 

@@ -11,11 +11,11 @@ from ledgers import CHAT, CLIP, PICTURE, card_with, export, line
 from ratecard import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.billing.repricer import LedgerPricer
-from ratecard.simulation.pricing.outcome import PricedShape, Refused
+from ratecard.simulation.groups.predicates import Predicates
+from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.prices.outcome import PricedShape, Refused
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
-from ratecard.simulation.usage.predicates import Predicates
-from ratecard.simulation.usage.shape import UsageShape
 
 CURRENT = card_with()
 GONE = "SKU {} is not in the version of 2026-01-01 of {}, or not for all that it stood for"

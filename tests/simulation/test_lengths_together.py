@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from ratecard import QuoteError, load_rate_card, simulate
+from ratecard.simulation.groups.shape import request_of
+from ratecard.simulation.rows.columns import LENGTH
 from ratecard.simulation.simulation import Simulation
-from ratecard.simulation.usage.columns import LENGTH
-from ratecard.simulation.usage.shape import request_of
 
 MODELS = ("seedance-2-0-fast-reference-to-video-basic", "seedance-2-5-reference-to-video-basic", "no-such-model")
 ODD = [None, Decimal(0), Decimal("0.001"), Decimal("3.999"), Decimal(4), Decimal(30), Decimal("30.001"), Decimal(999)]

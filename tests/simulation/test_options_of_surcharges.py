@@ -159,6 +159,7 @@ def test_every_option_of_a_charge_and_of_its_version_is_tried() -> None:
     own = Surcharge.model_fields.keys() - {"charge", "method", "unit", "rates"}
     # Those of every version, and what a surcharge cannot have.
     own |= MeteredVersion.model_fields.keys() - {"charges", "rounding", "examples", "place", "minimum", "minimum_place"}
+    own -= {"defaults"}
     own -= {"effective", "announced", "checked", "source", "reference", "evidence", "correction", "expected_change"}
     assert {name for name in own if f"{name}:" not in tried} == set()
     assert own >= Surcharge.model_fields.keys() - Charge.model_fields.keys()

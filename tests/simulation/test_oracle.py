@@ -17,10 +17,10 @@ from usage import row
 from nightly import examples
 from ratecard import Quote, RateCard
 from ratecard.base.money import places_of
+from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.demo.usage import demo_usage
-from ratecard.simulation.pricing.costs import Costs
-from ratecard.simulation.pricing.sides import costs_of
-from ratecard.simulation.results.target import read_target, smallest_factor
+from ratecard.simulation.prices.costs import Costs
+from ratecard.simulation.prices.sides import costs_of
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from shipped import CARD as SHIPPED

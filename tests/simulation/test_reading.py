@@ -16,10 +16,10 @@ from rows import table_of
 from usage import ROWS
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.pricer import NO_TYPE
+from ratecard.simulation.groups.engines import duckdb_engine
+from ratecard.simulation.groups.reading import Reading
+from ratecard.simulation.prices.pricer import NO_TYPE
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.usage.engines import duckdb_engine
-from ratecard.simulation.usage.files import Reading
 
 TEXT = {"type": "text", "model": "claude-opus-4-6", "timestamp": "2026-10-02", "completion_tokens": 0}
 SPEECH = {"type": "speech", "model": "tts-kokoro", "timestamp": "2026-10-02"}
@@ -119,7 +119,7 @@ def test_counts_in_a_map_are_those_in_a_struct() -> None:
     counts = ("{'input': 1000, 'output': 10}", "MAP {'input': 1000, 'output': 10}", "MAP {'output': 10, 'input': 1000}")
     found = []
     for each in counts:
-        usage = duckdb.sql(f"SELECT {row}, {each} AS tokens UNION ALL SELECT {row}, NULL").to_arrow_table()
+        usage = duckdb.execute(f"SELECT {row}, {each} AS tokens UNION ALL SELECT {row}, NULL").to_arrow_table()
         with simulate(usage, by=[]) as simulation:
             found.append((simulation.total, simulation.unpriced))
     assert found[0][0].amounts[0] and found == [found[0]] * 3

@@ -2,7 +2,7 @@
 
 import re
 
-from ratecard.simulation.usage.columns import LAYOUTS
+from ratecard.simulation.rows.columns import LAYOUTS
 from readme_blocks import ROOT
 
 

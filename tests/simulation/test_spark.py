@@ -13,8 +13,8 @@ from rows import charge
 from ratecard import QuoteError, RateCard
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.groups.engines import spark_engine
 from ratecard.simulation.simulation import Simulation
-from ratecard.simulation.usage.engines import spark_engine
 
 ROWS = 20_000
 BY = ("model", "day", "customer")

@@ -13,13 +13,13 @@ from engines_agree import Engines, same, usage_of
 from test_oracle import MIXED
 
 from ratecard.load.folder import shipped_folder
+from ratecard.simulation.answers import customers
+from ratecard.simulation.answers.limits import ChangeLimits, beyond
 from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.groups.engines import spark_engine
 from ratecard.simulation.report import page
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import every_sentence
-from ratecard.simulation.results import customers
-from ratecard.simulation.results.limits import ChangeLimits, beyond
-from ratecard.simulation.usage.engines import spark_engine
 
 BY, CANDIDATE = ("customer",), "2026-10-01"
 FREE = """\

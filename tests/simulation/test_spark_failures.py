@@ -12,7 +12,7 @@ from functions_of_executors import failing, killing_always, killing_once
 
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.usage.engines.spark_session import failures
+from ratecard.simulation.groups.engines.spark_session import failures
 
 if TYPE_CHECKING:
     from spark_cluster import Cluster
@@ -24,7 +24,7 @@ import os, sys
 from pyspark.sql import SparkSession
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.usage.engines.spark_session import spark_session
+from ratecard.simulation.groups.engines.spark_session import spark_session
 
 def said(usage, master="local[1]"):
     try:
@@ -51,7 +51,7 @@ print(SparkSession.getActiveSession(), SparkContext._active_spark_context)
 """
 # One whose context ends in Java while parts of it are asked for, which fail in words of their own.
 STOPPED = """
-from ratecard.simulation.usage.engines.spark_session import failures
+from ratecard.simulation.groups.engines.spark_session import failures
 
 with spark_session("local[1]") as session:
     session._jsc.sc().stop()

@@ -13,7 +13,7 @@ import pytest
 from engines_agree import Engines, usage_of
 
 from ratecard import QuoteError, RateCard
-from ratecard.simulation.usage.engines.spark_sql import SparkSql
+from ratecard.simulation.groups.engines.spark_sql import SparkSql
 
 NOON = datetime(2026, 10, 1, 12, tzinfo=UTC)
 HEARD = "openai/whisper-large-v3"

@@ -14,7 +14,7 @@ from test_reading import CACHED, CHANGES, MANY, SPEECH, TEXT, UNCACHED, lines, w
 from usage import ROWS
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.usage.engines.spark_files import read
+from ratecard.simulation.groups.engines.spark_files import read
 
 KEYS = ("type", "model", "day", "customer")
 

@@ -8,8 +8,8 @@ from engines_agree import Engines, usage_of
 from test_spark_failures import alone
 
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.engines.spark_session import spark_session
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.usage.engines.spark_session import spark_session
 
 if TYPE_CHECKING:
     from spark_cluster import Cluster
@@ -49,7 +49,7 @@ def test_a_session_that_runs_is_used_and_goes_on(engines: Engines, cluster: "Clu
 
 def test_the_driver_of_a_cluster_has_little_memory_unless_told_otherwise(engines: Engines, cluster: "Cluster") -> None:
     assert engines.spark.sparkContext.getConf().get("spark.driver.memory") == "512m"
-    launched = "from ratecard.simulation.usage.engines.spark_session import _launched\n"
+    launched = "from ratecard.simulation.groups.engines.spark_session import _launched\n"
     told = f"{launched}print(_launched(alone=False).jvm.System.getProperty('spark.driver.memory'))\n"
     assert alone(cluster, code=told, options="--driver-memory 300m").stdout == "300m\n"
     as_by_spark = f"{launched}print(_launched(alone=True).jvm.System.getProperty('spark.driver.memory'))\n"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ratecard.simulation.usage.engines.duckdb_engine import Workspace
+from ratecard.simulation.workspace.workspace import Workspace
 
 ANOTHER = """
 import sys
-from ratecard.simulation.usage.engines.duckdb_engine import Workspace
+from ratecard.simulation.workspace.workspace import Workspace
 workspace = Workspace()
 (workspace.folder / "spilled").write_bytes(b"x")
 print(workspace.folder, flush=True)

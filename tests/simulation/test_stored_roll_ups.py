@@ -28,10 +28,10 @@ from ratecard.changes.sides import Side
 from ratecard.cli import main
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.kept import storage
+from ratecard.simulation.groups.kept.place import KeptPlace
+from ratecard.simulation.groups.kept.storage import Stored
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.usage.kept import storage
-from ratecard.simulation.usage.kept.place import KeptPlace
-from ratecard.simulation.usage.kept.storage import Stored
 from shipped import CARD as SHIPPED
 
 NOW = Side("now", SHIPPED)
@@ -432,7 +432,7 @@ def test_a_process_that_is_killed(server: Server, rows: pyarrow.Table, usage: Pa
     code = (
         "import os, signal, sys\n"
         "from ratecard.simulation.rollup import rollup\n"
-        "from ratecard.simulation.usage.kept.storage import Stored\n"
+        "from ratecard.simulation.groups.kept.storage import Stored\n"
         "Stored._put = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         "rollup(*sys.argv[1:])\n"
     )

@@ -20,16 +20,16 @@ from usage import CALL, CLIP, ROWS, TEXT, row
 from ratecard import RateCard
 from ratecard.changes.sides import Side
 from ratecard.load.folder import shipped_folder
+from ratecard.simulation.answers.customers import customers_of
+from ratecard.simulation.answers.rows import Row, Uneven
+from ratecard.simulation.answers.target import read_target, smallest_factor
+from ratecard.simulation.answers.volume import Elasticity, read_elasticity, response
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.sides import AsBilled
+from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.report.breakdown import sides_table
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.report.sentences import answer, every_sentence
-from ratecard.simulation.results.customers import customers_of
-from ratecard.simulation.results.rows import Row, Uneven
-from ratecard.simulation.results.target import read_target, smallest_factor
-from ratecard.simulation.results.volume import Elasticity, read_elasticity, response
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from shipped import CARD

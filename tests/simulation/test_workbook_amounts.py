@@ -9,10 +9,10 @@ from typing import Any
 import openpyxl
 import pytest
 
+from ratecard.simulation.answers.answers import Answers
+from ratecard.simulation.answers.rows import Row
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.results.answers import Answers
-from ratecard.simulation.results.rows import Row
 from reports import PERIODS, mixed
 
 Amounts = Sequence[Decimal | Fraction | None]

@@ -31,17 +31,6 @@ from ratecard.rating.quote import Estimate, Quote
 # The balance that a key record has no limit for.
 _UNLIMITED = "BUNDLED_CREDITS"
 _LOST = "a float has lost its digits already. Give a Decimal, an int or text"
-# Options of pydantic's writing that a record passes on to itself.
-_OPTIONS = (
-    "include",
-    "exclude",
-    "context",
-    "by_alias",
-    "exclude_unset",
-    "exclude_defaults",
-    "exclude_none",
-    "round_trip",
-)
 
 
 class _Record(BaseModel):
@@ -79,7 +68,6 @@ class _Record(BaseModel):
 
     @classmethod
     def _as_written(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """What was given, as the API writes it."""
         return given
 
     @classmethod
@@ -108,24 +96,22 @@ class _Record(BaseModel):
 
     @model_serializer(mode="wrap")
     def _as_it_was_read(self, write: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
-        if info.mode_is_json():
-            options = {name: getattr(info, name) for name in _OPTIONS}
-            return cast(dict[str, Any], _copied(self.model_dump(**options), _plain))
         # What the options leave: nested records write themselves, and so a number or a time is written as it was read.
         left = write(self)
+        # As JSON, a decimal of an unknown field would be text already.
+        parts = type(self).model_fields if info.mode_is_json() else left
         written = {
-            name: _copied(left[name]) if isinstance(given, (dict, list)) else given
+            name: _copied(left[name] if name in parts and isinstance(given, (dict, list)) else given)
             for name, given in self._as_read.items()
-            if name in left
+            if name in left and not (given is None and info.exclude_none)
         }
-        return {name: part for name, part in written.items() if part is not None or not info.exclude_none}
+        return cast(dict[str, Any], _copied(written, _plain)) if info.mode_is_json() else written
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__
 
 
 def _refuse(record: str, wrong: PydanticCustomError, at: tuple[str | int, ...], given: object) -> NoReturn:
-    """Raise pydantic's `ValidationError`."""
     problem = InitErrorDetails(type=wrong, loc=at, input=given)
     raise ValidationError.from_exception_data(record, [problem]) from None
 
@@ -205,7 +191,6 @@ def _plain(number: Decimal) -> Any:
 
 
 def _nothing_is(empty: Any) -> BeforeValidator:
-    """Read null as `empty`."""
     return BeforeValidator(lambda given: empty if given is None else given)
 
 
@@ -354,7 +339,6 @@ def _limit_of(key: ApiKey, name: str) -> Decimal | None:
 def _spent(
     key: ApiKey, spent: Mapping[str, Decimal] | Decimal | None, parts: Mapping[str, Decimal]
 ) -> Mapping[str, Decimal]:
-    """The amounts spent so far, by currency."""
     if spent is None:
         # Where more was refunded than spent, the limit is still the most.
         return {name: max(Decimal(0), getattr(key.currentPeriodUsage, name)) for name in Amounts.model_fields}

@@ -31,7 +31,6 @@ from ratecard.load.metered_checks import check_metered
 from ratecard.load.video_checks import check_video
 from ratecard.tables.candidate import Add, Change, Retire, Scale, Selection, SetRate
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.metered import TextVersion
 from ratecard.tables.version import Retirement, Version
 from ratecard.tables.video import VideoModel
 
@@ -92,7 +91,7 @@ def models_charging(models: Mapping[str, AnyModel], surcharge: str, day: date) -
         model.model
         for model in models.values()
         for version in model.versions
-        if isinstance(version, TextVersion) and surcharge in version.surcharges.values()
+        if surcharge in version.searches.values()
         if (version is model.version_at(day) or version.begins > utc(day)) and not model.retired_at(day)
     )
 

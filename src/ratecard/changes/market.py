@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError, TableError
-from ratecard.base.money import EXACT, plain, text
+from ratecard.base.money import EXACT, exact_decimal, plain, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.changes.difference import Priced, RateChange
 from ratecard.changes.rates import described
 from ratecard.load.yaml_text import read_yaml_text
 from ratecard.price_book import PriceBook
+from ratecard.pricing.shape import rates_of_tokens
 from ratecard.pricing.text import token_rates
 from ratecard.rating.conditions import (
     EVERY_PROMPT,
@@ -31,7 +32,7 @@ from ratecard.rating.conditions import (
     written_rates,
 )
 from ratecard.tables.card import Tables
-from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.metered import MeteredVersion, Tokens
 from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of, named_conditions
 from ratecard.tables.units import Unit
 from ratecard.tables.windows import windows_of
@@ -252,10 +253,9 @@ class _Listed:
                 yield from (((counts, bucket), costing) for bucket, costing in self._of_tokens(charge))
             else:
                 yield (counts, ""), self._tabled(self._model.model, self._version, charge)
-        if isinstance(self._version, TextVersion):
-            for search, name in self._version.surcharges.items():
-                version = self._prices.at_hour(self._prices.in_effect(name)[1])
-                yield (search, ""), self._tabled(name, version, version.charges[0])
+        for search, name in self._version.searches.items():
+            version = self._prices.at_hour(self._prices.in_effect(name)[1])
+            yield (search, ""), self._tabled(name, version, version.charges[0])
 
     def _tabled(self, model: str, version: Any, charge: Charge) -> _Costing:
         """A charge whose rates hold for the attributes and under the conditions that they name."""
@@ -292,8 +292,8 @@ class _Listed:
             def price(stated: _Stated, above: int) -> _Price | None:
                 if not self._offers(stated):
                     return None
-                found = rates.tier(above + 1, stated).rate_of(bucket)
-                return found and _Price(found.rate.unit_rate, unit, found.rate.source)
+                found = rates_of_tokens(rates, stated, above + 1).get(bucket)
+                return _Price(found.unit_rate, unit, found.source) if found else None
 
             return price
 
@@ -437,6 +437,4 @@ def _of_one_unit(ours: _Price | None, theirs: _Price | None) -> tuple[Priced | N
 def _priced(price: _Price, unit: Unit) -> Priced:
     each = price.each
     amount = each * unit.per
-    return Priced(
-        plain(EXACT.divide(Decimal(amount.numerator), Decimal(amount.denominator))), unit.unit, each, price.source
-    )
+    return Priced(plain(exact_decimal(amount)), unit.unit, each, price.source)

@@ -18,7 +18,6 @@ from ratecard.simulation.demo.usage import demo_usage as write_demo_usage
 
 
 def _share(given: str | Decimal) -> Decimal:
-    """Read a part of all rows, from 0 to 1."""
     try:
         found = Decimal(given)
     except InvalidOperation:
@@ -104,7 +103,6 @@ def demo_usage(
 
 @contextmanager
 def _progress(rows: int) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar if standard error is a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:

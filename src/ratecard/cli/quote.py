@@ -22,7 +22,7 @@ from ratecard.requests.text_body import body_of_text
 from ratecard.requests.usage import Like, VideoRequest, read_usage
 from ratecard.requests.usage_from import usage_from
 from ratecard.requests.video import FIELD_ORDER
-from ratecard.simulation.usage.columns import usage_of_row
+from ratecard.simulation.rows.columns import usage_of_row
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import UsageExample
 from ratecard.tables.version import Version
@@ -209,7 +209,6 @@ def _answer(
     as_json: bool,
     source_of: Callable[[Mapping[str, Any]], SourceVideo | None],
 ) -> None:
-    """Print the price of one body, or of each of a batch."""
     stated = {name: value for name, value in given.items() if value is not None}
     if sum((body is not None, bool(stated), batch is not None)) != 1:
         raise click.UsageError("Give one of: a JSON body, fields such as --model, or --batch FILE")

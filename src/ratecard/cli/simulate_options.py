@@ -12,8 +12,8 @@ from ratecard.cli.options import Decorator, options
 from ratecard.requests.dialects import TABLE_DIALECTS
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.place import beside
-from ratecard.simulation.usage.engines.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK
-from ratecard.simulation.usage.files import kind_to_write
+from ratecard.simulation.rows.files import kind_to_write
+from ratecard.simulation.workspace.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
 TORNADO_ENDINGS = (".html", ".csv", ".json")

@@ -15,20 +15,20 @@ from ratecard.base.instants import read_instant
 from ratecard.cli.options import tell_tables
 from ratecard.cli.simulate_progress import progress
 from ratecard.cli.simulate_text import show_simulation, show_tornado, tell, tell_beyond
+from ratecard.simulation.answers.limits import ChangeLimits, beyond, check_change_limits
+from ratecard.simulation.answers.target import read_target, smallest_factor
+from ratecard.simulation.answers.tornado import tornado as swings_of
+from ratecard.simulation.answers.volume import read_elasticity
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.remap import Remapping
-from ratecard.simulation.pricing.sides import AS_BILLED, costs_of, sides
+from ratecard.simulation.groups.engines import writable
+from ratecard.simulation.prices.remap import Remapping
+from ratecard.simulation.prices.sides import AS_BILLED, costs_of, sides
 from ratecard.simulation.report.groups import write_groups
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import CUSTOMER, Question, Report
 from ratecard.simulation.report.tornado_page import write_tornado
-from ratecard.simulation.results.limits import ChangeLimits, beyond, check_change_limits
-from ratecard.simulation.results.target import read_target, smallest_factor
-from ratecard.simulation.results.tornado import tornado as swings_of
-from ratecard.simulation.results.volume import read_elasticity
+from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.usage.engines.spark_files import writable
-from ratecard.simulation.usage.where import Chosen
 
 
 def run(
@@ -109,7 +109,6 @@ def run(
 
 
 def _tornado(report: Report, share: Fraction, out: Sequence[Path]) -> None:
-    """Show or write how much each family moves revenue."""
     swings = swings_of(report.simulation, share)
     if not out:
         show_tornado(report, share, swings)

@@ -88,7 +88,6 @@ def explain(model: str, tables: Path | None, at: datetime, locale: Locale, as_js
 
 
 def _show(found: Explanation, locale: Locale) -> None:
-    """Print an explanation for people."""
     click.echo(f"{found.name} ({found.model}), {found.currency}")
     for name, value in found.facts.items():
         click.echo(paragraph(f"{name}: {value}", indent="  "))

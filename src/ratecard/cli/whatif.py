@@ -75,9 +75,9 @@ def whatif(
         from ratecard.changes.sides import Side
         from ratecard.cli.simulate_progress import progress
         from ratecard.simulation.errors import SimulationError
-        from ratecard.simulation.pricing.sides import costs_of
+        from ratecard.simulation.prices.sides import costs_of
+        from ratecard.simulation.rows.where import Chosen
         from ratecard.simulation.simulate import simulate
-        from ratecard.simulation.usage.where import Chosen
         from ratecard.whatif.app import HOST, PortError, free_port, serve_page
         from ratecard.whatif.draft_pricer import DraftPricer
 

@@ -135,8 +135,6 @@ def _postgresql(url: URL, waiting: Waiting) -> Engine:
 
 
 class _Psycopg:
-    """What is used of a connection of psycopg."""
-
     autocommit: bool
 
     def execute(self, statement: str) -> object:

@@ -228,7 +228,6 @@ class Ledger:
 
 
 def _ahead(account: str, walk: Walk) -> ColumnElement[bool]:
-    """The condition of the rows that a walk has not read yet."""
     ahead = [
         ENTRIES.c.account == account,
         ENTRIES.c.number <= walk.rows,

@@ -97,9 +97,9 @@ class TokensByBucket(Tokens, Method):
             further = [above for above in edges if above > each.edge.above]
             longest = further[0] if further else max(_MILLION, each.edge.above + 1)
             if tables.meters.in_completion(each.bucket):
-                counts = _counts_in(tables.meters, each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
+                counts = tables.meters.counts_in(each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
             else:
-                counts = _counts_in(tables.meters, each.bucket, longest)
+                counts = tables.meters.counts_in(each.bucket, longest)
             factors = (factor.conditions for factor in (*self.factors, *version.factors))
             named = {**needed, **each.conditions}
             for stated in (named, *({**named, **more} for more in factors if not more.keys() & each.conditions.keys())):
@@ -114,16 +114,8 @@ class TokensByBucket(Tokens, Method):
         for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
             for bucket in tables.meters.buckets:
                 tokens = 1 if tables.meters.in_completion(bucket) else prompt
-                usage = usage_of_buckets(_counts_in(tables.meters, bucket, tokens, prompt))
+                usage = usage_of_buckets(tables.meters.counts_in(bucket, tokens, prompt))
                 yield from ({**usage, **conditions} for conditions in stated)
-
-
-def _counts_in(meters: Meters, bucket: str, tokens: int, prompt: int = 0) -> dict[str, int]:
-    """Return inclusive counts of tokens in one bucket alone; beside a bucket of the completion, the whole `prompt`."""
-    own = meters.buckets[bucket]
-    counts = {PROMPT: prompt, COMPLETION: 0}
-    counts |= {name: tokens for name, other in meters.buckets.items() if own.within(other)}
-    return counts | {bucket: tokens}
 
 
 def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:

@@ -189,7 +189,6 @@ def named_entry(key: str, entry: Mapping[str, Any], entries: Mapping[str, Any]) 
 
 
 def _model(provider: str, name: str, of: tuple[str, Mapping[str, Any]]) -> PeerModel:
-    """The model of a key and its entry."""
     return PeerModel(provider, name, (_Entry(*of).version(),), reference=page_of(of[1].get("source")))
 
 

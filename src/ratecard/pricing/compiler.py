@@ -7,8 +7,9 @@ from typing import cast
 from ratecard.base.identity import Identity
 from ratecard.methods.metered import Metered, Rater
 from ratecard.pricing.counted import price_counted
-from ratecard.pricing.text import price_text
+from ratecard.pricing.text import price_text, token_rates
 from ratecard.pricing.video import VideoPricer, VideoTotals, price_video, total_videos
+from ratecard.rating.tokens import TokenRates
 from ratecard.requests.video import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import Limits, Rates
@@ -29,6 +30,7 @@ class Compiler:
         self._at_hours: dict[tuple[Identity, frozenset[Window]], Version] = {}
         self._video: dict[tuple[Identity, Identity, Rates], VideoPricer] = {}
         self._totals: dict[tuple[Identity, Identity], VideoTotals] = {}
+        self._tokens: dict[tuple[Identity, Identity], TokenRates] = {}
         # Of every other type. Text versions are compiled with the surcharges and limits in effect, so the key has them.
         self._raters: dict[tuple[object, ...], Rater | None] = {}
 
@@ -64,6 +66,13 @@ class Compiler:
         if not isinstance(version, MeteredVersion):
             raise TypeError(f"{model.model} is a video model")
         return Metered(model, version, self.tables.units, self.tables.digest, rates, self.tables.meters)
+
+    def token_rates(self, metered: Metered) -> TokenRates:
+        """The rates of the tokens of a version that charges them."""
+        key = (Identity(metered.model), Identity(metered.version))
+        if key not in self._tokens:
+            self._tokens[key] = token_rates(metered)
+        return self._tokens[key]
 
     def rater(
         self,

@@ -45,12 +45,9 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
     def rate(usage: Mapping[str, Any], suffix: Suffix) -> Quote:
         if type_ in _OF_TOKENS and "tokens" in usage:
             usage = _without_no_tokens(usage)
-        problems: Problems = []
         unpriced: tuple[str, ...] = ()
         if LISTED in usage and not body:
-            usage, unpriced = count_listed(usage, meters, problems)
-        if problems:
-            raise QuoteError(INVALID, problems)
+            usage, unpriced = count_listed(usage, meters)
         shape, ignored = schema.read(usage, body=body)
         try:
             if wrong and (unsold := wrong(shape.get(CONDITIONS, NO_CONDITIONS))):

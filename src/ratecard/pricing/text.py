@@ -71,7 +71,7 @@ def price_text(
         unpriced: tuple[str, ...] = ()
         if further:
             if LISTED in usage:
-                usage, unpriced = count_listed(usage, meters, problems)
+                usage, unpriced = count_listed(usage, meters)
             problems += usage_problems(usage, known)
             stated = read_conditions(usage, accepted, problems)
         if further and "tokens" in usage:

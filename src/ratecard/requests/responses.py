@@ -17,7 +17,6 @@ _TWO = "These are two responses: give each by itself"
 _TWICE = "This turn is given twice"
 _NOT_IN_ORDER = "Give the parts of a stream in their order"
 _NOT_FINISHED = "This stream has not finished. Give all of its parts, or partial=True for the price of what came"
-_CUT_OFF = "stream: not finished"
 
 
 def opened_json(given: Any, at: Path) -> Any:
@@ -99,11 +98,11 @@ class Stream:
         self._number: Decimal | None = None
         # The number of the part that is read.
         self.place = -1
-        # The first part with another id than those before it, and a complete response among the parts.
-        self._other: int | None = None
-        self._complete: int | None = None
-        self._ids: set[str | None] = set()
-        self._turns: set[str | None] = set()
+        # The first parts that say that they are another response, and that they are one by themselves.
+        self._others: list[int] = []
+        self._complete: list[int] = []
+        self._ids: set[str] = set()
+        self._turns: set[str] = set()
         # Whether the parts with a usage so far are turns; None before the first.
         self._of_turns: bool | None = None
         self._finished = False
@@ -122,50 +121,48 @@ class Stream:
                 self._refuse(_TWO)
         self._finished |= says(part, dialect.ends)
         if says(part, dialect.complete):
-            self._finished, self._complete = True, self.place
+            self._finished = True
+            self._complete.append(self.place)
         id_ = self._id_of(part)
-        if self._ids and id_ not in {None, *self._ids} and self._other is None:
-            self._other = self.place
-        self._ids |= {id_} - {None}
+        if self._ids and id_ not in {"", *self._ids}:
+            self._others.append(self.place)
+        self._ids |= {id_} - {""}
 
     def is_turn(self, part: Any) -> bool:
         """Return True if a part with a usage is a turn; refuse one that is neither a turn nor of the same stream."""
         turn, id_ = says(part, self._dialect.turns), self._id_of(part)
-        if turn and id_ is not None and id_ in self._turns:
+        if turn and id_ in self._turns - {""}:
             self._refuse(_TWICE)
         elif self._of_turns is not None and not (turn and self._of_turns):
-            goes_on = id_ is not None or says(part, self._dialect.continues)
-            if turn or self._of_turns or not (goes_on or self._dialect.stream == "add"):
+            goes_on = id_ or says(part, self._dialect.continues) or self._dialect.stream == "add"
+            if turn or self._of_turns or not goes_on:
                 self._refuse(_TWO)
         self._turns |= {id_} if turn else set()
         self._of_turns = turn
         return turn
-
-    def _id_of(self, part: Any) -> str | None:
-        id_ = first_of(part, self._dialect.id)[1]
-        # Azure begins a stream with a part whose id is empty.
-        return None if id_ is None else word_of(id_) or None
 
     def in_order(self, before: int | Decimal, after: int | Decimal) -> None:
         """Refuse a total that is less than an earlier one."""
         if after < before:
             self._refuse(_NOT_IN_ORDER)
 
-    def note(self, has_usage: bool) -> tuple[str, ...]:
-        """What a quote says of a stream that was cut off; it is refused unless what came is asked for."""
-        if not self._of_turns and not self._problems:
-            two = self._other if self._complete is None or self.place == 0 else self._complete
-            if two is not None:
-                self._problems.append(((two,), _TWO))
-        if self._finished or self.place < 0 or not self._dialect.ends or self._problems:
-            return ()
-        if self._partial and has_usage:
-            return (_CUT_OFF,)
-        if not self._partial:
+    def note(self, has_usage: bool) -> dict[str, str]:
+        """Return what a quote says of a stream that was cut off; it is refused unless what came is asked for."""
+        others = [*(self._complete if self.place else ()), *self._others]
+        if others and not (self._of_turns or self._problems):
+            self._problems.append(((others[0],), _TWO))
+        cut_off = self._dialect.ends and self.place >= 0 and not (self._finished or self._problems)
+        if cut_off and not self._partial:
             self._problems.append(((), _NOT_FINISHED))
-        return ()
+        return {"stream: not finished": ""} if cut_off and self._partial and has_usage else {}
+
+    def _id_of(self, part: Any) -> str:
+        """The id of a part; empty where it says none, as Azure does of the first part of a stream."""
+        id_ = first_of(part, self._dialect.id)[1]
+        return "" if id_ is None else word_of(id_)
 
     def _refuse(self, words: str) -> None:
+        """Add a problem of this part, unless it has one already."""
         at = (self.place,)
         if all(path != at for path, _ in self._problems) and len(self._problems) < MOST_PROBLEMS:
             self._problems.append((at, words))

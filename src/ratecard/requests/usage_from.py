@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from typing import Any
 
 from ratecard.base.errors import QuoteError
@@ -21,7 +20,7 @@ from ratecard.requests.responses import (
     value_in,
     values_in,
 )
-from ratecard.requests.token_usage import CarefulReader, CountAt, CountOf, agreed, word_of
+from ratecard.requests.token_usage import CarefulReader, CountAt, agreed, word_of
 from ratecard.requests.usage import EmbeddingUsage, ImageUsage, TextUsage, TranscriptionUsage
 from ratecard.requests.usage_plan import usage_plan
 from ratecard.tables.meters import COMPLETION, PROMPT
@@ -245,11 +244,11 @@ class _Response:
             return None
         given = {name: word for name, word in self._conditions.items() if word} | conditions
         other = {} if self._counts else self._other
-        cut_off = self._stream.note(bool(self._counts or other)) if self._stream else ()
+        note = self._stream.note(bool(self._counts or other)) if self._stream else {}
         if other:
             of_other = TranscriptionUsage if "seconds" in other else ImageUsage
-            said = {LISTED: dict.fromkeys(cut_off, "")} if cut_off else {}
-            return None if problems else of_other(model=name, **other | conditions | said)
+            other |= {LISTED: note} if note else {}
+            return None if problems else of_other(model=name, **other | conditions)
         if not self._counts:
             problems += [] if problems else [(dialect.usage[0], REQUIRED)]
             return None
@@ -265,21 +264,14 @@ class _Response:
             return None
         tokens = {bucket: int(sum(found.counts[each] for each in of)) for bucket, of in plan.buckets.items()}
         tokens = {each: count for each, count in tokens.items() if count or each in _WHOLES or _has_parts(each, tokens)}
-        if (counts := self._meters(found.counts)) or "counts" in given:
-            given["counts"] = counts = counts | given.get("counts", {})
-        # What is counted is not listed again.
-        listed = {path: meter for path, meter in self._listed.items() if meter not in counts} | dict.fromkeys(
-            cut_off, ""
-        )
-        given |= {LISTED: listed} if listed else {}
-        of = EmbeddingUsage if self._is_embedding else TextUsage
-        return of(model=name, tokens=_with_common_parts(tokens), **given)
-
-    def _meters(self, counts: CountOf) -> dict[str, int | Decimal]:
-        """What is counted beside tokens, by meter."""
-        of_usage = {
+        counts = {
             counter.meter: int(count) if count == int(count) else count
-            for counter in self._dialect.counters
-            if counter.meter and (count := counts.get(counter.name))
+            for counter in dialect.counters
+            if counter.meter and (count := found.counts.get(counter.name))
         }
-        return self._calls | of_usage
+        counts = self._calls | counts | (given.pop("counts", None) or {})
+        # What is counted is not listed again.
+        listed = {path: meter for path, meter in self._listed.items() if meter not in counts} | note
+        further = {name: said for name, said in (("counts", counts), (LISTED, listed)) if said}
+        of = EmbeddingUsage if self._is_embedding else TextUsage
+        return of(model=name, tokens=_with_common_parts(tokens), **further, **given)

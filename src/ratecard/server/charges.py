@@ -91,8 +91,6 @@ class _Amount:
 
 
 class _Payment:
-    """What each of several balances pays."""
-
     def accept(self, given: Any) -> dict[str, Decimal] | None:
         if not isinstance(given, Mapping):
             return None
@@ -191,7 +189,6 @@ def read_refund(body: bytes) -> dict[str, Any]:
 
 
 def _at_usage(error: QuoteError) -> QuoteError:
-    """The error of a usage as that of the body which holds it."""
     return QuoteError(error.error, [(("usage", *path), words) for path, words in error.problems])
 
 
@@ -210,7 +207,6 @@ class _Booking:
         account: str | None,
         book: Callable[[bytes, str], Awaitable[BookedCharge | BookedRefund]],
     ) -> Response:
-        """The answer of a booking, or of what refused it."""
         if account is None:
             raise HTTPException(401, "Authentication failed", {"WWW-Authenticate": "Bearer"})
         body = await read_json_body(request, self.most_body_bytes, self.long_work)
@@ -242,7 +238,6 @@ class _Booking:
         return read(body) if len(body) <= LONG_BODY else await self.long_work.result_of(request, partial(read, body))
 
     async def charge(self, request: Request, body: bytes, account: str) -> BookedCharge:
-        """Rate and book."""
         card = self.live.now().card
         found = await self._read(request, body, partial(read_charge, card=card))
         try:
@@ -255,7 +250,6 @@ class _Booking:
             raise QuoteError(INVALID, [((field,), str(error))]) from None
 
     async def refund(self, request: Request, body: bytes, account: str) -> BookedRefund:
-        """Pay back."""
         request_id, found = request.path_params["request_id"], await self._read(request, body, read_refund)
         if _NAME.accept(request_id) is None:
             raise RefundError("request_id", f"no charge '{echo(request_id)}' of this account")
@@ -314,7 +308,6 @@ _REFUND_EXAMPLE = {
 def _described(
     name: str, summary: str, answer: type[BaseModel], example: dict[str, Any], path: str = ""
 ) -> dict[str, Any]:
-    """What OpenAPI says of an endpoint."""
     used = {"model": ErrorObject, "description": "The id was used before, for other content; nothing was booked"}
     headers = {} if path else headers_of(IGNORED)
     answers = {200: {"model": answer, "description": "It is booked, now or before", "headers": headers}, 409: used}

@@ -51,6 +51,5 @@ class LongWork:
 
 
 async def _has_gone(request: Request) -> None:
-    """Return when the client has gone."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

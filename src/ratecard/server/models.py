@@ -103,7 +103,6 @@ def _listed(prices: PriceBook, model: PricedModel, now: date) -> ListedModel:
 
 
 def _version(tables: Tables, model: PricedModel) -> Iterator[tuple[str, Any]]:
-    """What a model accepts, and what that costs, in one version."""
     version = model.version
     model.prove(model.table, version)
     yield "constraints", dict(_constraints(version, tables.meters))

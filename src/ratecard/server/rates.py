@@ -80,7 +80,6 @@ def _short(body: bytes) -> dict[str, Any] | bytes | None:
 
 @few_suggestions()
 def _answer(price: _Priced, served: Served, given: dict[str, Any] | bytes) -> tuple[bytes, int, str]:
-    """The answer to a body, its status, and the model that it is about."""
     fields: dict[str, Any] = {}
     try:
         fields = read_body(given)
@@ -91,7 +90,6 @@ def _answer(price: _Priced, served: Served, given: dict[str, Any] | bytes) -> tu
 
 
 def _rated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
-    """The answer to a usage, and its model; or to a list of usages."""
     if "usages" not in fields:
         quote = served.book.rate(fields)
         return _ENCODE(quote.to_dict()).encode(), quote.model

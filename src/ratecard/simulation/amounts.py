@@ -5,11 +5,11 @@ It is in DuckDB, which spills it to disk.
 
 from collections.abc import Mapping, Sequence
 
-from ratecard.simulation.pricing.coverage import LOST, NEITHER, NEW, Coverage
-from ratecard.simulation.pricing.price_table import SidePrices
-from ratecard.simulation.usage.columns import BUCKETS, LAYOUTS
-from ratecard.simulation.usage.plan import token_types
-from ratecard.simulation.usage.roll_up import RollUp
+from ratecard.simulation.groups.plan import token_types
+from ratecard.simulation.groups.roll_up import RollUp
+from ratecard.simulation.prices.coverage import LOST, NEITHER, NEW, Coverage
+from ratecard.simulation.prices.price_table import SidePrices
+from ratecard.simulation.rows.columns import BUCKETS, LAYOUTS
 
 _TOKEN_TYPES = token_types(LAYOUTS)
 # The quantities of a report, each with the types that it is of, and its number among the sums of that type. Tokens of

@@ -10,18 +10,19 @@ from typing import Any
 
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.sides import Specification, sides
+from ratecard.simulation.groups.engines import Engine, opened_usage
+from ratecard.simulation.groups.kept.addresses import kept_place, place_at
+from ratecard.simulation.groups.kept.keep import Changes, Written, keep
+from ratecard.simulation.groups.kept.manifest import MANIFEST, Asked, Distinguished, Manifest
+from ratecard.simulation.groups.kept.place import PACKS, KeptPlace
+from ratecard.simulation.prices.sides import Specification, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
-from ratecard.simulation.simulate import Engine, keys_of, opened_usage, plan_of
-from ratecard.simulation.usage.columns import DAY
-from ratecard.simulation.usage.engines.duckdb_engine import Workspace
-from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
-from ratecard.simulation.usage.files import FILE, is_read_of, is_remote
-from ratecard.simulation.usage.kept.addresses import kept_place, place_at
-from ratecard.simulation.usage.kept.keep import Changes, Written, keep
-from ratecard.simulation.usage.kept.manifest import MANIFEST, Asked, Distinguished, Manifest
-from ratecard.simulation.usage.kept.place import PACKS, KeptPlace
-from ratecard.simulation.usage.where import Chosen
+from ratecard.simulation.rows.columns import DAY
+from ratecard.simulation.rows.duckdb_responses import requests_only, table_dialect
+from ratecard.simulation.rows.files import FILE, is_read_of, is_remote
+from ratecard.simulation.rows.where import Chosen
+from ratecard.simulation.simulate import keys_of, plan_of
+from ratecard.simulation.workspace.workspace import Workspace
 
 _BY = ("model", DAY)
 # Of groups without days the instant does not matter.

@@ -1,66 +1,42 @@
 """`simulate`: recorded usage under the current prices and under candidates."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from datetime import date
-from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any
 
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
-from ratecard.requests.dialects import UsageDialect
+from ratecard.simulation.answers.no_effect import check_effect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.costs import Costs
-from ratecard.simulation.pricing.outcomes import Outcomes, of_chunks
-from ratecard.simulation.pricing.pricer import Pricer
-from ratecard.simulation.pricing.remap import NO_REMAPPING, Remapping
-from ratecard.simulation.pricing.sides import AS_BILLED, OWN_DATE, Specification, costs_of, sides
+from ratecard.simulation.groups.engines import Engine, OpenUsage, layouts_for, opened_usage
+from ratecard.simulation.groups.kept.addresses import kept_place
+from ratecard.simulation.groups.kept.kept_usage import open_kept
+from ratecard.simulation.groups.plan import PERIODS, Plan, Usage, places_of_type
+from ratecard.simulation.groups.predicates import Predicates
+from ratecard.simulation.groups.reading import Reading
+from ratecard.simulation.groups.roll_up import RollUp, uncollected
+from ratecard.simulation.prices.costs import Costs
+from ratecard.simulation.prices.outcomes import Outcomes, of_chunks
+from ratecard.simulation.prices.pricer import Pricer
+from ratecard.simulation.prices.remap import NO_REMAPPING, Remapping
+from ratecard.simulation.prices.sides import AS_BILLED, OWN_DATE, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
-from ratecard.simulation.results.no_effect import check_effect
+from ratecard.simulation.rows.billing_export import EXPORT_NAMES
+from ratecard.simulation.rows.columns import DAY, LAYOUTS, USAGE_COLUMNS
+from ratecard.simulation.rows.duckdb_responses import requests_only, table_dialect
+from ratecard.simulation.rows.files import FILE
+from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.simulation import Simulation
-from ratecard.simulation.usage.billing_export import EXPORT_NAMES
-from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS, LayoutsOf, layouts_of
-from ratecard.simulation.usage.engines.duckdb_engine import Workspace, open_usage
-from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
-from ratecard.simulation.usage.engines.spark_session import is_spark_frame
-from ratecard.simulation.usage.files import FILE, Reading, Source
-from ratecard.simulation.usage.kept.addresses import kept_place
-from ratecard.simulation.usage.kept.kept_usage import KeptUsage, open_kept
-from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
-from ratecard.simulation.usage.predicates import Predicates
-from ratecard.simulation.usage.roll_up import RollUp, uncollected
-from ratecard.simulation.usage.roll_up_sql import Grouping
-from ratecard.simulation.usage.where import Chosen
+from ratecard.simulation.workspace.workspace import Workspace
 
-Engine = Literal["duckdb", "spark"]
 _ALL = Chosen()
 # The columns that a simulation knows.
 _NAMES = ("type", "model", "timestamp", "customer", *USAGE_COLUMNS)
-
-
-class OpenUsage(Protocol):
-    """A usage that an engine has opened."""
-
-    @property
-    def known(self) -> Usage:
-        """The columns of the usage."""
-
-    @property
-    def source(self) -> Source:
-        """The files of the usage."""
-
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
-        """Each grouping with the table of its groups."""
-
-    def counted(self, plan: Plan) -> tuple[int, int, int]:
-        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
-
-    def odd_instant(self, plan: Plan) -> str:
-        """One timestamp that is not an instant, as the usage has it; empty without any."""
 
 
 def simulate(
@@ -122,7 +98,7 @@ def simulate(
     try:
         begun = within(progress, 0, OPENED)
         if kept := kept_place(usage, workspace.folder, engine):
-            layouts = _layouts(_cards(compared, paid))
+            layouts = layouts_for(_cards(compared, paid))
             opening: AbstractContextManager[OpenUsage] = open_kept(
                 workspace, kept, names, dialect, _named(compared, paid, tables), layouts
             )
@@ -132,14 +108,12 @@ def simulate(
             known = opened.known
             if known.where is not None and known.where == where:  # it is of these rows already
                 chosen = chosen._replace(where=None)
-            elif spoken and not kept and (requests := requests_only(spoken, known.types)):
+            elif spoken and not known.is_counted and (requests := requests_only(spoken, known.types)):
                 chosen = Chosen.of(f"{requests} and ({where})" if where else requests, since, until)
             keys = keys_of(known) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
             plan = plan_of(compared, keys, known, chosen, paid, remapping)
-            if isinstance(opened, KeptUsage) and remapping:
-                opened.check(plan_of(compared, keys, known, chosen, paid))
-                opened.check(plan, remapped=True)
+            opened.check(plan, plan_of(compared, keys, known, chosen, paid) if remapping else plan)
             reading = Reading(opened.source)
             if chosen or known.where is not None:
                 found_rows, _, undated = opened.counted(plan)
@@ -172,39 +146,6 @@ def simulate(
         workspace.close()
         raise SimulationError(found.unpriced_text())
     return found
-
-
-def opened_usage(
-    workspace: Workspace,
-    usage: Any,
-    names: Mapping[str, str],
-    engine: Engine | None,
-    master: str | None,
-    cards: Sequence[RateCard],
-    progress: Progress,
-    dialect: UsageDialect | None,
-    *,
-    by_file: bool = False,
-) -> AbstractContextManager[Any]:
-    """The usage, opened by an engine; `cards` are all that price it, the current one first.
-
-    With `by_file`, its rows say of which file they are.
-    """
-    limits = cards[0].tables.limits
-    layouts = _layouts(cards)
-    if engine not in (None, "duckdb", "spark"):
-        raise SimulationError(f"engine is '{engine}'. Allowed: duckdb, spark")
-    if engine == "spark" or is_spark_frame(usage):
-        if engine == "duckdb":
-            raise SimulationError("engine is duckdb, and a Spark frame is read by Spark; leave out engine")
-        if dialect:
-            raise SimulationError("responses are read by DuckDB; leave out engine spark, and give their files")
-        from ratecard.simulation.usage.engines import spark_engine
-
-        return spark_engine.open_usage(workspace, usage, names, master, progress, layouts, by_file=by_file)
-    if master:
-        raise SimulationError(f"the master {master} is of Spark; add engine spark")
-    return open_usage(workspace, usage, names, limits, progress, layouts, dialect, by_file=by_file)
 
 
 def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) -> None:
@@ -272,11 +213,6 @@ def plan_of(
         if model.type in LAYOUTS
     }
     return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own, layouts, meters)
-
-
-def _layouts(cards: Sequence[RateCard]) -> LayoutsOf:
-    """How all of these cards understand the columns of a table."""
-    return partial(layouts_of, [card.tables.meters for card in cards])
 
 
 def _named(compared: Sequence[Side], costs: Costs | None, tables: str | Path | None) -> list[str]:

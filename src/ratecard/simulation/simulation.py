@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from ratecard.simulation.answers.answers import Answers
+from ratecard.simulation.answers.volume import AnyElasticity, elasticities_of
 from ratecard.simulation.report.figures import read_locale, read_share
 from ratecard.simulation.report.notebook import html_of, text_of
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.results.answers import Answers
-from ratecard.simulation.results.volume import AnyElasticity, elasticities_of
 
 if TYPE_CHECKING:
     import pandas

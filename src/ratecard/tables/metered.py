@@ -101,6 +101,11 @@ class TextVersion(MeteredVersion):
     context_tokens: Integer | None = None
     surcharges: dict[str, Id] = Field(default_factory=dict)
 
+    @property
+    def searches(self) -> dict[str, str]:
+        """Those of `surcharges`."""
+        return self.surcharges
+
 
 class TextModel(Model[TextVersion]):
     """A language model; `tier` is that of its request limits, if it is published."""

@@ -152,6 +152,13 @@ class Meters(Frozen):
         own, whole = self.buckets[bucket], self.buckets[COMPLETION]
         return bucket == COMPLETION or own.within(whole)
 
+    def counts_in(self, bucket: str, tokens: int, prompt: int = 0) -> dict[str, int]:
+        """Return inclusive counts of tokens in one bucket alone; beside a bucket of the completion, the `prompt`."""
+        own = self.buckets[bucket]
+        counts = {PROMPT: prompt, COMPLETION: 0}
+        counts |= {name: tokens for name, other in self.buckets.items() if own.within(other)}
+        return counts | {bucket: tokens}
+
     def laid_over(self, other: "Meters") -> "Meters":
         """Those of another file, each replaced by the one of the same name here, then the others of these."""
         meters = {meter.meter: meter for meter in other.meters} | self.by_name

@@ -1,5 +1,6 @@
 """A version: the rates of one model from one effective date until the next."""
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Generic, Literal, TypeVar
 
@@ -50,6 +51,11 @@ class Version(Frozen):
     charges: tuple[Charge, ...]
     examples: tuple[Example, ...]
     place: str = Field(default="", alias=SOURCE_KEY)
+
+    @property
+    def searches(self) -> Mapping[str, str]:
+        """The surcharge model of each search that requests may have, or of whatever else is charged so."""
+        return {}
 
     @property
     def begins(self) -> datetime:

@@ -220,10 +220,8 @@ def _source(draw: st.DrawFn, factor: str = "upscale_factor") -> TableDraft:
 
 @st.composite
 def _sizes(draw: st.DrawFn, accepts: TableDraft) -> list[TableDraft]:
-    named = [(name, accepts[name]) for name in ("resolution", "aspect_ratio") if name in accepts]
-    keys: list[TableDraft] = [{}]
-    for name, values in named:
-        keys = [{**key, name: value} for key in keys for value in values]
+    named = {name: accepts[name] for name in ("resolution", "aspect_ratio") if name in accepts}
+    keys = (dict(zip(named, key, strict=True)) for key in product(*named.values()))
     return [{**key, "size": f"{draw(_WIDTH)}x{draw(_HEIGHT)}"} for key in keys]
 
 
@@ -241,7 +239,6 @@ def _version(draw: st.DrawFn, accepts: TableDraft, found: list[TableDraft]) -> T
 
 
 def _choices(accepts: TableDraft, *names: str) -> dict[str, list[str]]:
-    """The values by which rates may differ."""
     found: dict[str, Any] = {name: accepts[name] for name in names if name in accepts}
     return found | ({"audio": _HEARD[accepts["audio"]]} if "audio" in names else {})
 
@@ -310,8 +307,10 @@ def by_the_image(draw: st.DrawFn, kind: str) -> TableDraft:
         found.append(draw(charges("per-input-image", "input_image", draw(rates_by({})), included=included)))
     version = _metered_version(*found)
     words = {name: [rate[name] for rate in found[0]["rates"] if name in rate] for name in choices}
-    chosen = [name for name, named in words.items() if named if draw(st.booleans())]
-    defaults = {name: draw(st.sampled_from(words[name])) for name in chosen}
+    defaults: dict[str, str] = {}
+    for name, named in words.items():
+        if draw(st.booleans()) and named:
+            defaults[name] = draw(st.sampled_from(named))
     return version | ({"defaults": defaults} if defaults else {})
 
 
@@ -402,7 +401,6 @@ def _under_conditions(draw: st.DrawFn, charge: TableDraft) -> TableDraft:
 
 @st.composite
 def _factors(draw: st.DrawFn) -> TableDraft:
-    """Factors for some conditions, as an option of a charge."""
     values = [(name, value) for name, words in _CONDITIONS.items() for value in words]
     return {"factors": [{name: value, "factor": draw(numbers(most=300))} for name, value in draw(some(values))]}
 

@@ -13,13 +13,11 @@ import pytest
 from ratecard.base.errors import InstantError, QuoteError, TableError
 from ratecard.base.money import text
 from ratecard.card import RateCard
+from ratecard.examples import request_of
 from ratecard.load.folder import read_folder, tables_from
 from ratecard.price_book import PriceBook
-from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.text_body import body_of_text, usage_of_text
 from ratecard.tables.card import AnyModel
 from ratecard.tables.version import Example, Version
-from ratecard.tables.video import VideoExample
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws import LAWS, MAX_EXAMPLES, check
 from ratecard.testing.request import Request
@@ -72,10 +70,7 @@ def check_example(case: Case, example: Example) -> None:
 
 def _request(case: Case, example: Example) -> Request:
     """The request of an example, as a client would send it."""
-    if isinstance(example, VideoExample):
-        source = SourceVideo(**example.source) if example.source else None
-        return Request({"model": case.model, **body_of_text(example.request)}, source)
-    return Request(usage_of_text(case.found.type, case.model, getattr(example, "usage", {})))
+    return Request(*request_of(case.found, example))
 
 
 def _versions(card: RateCard, at: datetime | date | None) -> Iterator[tuple[PriceBook, AnyModel, Version]]:
@@ -135,20 +130,15 @@ class TableFile(pytest.Collector):
     def collect(self) -> Iterator[pytest.Item]:
         """One item for each check."""
         for each in self.checks:
-            yield TableItem.of(self, each)
+            item: TableItem = TableItem.from_parent(self, name=each.name)
+            item.check = each
+            yield item
 
 
 class TableItem(pytest.Item):
     """One example, or one law for one model."""
 
     check: CheckItem
-
-    @classmethod
-    def of(cls, parent: TableFile, check: CheckItem) -> "TableItem":
-        """The item of a check."""
-        item: TableItem = cls.from_parent(parent, name=check.name)
-        item.check = check
-        return item
 
     def runtest(self) -> None:
         """Run the check."""

@@ -59,7 +59,6 @@ def _of_fields(named: dict[str, Any], schema: UsageSchema, counts: dict[str, st.
 
 
 def _values(field: Field) -> st.SearchStrategy[Any]:
-    """The valid values of a field."""
     match field:
         case Choice():
             return st.sampled_from(field.words)
@@ -184,19 +183,19 @@ def usages(
     chosen = check_words("types", types, TYPES.words)
     models = priced_models(check_prices(prices), model, chosen)
     found = [each for each in models if _can_be_used(prices, *each)]
-    ordered = sorted(found, key=lambda each: (TYPES.words.index(each[0].type), each[0].model))
-    if not ordered:
+    if not found:
         raise InvalidArgument(
             f"Got model={model!r}, types={types!r}: usages are of models that need no source video, and of the first "
             "table of RPC credits"
         )
+    ordered = sorted(found, key=lambda each: (TYPES.words.index(each[0].type), each[0].model))
     return st.sampled_from(ordered).flatmap(lambda each: _of_model(prices, *each))
 
 
 def metered_requests(prices: PriceBook, model: AnyModel, version: Version) -> st.SearchStrategy[Request]:
     """The requests of one model of any type, including those with a source video, and surcharges by themselves."""
     if not isinstance(version, MeteredVersion):
-        return requests_of(_offer(prices, model, version))
+        return requests_of(Offer(prices, model, version))
     return _metered(prices, model, version).map(Request)
 
 
@@ -204,13 +203,13 @@ def _can_be_used(prices: PriceBook, model: AnyModel, version: Version) -> bool:
     """Whether a usage can be of a model: a usage has no source video, and RPC usages are of the first RPC model."""
     if model.type == "rpc":
         return next(prices.in_effect_all("rpc"))[0] is model
-    return model.type != "video" or not _offer(prices, model, version).needs_source
+    return model.type != "video" or not Offer(prices, model, version).needs_source
 
 
 def _of_model(prices: PriceBook, model: AnyModel, version: Version) -> st.SearchStrategy[dict[str, Any]]:
     if isinstance(version, MeteredVersion):
         return _metered(prices, model, version)
-    bodies = requests_of(_offer(prices, model, version), sourced=False)
+    bodies = requests_of(Offer(prices, model, version), sourced=False)
     return bodies.map(lambda request: {"type": "video", **request.body})
 
 
@@ -220,7 +219,3 @@ def _metered(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> st.
     if isinstance(version, TextVersion):
         return text_usages(prices, model, version)
     return token_usages(prices, model, version)
-
-
-def _offer(prices: PriceBook, model: AnyModel, version: Any) -> Offer:
-    return Offer(prices, model, version)

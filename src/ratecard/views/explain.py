@@ -16,7 +16,7 @@ from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.video import VideoRequests
 from ratecard.tables.card import Tables
-from ratecard.tables.metered import MeteredVersion, TextVersion
+from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.models import listed_rates
 from ratecard.tables.rate import Charge
 from ratecard.tables.scalars import in_ranges, value_text
@@ -77,8 +77,7 @@ def explain(prices: PriceBook, name: str) -> Explanation:
     if defaults:
         accepts["where left out"] = ", ".join(f"{field} {value}" for field, value in defaults.items())
     charges = tuple(_charge(charge, prices.tables) for charge in version.charges)
-    if isinstance(version, TextVersion):
-        charges += tuple(_search(prices, search, name) for search, name in version.surcharges.items())
+    charges += tuple(_search(prices, search, name) for search, name in version.searches.items())
     return Explanation(model.model, model.name, model.currency, _facts(model, version), accepts, charges)
 
 

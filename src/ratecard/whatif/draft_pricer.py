@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
+from ratecard.simulation.answers.no_effect import check_effect
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.costs import Costs
+from ratecard.simulation.groups.roll_up import RollUp
+from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.report.figures import ENGLISH
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.results.no_effect import check_effect
 from ratecard.simulation.simulation import Simulation
-from ratecard.simulation.usage.roll_up import RollUp
 from ratecard.tables.scalars import read_day
 from ratecard.whatif.draft import Draft, DraftError
 from ratecard.whatif.view import Panel, panel_now, panel_of
@@ -103,7 +103,6 @@ class DraftPricer:
             self._stand(compared.comparison.roll_up, current, known.costs)
 
     def _standing_at(self, day: date) -> Simulation:
-        """The simulation of the current prices of a day."""
         instant, known = utc(day), self._standing
         if known.sides[0].at != instant:
             # Costs of another day stay there.

@@ -15,11 +15,10 @@ from ratecard.simulation.report.report import CURRENT, CUSTOMER, Report, share_o
 from ratecard.simulation.report.sections import losers_table, share_left, unpriced_table, winners_table
 from ratecard.simulation.report.sentences import details, further, headline, scope
 from ratecard.simulation.report.table import Column, Kind, Table, Value
-from ratecard.simulation.usage.columns import DAY
+from ratecard.simulation.rows.columns import DAY
 
 
 def _table_html(table: Table, figures: Figures) -> str:
-    """The table as HTML; an empty text for a table without rows."""
     if not table.rows:
         return ""
     kinds = [column.kind for column in table.columns]
@@ -211,7 +210,6 @@ def _tiles(report: Report) -> Iterator[Tile]:
 
 
 def _margin(report: Report, side: int) -> tuple[str, str]:
-    """The margin of a side, and its share of revenue."""
     if report.margin is None:
         return "", ""
     left = round_half_up(report.margin.total.margin(side), report.figures.places)

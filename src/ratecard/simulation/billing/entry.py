@@ -10,11 +10,11 @@ from ratecard.base.money import USD, minus, multiply
 from ratecard.ledger.files import PRICES
 from ratecard.rating.ledger_entry import currencies, price_field, unknown_currency, worths
 from ratecard.rating.quote import LineItem, Quote
-from ratecard.simulation.pricing.outcome import PricedLine, PricedShape
-from ratecard.simulation.pricing.pricer import NO_INSTANT
-from ratecard.simulation.pricing.shape_price import charged_lines
-from ratecard.simulation.usage.billing_export import CHARGE, entry_of, number_of
-from ratecard.simulation.usage.shape import UsageShape
+from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.prices.outcome import PricedLine, PricedShape
+from ratecard.simulation.prices.pricer import NO_INSTANT
+from ratecard.simulation.prices.shape_price import charged_lines
+from ratecard.simulation.rows.billing_export import CHARGE, entry_of, number_of
 from ratecard.tables.limits import Rates
 
 

@@ -27,11 +27,11 @@ from ratecard.simulation.billing.skus import (
     sold_by_sku,
     structural,
 )
-from ratecard.simulation.pricing.outcome import Outcome, PricedShape, Refused
-from ratecard.simulation.pricing.pricer import NO_INSTANT, Pricer
-from ratecard.simulation.usage.billing_export import CREDIT, DISPUTED
-from ratecard.simulation.usage.predicates import Predicates
-from ratecard.simulation.usage.shape import UsageShape
+from ratecard.simulation.groups.predicates import Predicates
+from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
+from ratecard.simulation.prices.pricer import NO_INSTANT, Pricer
+from ratecard.simulation.rows.billing_export import CREDIT, DISPUTED
 
 _AGAIN = "re-rate from usage"
 

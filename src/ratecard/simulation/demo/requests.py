@@ -14,7 +14,7 @@ from ratecard.rating.source_video import SourceVideo
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.service_parameters import SEARCHES, split_model
 from ratecard.requests.usage import TYPES
-from ratecard.simulation.usage.columns import LAYOUTS
+from ratecard.simulation.rows.columns import LAYOUTS
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT

@@ -14,7 +14,7 @@ from ratecard.card import RateCard, load_rate_card
 from ratecard.simulation.demo.query import MOST_PAGES, prepare_demo, usage_query
 from ratecard.simulation.demo.traffic import MILLION, Traffic, last_day
 from ratecard.simulation.errors import SimulationError, missing_extra
-from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
+from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 
 if TYPE_CHECKING:
     import duckdb

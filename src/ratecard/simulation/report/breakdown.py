@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from ratecard.base.money import EXACT, total
 from ratecard.simulation.amounts import QUANTITY_NAMES
+from ratecard.simulation.answers.rows import Row, joined
 from ratecard.simulation.report.figures import apportion, apportion_rows
 from ratecard.simulation.report.report import CURRENT, Report, share_of_change
 from ratecard.simulation.report.table import Column, Kind, Table, Value
-from ratecard.simulation.results.rows import Row, joined
 
 _HEADINGS = {"model": "Model", "day": "Day", "week": "Week of", "month": "Month", "customer": "Customer"}
 _DAYS = ("day", "week")

@@ -9,12 +9,12 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT, from_fraction, text, total
+from ratecard.simulation.answers.customers import Customers
 from ratecard.simulation.report.breakdown import changes_of, changing_most, shown
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sections import greatest_parts
 from ratecard.simulation.report.table import Kind
-from ratecard.simulation.results.customers import Customers
 
 _MODELS, _PARTS = 15, 8
 _QUIET, _RISE, _FALL, _LOST, _NEW = "var(--quiet)", "var(--rise)", "var(--fall)", "var(--lost)", "var(--new)"

@@ -11,7 +11,7 @@ from babel.numbers import NumberPattern, get_currency_precision, get_currency_sy
 
 from ratecard.base.money import EXACT, ROUNDING, from_fraction, places_of, plain, round_half_up, step, total
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.usage.dialect import MOST_OF_SHARE
+from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
 
 # Amounts of one row: the current one first, then that of each candidate.
 _Amounts = Sequence[Decimal]

@@ -9,13 +9,13 @@ import pyarrow
 
 from ratecard.base.money import from_fraction, places_of
 from ratecard.base.suggestions import did_you_mean
+from ratecard.simulation.answers.attribution import Part
+from ratecard.simulation.answers.customers import rise_of
+from ratecard.simulation.answers.rows import Unpriced
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.groups import groups_query, parquet_value, side_names
 from ratecard.simulation.report.report import CUSTOMER, Report
-from ratecard.simulation.results.attribution import Part
-from ratecard.simulation.results.customers import rise_of
-from ratecard.simulation.results.rows import Unpriced
-from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
+from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 
 _Columns = dict[str, Sequence[Any]]
 # The digits that a decimal of Arrow holds: narrow as most programs read it, wide where that is too little.

@@ -10,12 +10,12 @@ from typing import Literal, NamedTuple
 import duckdb
 
 from ratecard.simulation.amounts import QUANTITY_COLUMNS, QUANTITY_NAMES
+from ratecard.simulation.answers.comparison import Comparison
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.price_table import SidePrices
+from ratecard.simulation.prices.price_table import SidePrices
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.results.comparison import Comparison
-from ratecard.simulation.usage.dialect import DECIMAL_DIGITS
-from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
+from ratecard.simulation.workspace.dialect import DECIMAL_DIGITS
+from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 
 _PERCENT_PLACES = 2
 # A difference up to here can be multiplied for a percentage within 128 bits.
@@ -171,7 +171,7 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
 
     It becomes a folder of that name, whole or not at all. Raises `SimulationError`, also where the place exists.
     """
-    from ratecard.simulation.usage.engines.spark_files import write_table
+    from ratecard.simulation.groups.engines import write_table
 
     connection = report.simulation.comparison.roll_up.workspace.connection
     write_table(connection.sql(_query(report, parquet_value)).to_arrow_reader(_ROWS_AT_ONCE), place, master)

@@ -5,12 +5,12 @@ from decimal import Decimal
 from fractions import Fraction
 from html import escape
 
+from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.breakdown import changes_of, changing_most
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import answer, scope
 from ratecard.simulation.report.table import Kind, Table, Value, written
-from ratecard.simulation.results.answers import Answers
 
 _MODELS, _WIDTH = 10, 160
 _NUMBER = ' style="text-align: right; font-variant-numeric: tabular-nums"'

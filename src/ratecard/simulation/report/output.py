@@ -13,6 +13,9 @@ import duckdb
 
 from ratecard.base.money import text
 from ratecard.simulation.amounts import QUANTITY_NAMES
+from ratecard.simulation.answers.attribution import Part
+from ratecard.simulation.answers.margin import Cost, Margin
+from ratecard.simulation.answers.rows import Uncommon
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.groups import (
     GroupField,
@@ -25,10 +28,7 @@ from ratecard.simulation.report.page import write_page
 from ratecard.simulation.report.place import beside
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.workbook import write_spreadsheet
-from ratecard.simulation.results.attribution import Part
-from ratecard.simulation.results.margin import Cost, Margin
-from ratecard.simulation.results.rows import Uncommon
-from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
+from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 
 _BATCH = 10_000
 

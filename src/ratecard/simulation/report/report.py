@@ -12,17 +12,17 @@ from babel import Locale
 from ratecard.base.money import EXACT, round_half_up
 from ratecard.changes.sides import Side
 from ratecard.simulation.amounts import QUANTITY_NAMES
+from ratecard.simulation.answers.answers import Answers
+from ratecard.simulation.answers.attribution import Attribution
+from ratecard.simulation.answers.bridge import Bridge
+from ratecard.simulation.answers.customers import Customers
+from ratecard.simulation.answers.margin import Margin
+from ratecard.simulation.answers.rows import Row, Unpriced
+from ratecard.simulation.answers.target import Reached, Target
+from ratecard.simulation.answers.volume import Elasticity, Response
+from ratecard.simulation.groups.plan import PERIODS
 from ratecard.simulation.report.figures import ENGLISH, Figures, apportion
-from ratecard.simulation.results.answers import Answers
-from ratecard.simulation.results.attribution import Attribution
-from ratecard.simulation.results.bridge import Bridge
-from ratecard.simulation.results.customers import Customers
-from ratecard.simulation.results.margin import Margin
-from ratecard.simulation.results.rows import Row, Unpriced
-from ratecard.simulation.results.target import Reached, Target
-from ratecard.simulation.results.volume import Elasticity, Response
-from ratecard.simulation.usage.columns import DAY
-from ratecard.simulation.usage.plan import PERIODS
+from ratecard.simulation.rows.columns import DAY
 
 # Where all there is comes to less than one unit of the currency, cents would hide it.
 _PLACES, _SMALL_PLACES = 2, 6

@@ -9,16 +9,16 @@ from importlib.metadata import version
 from typing import Any
 
 from ratecard.base.money import EXACT, from_fraction, round_half_up, total
-from ratecard.simulation.pricing.outcome import ROUNDING_PART
+from ratecard.simulation.answers.attribution import BILLED, LOST_PART, MOVED, NEW_PART, RATE, Part, Untouched
+from ratecard.simulation.answers.bridge import Bridge, Step
+from ratecard.simulation.answers.customers import Customers
+from ratecard.simulation.answers.margin import Cost, Margin
+from ratecard.simulation.answers.rows import Row
+from ratecard.simulation.prices.outcome import ROUNDING_PART
 from ratecard.simulation.report.breakdown import NO_VALUE, columns_of, values_of
 from ratecard.simulation.report.figures import apportion
 from ratecard.simulation.report.report import Report, share_of_prices
 from ratecard.simulation.report.table import Column, Kind, Table, Value
-from ratecard.simulation.results.attribution import BILLED, LOST_PART, MOVED, NEW_PART, RATE, Part, Untouched
-from ratecard.simulation.results.bridge import Bridge, Step
-from ratecard.simulation.results.customers import Customers
-from ratecard.simulation.results.margin import Cost, Margin
-from ratecard.simulation.results.rows import Row
 
 
 def winners_table(report: Report, customers: Customers) -> Table:

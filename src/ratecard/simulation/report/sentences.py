@@ -5,14 +5,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ratecard.base.money import EXACT, round_half_up
+from ratecard.simulation.answers.customers import Customers
+from ratecard.simulation.answers.margin import Margin
+from ratecard.simulation.answers.volume import Response
 from ratecard.simulation.report.report import Report, share_of_change, share_of_prices
 from ratecard.simulation.report.sections import annualised, bridge_sentences
-from ratecard.simulation.results.customers import Customers
-from ratecard.simulation.results.margin import Margin
-from ratecard.simulation.results.volume import Response
 
 if TYPE_CHECKING:
-    from ratecard.simulation.results.target import Reached, Target
+    from ratecard.simulation.answers.target import Reached, Target
 
 
 def answer(report: Report, candidate: int) -> str:

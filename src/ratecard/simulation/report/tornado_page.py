@@ -12,12 +12,12 @@ from typing import Any
 
 from ratecard.base.money import round_half_up, text
 from ratecard.pages import page_text
+from ratecard.simulation.answers.tornado import Swing
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import scope
 from ratecard.simulation.report.table import Column, Kind, Table, Value
-from ratecard.simulation.results.tornado import Swing
 
 # Half of the drawing, in its own units; and of the bars of a terminal, in columns.
 _HALF, _COLUMNS = 5_000, 16

@@ -1,0 +1,309 @@
+"""The answers of a simulation: totals, breakdowns, and what could not be priced."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, Self
+
+import numpy
+
+from ratecard.base.money import EXACT
+from ratecard.changes.sides import Side
+from ratecard.simulation.answers.attribution import Attribution, attribute
+from ratecard.simulation.answers.bridge import Bridge, bridge_of
+from ratecard.simulation.answers.comparison import MODEL, Comparison
+from ratecard.simulation.answers.customers import Customers, customers_of
+from ratecard.simulation.answers.margin import Costing, Margin, margin_of
+from ratecard.simulation.answers.no_effect import first_day, without_effect
+from ratecard.simulation.answers.rows import Disputed, Row, Since, Uncommon, Unpriced
+from ratecard.simulation.answers.volume import AnyElasticity, Response, elasticities_of, response
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.predicates import Predicates
+from ratecard.simulation.groups.reading import Reading
+from ratecard.simulation.groups.roll_up import RollUp, uncollected
+from ratecard.simulation.groups.shapes import Counted
+from ratecard.simulation.prices.costs import Costs
+from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
+from ratecard.simulation.prices.outcomes import Outcomes
+from ratecard.simulation.prices.price_table import SidePrices
+from ratecard.simulation.prices.pricer import Pricer
+from ratecard.simulation.prices.sides import Specification, against
+
+_EXAMPLES = 3
+# The limit of a number that depends on other numbers of the same row.
+_NUMBER = re.compile(r"(?<= than or equal to )\d+$")
+
+
+class Answers:
+    """Exact totals of usage under every side; the first one is the current, the others are the candidates.
+
+    Rows = priced + unpriced. A row that a side does not offer (it has no such model, value or rate in effect) adds
+    nothing to that side's amounts: `lost` or `new`. What no side prices, or some side cannot price for another reason
+    (wrong rows, another currency), is in `unpriced` and in no total.
+    """
+
+    def __init__(
+        self,
+        rolled: RollUp,
+        sides: Sequence[Side],
+        pricer: Pricer,
+        outcomes: Sequence[Outcomes],
+        costs: Costs | None = None,
+        *,
+        current: SidePrices | None = None,
+    ) -> None:
+        self.sides, self.pricer, self.costs = tuple(sides), pricer, costs
+        with uncollected():
+            first = current or SidePrices(rolled, outcomes[0])
+            further = [SidePrices(rolled, each, first) for each in outcomes[1:]]
+        self.comparison = Comparison(rolled, (first, *further))
+
+    def against(self, *candidates: Specification) -> Self:
+        """Compare the same usage and current prices with other candidates, without reading the usage again.
+
+        Only what a candidate changes is priced. Raises `SimulationError` for a candidate whose thresholds or dates need
+        the usage to be grouped in another way.
+        """
+        return self._against(candidates, self.pricer)
+
+    @contextmanager
+    def trying(self, *candidates: Specification) -> Iterator[Self]:
+        """Like `against`, for a while: what is priced and added up for the candidates is forgotten at the end."""
+        found = self._against(candidates, self.pricer.apart())
+        try:
+            yield found
+        finally:
+            found.forget()
+
+    def _against(self, candidates: Sequence[Specification], pricer: Pricer) -> Self:
+        compared = (self.sides[0], *against(self.sides[0], candidates))
+        known, dated = self.comparison.roll_up, any(side.at is None for side in compared)
+        by_model = bool(known.plan.predicates.of_model)
+        pricer.remapping.check(side.card for side in compared)
+        cards = [side.card for side in compared]
+        pairs, own = pricer.remapping.pairs(cards), known.plan.predicates
+        # A usage that was rolled up for fixed instants has no boundaries of its cards.
+        served = own if known.plan.dated or not dated else None
+        asked = Predicates.of(
+            cards, dated=dated, by_model=by_model, pairs=pairs, layouts=known.plan.layouts, known=served
+        )
+        known.check_columns(cards)
+        rolled = known.serving(asked, dated=dated)
+        if rolled is not known:
+            return type(self)(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), self.costs)
+        current = self.comparison.sides[0]
+        with uncollected():
+            changed = [pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
+        return type(self)(rolled, compared, pricer, (current.outcomes, *changed), self.costs, current=current)
+
+    def forget(self) -> None:
+        """Free what only the candidates need; the current prices and the roll-up stay."""
+        self.comparison.forget()
+
+    @property
+    def outcomes(self) -> list[Outcomes]:
+        """What each side charges for each shape, or why it has no price."""
+        return [side.outcomes for side in self.comparison.sides]
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The keys that the usage is grouped by."""
+        return self.comparison.roll_up.plan.by
+
+    @cached_property
+    def rows(self) -> int:
+        """The number of rows of the usage."""
+        return self.comparison.roll_up.rows
+
+    @cached_property
+    def priced(self) -> int:
+        """The number of rows in the figures: some side prices them, and the others do too or do not offer them."""
+        return sum(self.comparison.roll_up.shapes.requests[self.comparison.coverage.in_figures].tolist())
+
+    @cached_property
+    def total(self) -> Row:
+        """All usage as one row."""
+        return self.comparison.rows(())[0]
+
+    @cached_property
+    def groups(self) -> tuple[Row, ...]:
+        """One row for every combination of values of the keys in `by`."""
+        return self.table(*self.by)
+
+    def table(self, *keys: str) -> tuple[Row, ...]:
+        """Break usage down by some of the keys of `by`, or by `model`; the rows add up exactly to `total`.
+
+        Raises `SimulationError` for a key that the usage was not grouped by.
+        """
+        return self.comparison.rows(keys)
+
+    def size(self, *keys: str) -> int:
+        """Count the rows of the breakdown by some of the keys."""
+        return self.comparison.count(keys)
+
+    @cached_property
+    def unpriced(self) -> tuple[Unpriced, ...]:
+        """The rows without a price, by side and reason, the most rows first."""
+        found: dict[tuple[str, str, str], list[Counted]] = {}
+        labels = [side.label for side in self.sides]
+        numbers = numpy.flatnonzero(~self.comparison.coverage.in_figures)
+        for number, each in zip(numbers.tolist(), self.comparison.roll_up.shapes.among(numbers), strict=True):
+            sides = zip(labels, self.comparison.sides, strict=True)
+            refused = [(label, why) for label, side in sides if (why := side.refusal(number))]
+            # What is wrong says more than what is not offered.
+            label, why = next((pair for pair in refused if not pair[1].not_offered), refused[0])
+            reason = _NUMBER.sub("...", why.reason) if each.shape.irregular else why.reason
+            found.setdefault((label, each.shape.type or "", reason), []).append(each)
+        rows = (Unpriced(*key, *_counted(shapes)) for key, shapes in found.items())
+        return tuple(sorted(rows, key=lambda row: (-row.rows, row.side, row.type, row.reason)))
+
+    @cached_property
+    def disputed(self) -> tuple[Disputed, ...]:
+        """Rows of a billing export that do not agree with the prices under which they were billed."""
+        found: dict[str, list[Counted]] = {}
+        for each in self.comparison.roll_up.shapes:
+            if reason := self.pricer.dispute(each.shape):
+                found.setdefault(reason, []).append(each)
+        rows = (Disputed(reason, *_counted(shapes)) for reason, shapes in found.items())
+        return tuple(sorted(rows, key=lambda row: (-row.rows, row.reason)))
+
+    def attribution(self, candidate: int = 1) -> Attribution:
+        """Split what a candidate adds to the current total by the rates that changed.
+
+        `candidate` is its number among the sides, from 1. The parts add up exactly to the difference.
+        """
+        return attribute(self.comparison, self.sides, candidate)
+
+    def lost(self, candidate: int = 1) -> tuple[Uncommon, ...]:
+        """What the current prices offer and a candidate does not, with the reason; the greatest revenue first."""
+        return self._uncommon(self.comparison.coverage.lost(candidate), 0, candidate)
+
+    def new(self, candidate: int = 1) -> tuple[Uncommon, ...]:
+        """What a candidate offers and the current prices do not, with the reason; the greatest revenue first."""
+        return self._uncommon(self.comparison.coverage.new(candidate), candidate, 0)
+
+    def _uncommon(self, numbers: Any, offers: int, lacks: int) -> tuple[Uncommon, ...]:
+        sums: dict[tuple[str, str, str], tuple[int, Decimal]] = {}
+        sides = self.comparison.sides
+        for number, counted in zip(numbers, self.comparison.roll_up.shapes.among(numbers), strict=True):
+            price, why = sides[offers].outcomes[number].price, sides[lacks].refusal(number)
+            if price and why:
+                key = (counted.shape.type or "", counted.shape.model or "", why.reason)
+                requests, amount = sums.get(key, (0, Decimal(0)))
+                more = self.comparison.charge(counted, price.amounts)
+                sums[key] = (requests + counted.requests, EXACT.add(amount, more))
+        found = (Uncommon(*key, requests, amount) for key, (requests, amount) in sums.items())
+        return tuple(sorted(found, key=lambda each: (-each.amount, each.type, each.model, each.reason)))
+
+    @cached_property
+    def no_effect(self) -> tuple[str, ...]:
+        """For each candidate, why it changes nothing; empty where it changes something."""
+        return without_effect(self.comparison, self.sides)
+
+    def since(self, candidate: int = 1) -> Since | None:
+        """Split the usage at the first day on which a candidate's prices differ; None if no request is before it.
+
+        None too where both are priced at one instant, whenever a request was sent.
+        """
+        # Rows that are priced as another model's change whenever they were sent.
+        remapped = self.pricer.remapping.models
+        day = None if remapped else first_day(self.sides[0], self.sides[candidate])
+        found = self.comparison.since(day, candidate) if day else None
+        return found if found and found.before else None
+
+    def customers(self, key: str = "customer", candidate: int = 1) -> Customers:
+        """List who pays less and who pays more under a candidate; `key` is the column of `by` that names a customer."""
+        return customers_of(self.comparison.by_key(key), candidate)
+
+    def bridge(self, before: str, after: str, side: int = 0) -> Bridge:
+        """Explain the revenue of two periods under one side by price, volume and mix of models.
+
+        A period is a day, a week (named by its Monday) or a month (`2026-10`). Raises `SimulationError` for a period
+        that the usage is not grouped by, or that has no priced request.
+        """
+        return bridge_of(self.comparison, before, after, side)
+
+    def margin(self) -> Margin:
+        """The cost and margin of every side by model, and what is sold below cost, exactly.
+
+        Raises `SimulationError` where `simulate` was given no costs.
+        """
+        return margin_of(self.comparison, self.costing)
+
+    @cached_property
+    def costing(self) -> Costing:
+        """The cost of every shape under each side. Raises `SimulationError` where `simulate` was given no costs."""
+        if self.costs is None:
+            raise SimulationError("a margin needs to know what we pay: costs")
+        return Costing(self.comparison, self.sides, self.pricer, self.costs)
+
+    @cached_property
+    def cost_prices(self) -> tuple[tuple[SidePrices, SidePrices], ...]:
+        """For each side, cost and margin as prices that the engine can add; without what has no known cost."""
+        rolled, known, found = self.comparison.roll_up, self.costing.known, []
+        refused: Outcome = Refused("its cost is not known")
+        for at, side in enumerate(self.comparison.sides):
+            costs, margins = [refused] * len(rolled.shapes), [refused] * len(rolled.shapes)
+            for number, vectors in known.items():
+                price = side.outcomes[number]
+                left = tuple(map(EXACT.subtract, price.amounts, vectors[at]))
+                costs[number], margins[number] = (PricedShape(each, (), "") for each in (vectors[at], left))
+            both = (SidePrices(rolled, Outcomes.listed(rolled.shapes, each)) for each in (costs, margins))
+            found.append((next(both), next(both)))
+        return tuple(found)
+
+    def costs_by(self, *keys: str) -> dict[tuple[str | None, ...], tuple[tuple[Decimal, Decimal], ...]]:
+        """Cost and margin under each side by some of the keys, of the requests whose cost is known."""
+        sums = [[self.comparison.sums_of(each, keys) for each in pair] for pair in self.cost_prices]
+        zero = Decimal(0)
+        return {
+            row.key: tuple((cost.get(row.key, zero), margin.get(row.key, zero)) for cost, margin in sums)
+            for row in self.table(*keys)
+        }
+
+    def response(self, elasticities: Mapping[str, AnyElasticity], candidate: int = 1) -> Response:
+        """Estimate the revenue after customers react to the prices, rounded to cents.
+
+        `elasticities` are by model, family or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
+        """
+        families = {name: family for side in self.sides for name, family in side.card.tables.families.items()}
+        return response(self.by_model, candidate, elasticities_of(elasticities), families)
+
+    @cached_property
+    def by_model(self) -> tuple[Row, ...]:
+        """One row per model, whatever the usage is grouped by."""
+        return self.table(MODEL)
+
+    def unpriced_text(self) -> str:
+        """Describe the unpriced rows in lines of text; or why there are none at all."""
+        if not self.rows:
+            words = f"none of {self.reading.found:,} rows is chosen: {self.reading.chosen}"
+            return words if self.reading.found else "the usage has no rows"
+        count = self.rows - self.priced
+        lines = [f"{count} of {self.rows} rows cannot be priced:"]
+        for each in self.unpriced:
+            example = ", ".join(f"{name} {value}" for name, value in each.examples[0].items() if name != "type")
+            lines.append(f"  {each.rows} {each.type or 'of no known type'}: {each.reason} (for example: {example})")
+        return "\n".join((*lines, *self.reading.warnings()))
+
+    @property
+    def reading(self) -> Reading:
+        """What was read: files, columns and rows."""
+        return self.comparison.roll_up.reading
+
+    def close(self) -> None:
+        """Free the memory and the spilled files; breakdowns cannot be made any more."""
+        self.comparison.roll_up.workspace.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _counted(shapes: Sequence[Counted]) -> tuple[int, tuple[dict[str, Any], ...]]:
+    """How many rows shapes have, and a few of them as examples."""
+    return sum(each.requests for each in shapes), tuple(each.shape.row() for each in shapes[:_EXAMPLES])

@@ -1,0 +1,221 @@
+"""Why a candidate's total differs: the difference split by the rates that changed; the parts add up to it exactly."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from ratecard.base.instants import utc
+from ratecard.base.money import EXACT, total
+from ratecard.candidates.rates import attributes_of
+from ratecard.changes.difference import RateChange, percent_text
+from ratecard.changes.rates import rate_changes
+from ratecard.changes.sides import Side, Standing
+from ratecard.simulation.answers.comparison import Comparison
+from ratecard.simulation.groups.plan import EARLIEST
+from ratecard.simulation.prices.outcome import ROUNDING_PART, PricedLine, PricedShape
+from ratecard.tables.card import Tables
+
+RATE, TERMS, _ADDED, _REMOVED = "rate", "terms", "added", "removed"
+LOST_PART, NEW_PART, MOVED, BILLED = "lost", "new", "moved", "billed"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one changed rate adds to the total, or takes from it.
+
+    `kind` is `rate` (another amount per unit), `terms` (the same rate, another quantity of it), `added` or `removed`
+    (usage is charged by a rate that the other side does not have), or `rounding` (of each request, to the cent). Of
+    whole requests it is `lost` or `new` (only one side offers them; the label says why), `moved` (priced as requests of
+    another model) or `billed` (what a bill has charged, where no rate says it).
+    """
+
+    model: str
+    kind: str
+    label: str
+    unit: str
+    old: Decimal | None
+    new: Decimal | None
+    old_source: str
+    new_source: str
+    amount: Decimal
+
+    @property
+    def percent(self) -> str:
+        """The change of the rate; empty where there are no two."""
+        return (
+            percent_text(self.old, self.new)
+            if self.kind == RATE and self.old is not None and self.new is not None
+            else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Untouched:
+    """A rate that changed, and that no usage was charged by."""
+
+    model: str
+    change: RateChange
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """The parts of a difference, the greatest first, and the changed rates that no usage touched."""
+
+    difference: Decimal
+    parts: tuple[Part, ...]
+    untouched: tuple[Untouched, ...]
+
+
+_ZERO = Decimal(0)
+_Key = tuple[str, str, str, str, str, str, Decimal | None, Decimal | None]
+
+
+def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> Attribution:
+    """Split what a candidate adds to the current total, line by line of every shape."""
+    before, after = _labels(sides[0].card.tables), _labels(sides[candidate].card.tables)
+    amounts: dict[_Key, Decimal] = {}
+    touched: set[tuple[str, str, str]] = set()
+    for number, counted, found in comparison.changed(candidate):
+        old, new = found[0], found[candidate]
+        if old is new:
+            continue
+        if (whole := _whole(sides, comparison, number, candidate, old, new)) is not None:
+            key = (counted.shape.model or "", *whole)
+            then, was_amount = (comparison.charge(counted, each.amounts) if each else _ZERO for each in (new, old))
+            amounts[key] = EXACT.add(amounts.get(key, _ZERO), EXACT.subtract(then, was_amount))
+            touched |= {(key[0], line.source, "") for line in (old.lines if old else ())}
+            touched |= {(key[0], "", line.source) for line in (new.lines if new else ())}
+            touched.add((key[0], key[4], key[5]))
+            continue
+        if old is None or new is None:
+            continue  # only another candidate prices it
+        for was, now in _pairs(old, new):
+            old_amount, new_amount = (
+                comparison.charge(counted, line.amounts) if line else _ZERO for line in (was, now)
+            )
+            if not old_amount and not new_amount:
+                continue
+            model = counted.shape.model or ""
+            key = _key(model, was, now, before, after)
+            touched.add((model, key[4], key[5]))
+            touched |= _factors(model, was, now)
+            amounts[key] = EXACT.add(amounts.get(key, _ZERO), EXACT.subtract(new_amount, old_amount))
+    parts = [_part(key, amount) for key, amount in amounts.items() if amount]
+    parts.sort(
+        key=lambda part: (-abs(part.amount), part.model, part.kind, part.label, part.old_source, part.new_source)
+    )
+    untouched = tuple(
+        Untouched(model, change)
+        for model, change in _changes(sides[0], sides[candidate])
+        if (model, change.old.source if change.old else "", change.new.source if change.new else "") not in touched
+    )
+    return Attribution(total([part.amount for part in parts]), tuple(parts), untouched)
+
+
+def _whole(
+    sides: Sequence[Side],
+    comparison: Comparison,
+    number: int,
+    candidate: int,
+    old: PricedShape | None,
+    new: PricedShape | None,
+) -> tuple[str, str, str, str, str, Decimal | None, Decimal | None] | None:
+    """What a difference of whole requests is, as a key without the model; None where the rates say it."""
+    if old is None or new is None:
+        if old is new:
+            return None
+        refusal = comparison.sides[candidate if new is None else 0].refusal(number)
+        return (LOST_PART if new is None else NEW_PART, refusal.reason if refusal else "", "", "", "", None, None)
+    if new.shape is not None:
+        return (MOVED, f"priced as {new.shape.model}", "", "", "", None, None)
+    if sides[0].has_rates and sides[candidate].has_rates:
+        return None
+    # A bill says what a unit cost, whatever rates that was made of: it is compared with what a unit costs now.
+    sku, unit, known = old.lines[0].sku, new.unit or old.unit, old.unit_price is not None and new.unit_price is not None
+    was, now = old.lines[0].source, new.lines[0].source
+    if not known:
+        return (BILLED, f"{sku}: the rate that it was billed at is not known", unit, was, now, None, None)
+    return (TERMS if old.unit_price == new.unit_price else RATE, sku, unit, was, now, old.unit_price, new.unit_price)
+
+
+def _pairs(old: PricedShape, new: PricedShape) -> Iterator[tuple[PricedLine | None, PricedLine | None]]:
+    """The lines of both sides that have one SKU and are of the same quantity: several buckets may have one rate."""
+    was, now = map(_by_place, (old, new))
+    return ((was.get(place), now.get(place)) for place in {**was, **now})
+
+
+def _by_place(side: PricedShape) -> dict[tuple[str, int, int], PricedLine]:
+    found, times = dict[tuple[str, int, int], PricedLine](), Counter[tuple[str, int]]()
+    for line in side.lines:
+        place = (line.sku, line.number)
+        found[*place, times[place]] = line
+        times[place] += 1
+    return found
+
+
+def _key(
+    model: str, was: PricedLine | None, now: PricedLine | None, before: dict[str, str], after: dict[str, str]
+) -> _Key:
+    some = now or was
+    if some is None or some.sku == ROUNDING_PART:
+        return (model, ROUNDING_PART, "rounding of each request", "", "", "", None, None)
+    old_rate, new_rate = was and was.unit_rate, now and now.unit_rate
+    kind = _ADDED if was is None else _REMOVED if now is None else TERMS if old_rate == new_rate else RATE
+    old_source, new_source = was.source if was else "", now.source if now else ""
+    label = ", ".join(
+        (before.get(old_source) or after.get(new_source) or some.sku, *(words for words, _ in some.factors))
+    )
+    return (model, kind, label, some.unit, old_source, new_source, old_rate, new_rate)
+
+
+def _factors(model: str, was: PricedLine | None, now: PricedLine | None) -> set[tuple[str, str, str]]:
+    """The factors in two rates, by their lines on both sides."""
+    old, new = (dict(line.factors) if line else {} for line in (was, now))
+    return {(model, old.get(words, ""), new.get(words, "")) for words in {**old, **new}}
+
+
+def _part(key: _Key, amount: Decimal) -> Part:
+    model, kind, label, unit, old_source, new_source, old, new = key
+    return Part(model, kind, label, unit, old, new, old_source, new_source, amount)
+
+
+def _labels(tables: Tables) -> dict[str, str]:
+    """What a person calls the rate of each line: its charge, and what it is for."""
+    found: dict[str, str] = {}
+    for model in tables.models.values():
+        for version in model.versions:
+            for charge in version.charges:
+                for rate in charge.rates:
+                    words = ", ".join(
+                        f"{name} {' | '.join(values)}"
+                        for name, values in attributes_of(charge, rate, tables.meters).items()
+                    )
+                    found.setdefault(rate.source, f"{charge.charge}: {words}" if words else charge.charge)
+    return found
+
+
+def _changes(old: Side, new: Side) -> Iterator[tuple[str, RateChange]]:
+    """Every rate that differs between two sides on some day, once."""
+    days = {EARLIEST, *(day for side in (old, new) for day in side.days())}
+    seen = set()
+    # Most days are in the same versions of a model as the day before.
+    compared = set()
+    pairs = {(_on(old, day), _on(new, day)) for day in days}
+    for was, now in sorted(pairs, key=lambda pair: (utc(pair[0]), utc(pair[1]))):
+        before, after = old.card.at(was), new.card.at(now)
+        for name in sorted({**old.card.tables.models, **new.card.tables.models}):
+            one, other = Standing.of(before, name), Standing.of(after, name)
+            versions = id(one.version), id(other.version)
+            if one.version is other.version or (name, versions) in compared:
+                continue
+            compared.add((name, versions))
+            for change in rate_changes(one.priceable(before), other.priceable(after)):
+                if (name, change) not in seen:
+                    seen.add((name, change))
+                    yield name, change
+
+
+def _on(side: Side, day: date) -> date:
+    return side.at or day

@@ -1,0 +1,144 @@
+"""Winners and losers: what a candidate changes for each customer."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+
+from ratecard.base.money import EXACT
+from ratecard.simulation.answers.key_sums import BY_NAME, OF_ALIKE, KeySums
+from ratecard.simulation.answers.rows import Row
+
+_SHOWN = 20
+# The edges of the distribution, in percent of what a customer pays now.
+_EDGES = (-50, -20, -10, -5, -1, 0, 1, 5, 10, 20, 50)
+_FALLS, _RISES = [edge for edge in _EDGES if edge <= 0], [edge for edge in _EDGES if edge >= 0]
+_KEPT, _LOSING = "shared <> 0", "lost_requests <> 0"
+_BY_LOSS = f"lost DESC, {OF_ALIKE}"
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """How many customers see a change between two edges, in percent; an open end is None, `unchanged` has both at 0."""
+
+    least: int | None
+    most: int | None
+    customers: int
+
+    @property
+    def label(self) -> str:
+        """`-5 to -1 %`, `unchanged`, `more than +50 %`."""
+        if self.least == self.most == 0:
+            return "unchanged"
+        if self.least is None:
+            return f"below {self.most} %"
+        if self.most is None:
+            return f"above +{self.least} %"
+        return " to ".join(f"{edge:+d}" if edge else "0" for edge in (self.least, self.most)) + " %"
+
+    @property
+    def falls(self) -> bool:
+        """Whether its customers pay less."""
+        return self.most is not None and self.most <= 0 and (self.least, self.most) != (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Customers:
+    """The customers by what other prices change on the requests that both sides price.
+
+    `less` pay less, `more` pay more; of these, `winners` and `losers` are the first, the largest amounts first. For
+    `same` nothing changes. `losing` counts those whose requests the candidate does not offer. A customer of whose
+    requests both sides price none is in no other count. `rows`, `kept` and `lost` bring a row for each customer here.
+    """
+
+    candidate: int
+    winners: tuple[Row, ...]
+    losers: tuple[Row, ...]
+    distribution: tuple[Band, ...]
+    less: int
+    more: int
+    same: int
+    losing: int
+    sums: KeySums = field(repr=False, compare=False)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All customers, in their order."""
+        return tuple(self.sums.rows())
+
+    @property
+    def kept(self) -> tuple[Row, ...]:
+        """The customers with requests that both sides price."""
+        return tuple(self.sums.rows(_KEPT, candidate=self.candidate))
+
+    @property
+    def lost(self) -> tuple[Row, ...]:
+        """Those whose requests the candidate does not offer, by what these bring now."""
+        return self.first_lost()
+
+    def first_lost(self, most: int | None = None) -> tuple[Row, ...]:
+        """Those who lose requests, by what these bring now; with `most`, no more than the first of them."""
+        return tuple(self.sums.rows(_LOSING, _BY_LOSS, most, self.candidate)) if self.losing else ()
+
+    def apportioned(self, rows: Sequence[Row], amount: str, places: int, whole: Decimal) -> list[Decimal]:
+        """An amount of some customers, rounded so that those of all add up to `whole`: see `report.figures.apportion`.
+
+        `amount` is a column of `KeySums.compared`.
+        """
+        lost = amount == "lost"
+        where, order = (_LOSING, _BY_LOSS) if lost else ("TRUE", BY_NAME)
+        names = [row.key[0] for row in rows]
+        found, every = self.sums.ranked(amount, self.candidate, places, names, where, order)
+        missing = int(EXACT.scaleb(whole, places)) - every
+        units = (found[name].units + (found[name].place <= missing) for name in names)
+        return [EXACT.scaleb(Decimal(each), -places) for each in units]
+
+    def share_above(self, rise: Fraction) -> Fraction:
+        """The share of customers who pay more by more than a share of it (`Fraction(1, 10)`: by more than 10 %)."""
+        kept = self.less + self.more + self.same
+        (above,) = self.sums.counts([f"{_KEPT} AND {self.sums.above('move', 'paid', rise)}"], self.candidate)
+        return Fraction(above, kept) if kept else Fraction(0)
+
+    def beyond(self, rise: Fraction) -> tuple[int, tuple[Row, ...]]:
+        """How many pay more by more than a share of what they pay now, and the first of them.
+
+        The greatest rise is first, to nine decimals, then the greatest amount; before all are those who paid nothing.
+        """
+        where = f"{_KEPT} AND {self.sums.above('change', 'size', rise)}"
+        (count,) = self.sums.counts([where], self.candidate)
+        shares = self.sums.falling_share("change", "size")
+        order = f"CASE WHEN size = 0 THEN 0 ELSE 1 END, {shares}, change DESC, {OF_ALIKE}"
+        return count, tuple(self.sums.rows(where, order, _SHOWN, self.candidate)) if count else ()
+
+
+def customers_of(sums: KeySums, candidate: int) -> Customers:
+    """Sort customers by what a candidate changes."""
+    winners = sums.rows("change < 0", f"change, {OF_ALIKE}", _SHOWN, candidate)
+    losers = sums.rows("change > 0", f"change DESC, {OF_ALIKE}", _SHOWN, candidate)
+    falls = [f"{_KEPT} AND {sums.above('-move', 'paid', Fraction(-edge, 100))}" for edge in _FALLS]
+    rises = [f"{_KEPT} AND {sums.above('move', 'paid', Fraction(edge, 100))}" for edge in _RISES]
+    conditions = (_KEPT, f"{_KEPT} AND change < 0", f"{_KEPT} AND change > 0", _LOSING, *falls, *rises)
+    kept, less, more, losing, *counts = sums.counts(conditions, candidate)
+    below, above = counts[: len(falls)], counts[len(falls) :]
+    distribution = tuple(_distribution(kept, below, above))
+    return Customers(
+        candidate, tuple(winners), tuple(losers), distribution, less, more, kept - less - more, losing, sums
+    )
+
+
+def rise_of(row: Row, candidate: int) -> Fraction:
+    """The change as a share of what is paid now for the requests that both sides price; from nothing, a doubling."""
+    current, difference = Fraction(row.both(candidate)[0]), Fraction(row.change(candidate))
+    return difference / current if current else Fraction(1 if difference else 0)
+
+
+def _distribution(kept: int, below: Sequence[int], above: Sequence[int]) -> Iterator[Band]:
+    """Every band between two edges: falls include their lower edge, rises their upper one."""
+    yield Band(None, _FALLS[0], below[0])
+    for (least, first), (most, second) in pairwise(zip(_FALLS, below, strict=True)):
+        yield Band(least, most, second - first)
+    yield Band(0, 0, kept - below[-1] - above[0])
+    for (least, first), (most, second) in pairwise(zip(_RISES, above, strict=True)):
+        yield Band(least, most, first - second)
+    yield Band(_RISES[-1], None, above[-1])

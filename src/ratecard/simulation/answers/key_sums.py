@@ -1,0 +1,172 @@
+"""What the values of one key come to, added up in the engine that has the groups, and asked by queries.
+
+There may be millions of values, such as customers: only the rows that an answer shows come here.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from ratecard.base.money import EXACT
+from ratecard.simulation.amounts import QUANTITY_COLUMNS, UNEVEN
+from ratecard.simulation.answers.rows import EVEN, Row, Uneven
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
+from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+
+# The order of the rows of a breakdown, and that of rows whose amounts are alike.
+BY_NAME, OF_ALIKE = "name NULLS LAST", "coalesce(name, ''), name NULLS LAST"
+_ZERO = Decimal(0)
+# A rise is put in order by its whole part, and by nine decimals. A product with more than the second would be too long.
+_FINE, _LONG = 10**9, 10**27
+
+
+class Scales(NamedTuple):
+    """The decimals of each quantity and of the amounts of each side; of the candidates, which have `UNEVEN` columns."""
+
+    quantities: tuple[int, ...]
+    amounts: tuple[int, ...]
+    uneven: tuple[int, ...]
+
+
+class Ranked(NamedTuple):
+    """An amount: in units of the last decimal that is shown rounded down, and its place by what that leaves."""
+
+    units: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeySums:
+    """A table of an engine with a row for each value of a key (`name`), and the columns of `PricedFacts`, added up.
+
+    `ask` runs a query of the engine.
+    """
+
+    table: str
+    scales: Scales
+    ask: Callable[[str], list[tuple[Any, ...]]]
+
+    def rows(self, where: str = "TRUE", order: str = BY_NAME, most: int | None = None, candidate: int = 1) -> list[Row]:
+        """The rows of some values, in an order, of `compared`; with `most`, no more than the first of them."""
+        chosen = ", ".join(("name", "requests", *QUANTITY_COLUMNS, *self._amounts()))
+        limit = "" if most is None else f" LIMIT {most}"
+        query = f"SELECT {chosen} FROM {self.compared(candidate)} WHERE {where} ORDER BY {order}{limit}"
+        return list(map(self._row, self.ask(query)))
+
+    def counts(self, conditions: Sequence[str], candidate: int) -> list[int]:
+        """How many values meet each of these conditions of `compared`."""
+        sums = (f"coalesce(sum(CASE WHEN {each} THEN 1 ELSE 0 END), 0)" for each in conditions)
+        return list(self.ask(f"SELECT {', '.join(sums)} FROM {self.compared(candidate)}")[0])
+
+    def compared(self, candidate: int) -> str:
+        """The table with what a candidate changes, as integers of one scale.
+
+        `before` and `change` are of the requests that both sides price, `shared` says how many these are; `lost` is
+        what only the current side brings. `size` is that of `before`. A rise is `move` of `paid`, which is above zero.
+        """
+        now, then = self._factor(0), self._factor(candidate)
+        parts = [f"{name}{candidate}" if candidate in self.scales.uneven else "0" for name in UNEVEN]
+        lost_requests, lost, new_requests, new, neither = parts
+        columns = {
+            "lost_requests": lost_requests,
+            "lost": f"{lost} * {now}",
+            "shared": f"requests - {lost_requests} - {new_requests} - {neither}",
+            "before": f"(amount0 - {lost}) * {now}",
+            "change": f"(amount{candidate} - {new}) * {then} + {lost} * {now}",
+        }
+        named = ", ".join(f"{each} AS {name}" for name, each in columns.items())
+        # From nothing, any rise is a doubling.
+        move = "CASE WHEN before > 0 THEN change WHEN before < 0 THEN -change WHEN change <> 0 THEN 1 ELSE 0 END"
+        further = f"abs(before) AS size, {move} AS move, CASE WHEN before = 0 THEN 1 ELSE abs(before) END AS paid"
+        return f"(SELECT *, {further} FROM (SELECT *, {named} FROM {self.table}) AS sums) AS compared"
+
+    def above(self, amount: str, of: str, share: Fraction) -> str:
+        """Whether an amount is above a share of another one, which is not below zero.
+
+        Raises `SimulationError` for a share of more than `MOST_OF_SHARE` parts.
+        """
+        if max(abs(share.numerator), share.denominator) > MOST_OF_SHARE:
+            raise SimulationError(f"a share of {share} cannot be compared; write it with at most 18 digits")
+        if share < 0:
+            return f"NOT ({self._reaches(f'-({amount})', of, -share)})"
+        return f"({amount} > 0 AND ({of} = 0 OR {self._exceeds(amount, of, share)}))"
+
+    def _reaches(self, amount: str, of: str, share: Fraction) -> str:
+        """Whether an amount is a share, above zero, of another one, or more."""
+        return f"({of} = 0 AND {amount} >= 0) OR ({amount} > 0 AND {of} > 0 AND {self._exceeds(amount, of, share, 1)})"
+
+    def _exceeds(self, amount: str, of: str, share: Fraction, less: int = 0) -> str:
+        """Whether an amount above zero is above a share of another one (or reaches it, with `less` of 1).
+
+        Whole parts first, so that no product is longer than what is compared.
+        """
+        whole, (times, parts) = share // 1, (share % 1).as_integer_ratio()
+        divisor = f"greatest({of}, 1)"
+        times_of = f"(({of} % {parts}) * {times} + {(parts - 1) * less})"
+        edge = f"({of} // {parts}) * {times} + {times_of} // {parts} - {less}"
+        every = f"({amount} // {divisor})"
+        return f"({every} > {whole} OR ({every} = {whole} AND {amount} % {divisor} > {edge}))"
+
+    def falling_share(self, amount: str, of: str) -> str:
+        """The order by an amount's share of another one, to nine decimals, the greatest first; both at least zero."""
+        divisor = f"greatest({of}, 1)"
+        rest = f"({amount} % {divisor})"
+        fine = f"CASE WHEN {of} < {_LONG} THEN ({rest} * {_FINE}) // {divisor}"
+        fine += f" ELSE {rest} // greatest({of} // {_FINE}, 1) END"
+        return f"{amount} // {divisor} DESC, {fine} DESC"
+
+    def ranked(
+        self, amount: str, candidate: int, places: int, names: Collection[str | None], where: str, order: str = BY_NAME
+    ) -> tuple[dict[str | None, Ranked], int]:
+        """Of some values, an amount of `compared` in units of the last of `places`, and all of these rounded down.
+
+        The place is that among all values which meet `where`: the greatest remainder first, then in `order`.
+        """
+        if not names:
+            return {}, 0
+        scale = max(self.scales.amounts)
+        unit, finer = 10 ** max(scale - places, 0), 10 ** max(places - scale, 0)
+        rest = f"(({amount} % {unit}) + {unit}) % {unit}"
+        ranks = f"row_number() OVER (ORDER BY rest DESC, {order}) AS place, sum(shown - rest) OVER () AS every"
+        every = f"SELECT *, {amount} AS shown, {rest} AS rest FROM {self.compared(candidate)} WHERE {where}"
+        listed = ", ".join(DuckDbSql.literal(name) for name in names if name is not None) or "NULL"
+        chosen = f"name IN ({listed})" + (" OR name IS NULL" if None in names else "")
+        query = f"SELECT name, shown - rest, place, every FROM (SELECT *, {ranks} FROM ({every}) AS given) AS ranked"
+        found = self.ask(f"{query} WHERE {chosen}")
+        of_all = found[0][-1] // unit * finer
+        return {name: Ranked(whole // unit * finer, place) for name, whole, place, _ in found}, of_all
+
+    def _amounts(self) -> list[str]:
+        uneven = [f"{name}{side}" for side in self.scales.uneven for name in UNEVEN]
+        return [*(f"amount{side}" for side in range(len(self.scales.amounts))), *uneven]
+
+    def _factor(self, side: int) -> int:
+        return int(10 ** (max(self.scales.amounts) - self.scales.amounts[side]))
+
+    def _row(self, values: Sequence[Any]) -> Row:
+        """A row, its amounts with the decimals of their sides."""
+        name, requests, *rest = values
+        quantities = tuple(map(of_integer, rest, self.scales.quantities))
+        amounts = rest[len(QUANTITY_COLUMNS) :]
+        current, *added = map(of_integer, amounts, self.scales.amounts)
+        then = (EXACT.add(current, each) if each else current for each in added)
+        if not self.scales.uneven:
+            return Row((name,), requests, quantities, (current, *then))
+        apart = amounts[len(self.scales.amounts) :]
+        uneven = dict(zip(self.scales.uneven, zip(*[iter(apart)] * len(UNEVEN), strict=True), strict=True))
+        beside = tuple(
+            self._uneven(side, *uneven[side]) if side in uneven else EVEN for side in range(1, len(self.scales.amounts))
+        )
+        return Row((name,), requests, quantities, (current, *then), beside)
+
+    def _uneven(self, side: int, lost_requests: int, lost: int, new_requests: int, new: int, neither: int) -> Uneven:
+        now, then = self.scales.amounts[0], self.scales.amounts[side]
+        return Uneven(lost_requests, of_integer(lost, now), new_requests, of_integer(new, then), neither)
+
+
+def of_integer(value: int, places: int) -> Decimal:
+    """An integer of 10^-`places` as what it is."""
+    return EXACT.scaleb(Decimal(value), -places) if value else _ZERO

@@ -1,0 +1,67 @@
+"""Limits that a pipeline sets to a candidate: by how much revenue may change, and a customer's payments rise."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from ratecard.simulation.answers.answers import Answers
+from ratecard.simulation.answers.rows import Row
+from ratecard.simulation.errors import SimulationError
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLimits:
+    """As shares of what is paid now: of all revenue, up or down; and of each customer's payments, up."""
+
+    change: Fraction | None = None
+    rise: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """What a candidate does beyond the limits.
+
+    `change` is that of revenue, where it is beyond: None is within, and from nothing to something is beyond any share.
+    `over` of `of` customers pay more than the limit allows; `customers` are the first of them, the greatest rise
+    (to nine decimals) first.
+    """
+
+    candidate: int
+    change: Row | None
+    customers: tuple[Row, ...]
+    over: int
+    of: int
+
+
+def check_change_limits(simulation: Answers, limits: ChangeLimits, key: str) -> None:
+    """Raise `SimulationError` where the usage does not name the customers for whom there is a limit."""
+    if limits.rise is not None and key not in simulation.by:
+        raise SimulationError(
+            f"--max-rise needs to know the customers, and the usage is not grouped by '{key}'. Add it to --by;"
+            f" where the usage has it by another name, --map {key}=COLUMN too"
+        )
+
+
+def beyond(simulation: Answers, limits: ChangeLimits, key: str = "customer") -> Iterator[Beyond]:
+    """Each candidate that is beyond a limit, exactly: a rise of just the limit is within."""
+    for candidate in range(1, len(simulation.sides)):
+        whole, beyond_it, count = simulation.total, 0, 0
+        over: tuple[Row, ...] = ()
+        # What is lost and what is new changes revenue; a customer's prices rise on what both sides offer.
+        amounts = whole.amounts[0], whole.amounts[candidate]
+        change = whole if limits.change is not None and abs(_more(*amounts)) > limits.change * _paid(*amounts) else None
+        if limits.rise is not None:
+            found = simulation.customers(key, candidate)
+            count = found.less + found.more + found.same
+            beyond_it, over = found.beyond(limits.rise)
+        if change or beyond_it:
+            yield Beyond(candidate, change, over, beyond_it, count)
+
+
+def _paid(before: Decimal, _: Decimal) -> Fraction:
+    return abs(Fraction(before))
+
+
+def _more(before: Decimal, after: Decimal) -> Fraction:
+    return Fraction(after) - Fraction(before)

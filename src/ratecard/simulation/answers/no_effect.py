@@ -1,0 +1,77 @@
+"""The first day on which a candidate changes a price, or why it changes nothing."""
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from ratecard.base.instants import day_or_instant, utc
+from ratecard.changes.rates import rate_changes
+from ratecard.changes.sides import Side, Standing
+from ratecard.simulation.answers.comparison import Comparison
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.plan import EARLIEST
+from ratecard.simulation.groups.roll_up import RollUp
+
+_NAMED = 5
+
+
+def check_effect(reasons: Sequence[str], sides: Sequence[Side]) -> None:
+    """Raise `SimulationError` where every candidate has a reason for which it changes nothing."""
+    if reasons and all(reasons):
+        pairs = zip(sides[1:], reasons, strict=True)
+        raise SimulationError("; ".join(f"{side.label} changes nothing: {why}" for side, why in pairs))
+
+
+def without_effect(comparison: Comparison, sides: Sequence[Side]) -> tuple[str, ...]:
+    """For each candidate, why it changes nothing: each row has its present price, or none as now. Else empty."""
+    current, *candidates = (side.outcomes for side in comparison.sides)
+    return tuple(
+        _why(comparison.roll_up, sides[0], side) if outcomes.charge_like(current) else ""
+        for side, outcomes in zip(sides[1:], candidates, strict=True)
+    )
+
+
+def first_day(old: Side, new: Side) -> date | None:
+    """The first day on which two sides' prices differ; None where one is fixed at an instant, or is as billed."""
+    if old.at or new.at or not (old.has_rates and new.has_rates):
+        return None
+    return min(_first_days(old, new, EARLIEST).values(), default=None, key=utc)
+
+
+def _why(rolled: RollUp, current: Side, side: Side) -> str:
+    shapes, days = rolled.shapes, rolled.days
+    moments = [day_or_instant(each.moment) for each in shapes.standing[0] if each.moment]
+    changed = _first_days(current, side, days[0] if days else min(moments, default=EARLIEST, key=utc))
+    if not changed:
+        return "no rate is another than the current one on any day of the usage, or after it"
+    used = {each.model or "" for each in shapes.families}
+    found = {model: day for model, day in changed.items() if model in used}
+    if not found:
+        return f"the usage has none of the models whose rates it changes ({_listed(changed)}); it has {_listed(used)}"
+    first = min(found.values(), key=utc)
+    last = days[1] if days else max(moments, default=None, key=utc)
+    if last is not None and utc(first) > utc(last):
+        ends = f"the usage ends on {last}" if days else "the usage ends before"
+        return f"its rates hold from {first} on, and {ends}. Price both at a day: --current {first}"
+    return f"no request is charged by a rate that it changes (of {_listed(found)})"
+
+
+def _first_days(old: Side, new: Side, start: date) -> dict[str, date]:
+    """The first day, from the start on, on which a model's rates differ."""
+    days = {start, *(day for side in (old, new) for day in side.days() if utc(day) > utc(start))}
+    found: dict[str, date] = {}
+    theirs, ours = old.card.tables.models, new.card.tables.models
+    at_once = old.at != new.at
+    names = {name for name in {**theirs, **ours} if at_once or theirs.get(name) is not ours.get(name)}
+    for day in sorted(days, key=utc) if names else ():
+        before, after = (side.card.at(side.at or day) for side in (old, new))
+        for name in names - found.keys():
+            one, other = Standing.of(before, name), Standing.of(after, name)
+            if one.version is not other.version and any(rate_changes(one.priceable(before), other.priceable(after))):
+                found[name] = day
+    return found
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = sorted(names)
+    more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
+    return ", ".join(every[:_NAMED]) + more

@@ -1,0 +1,418 @@
+"""DuckDB reads usage from files and frames, within a bound on memory, and spills to a folder of its own.
+
+CSV is read by its heading, not by guesses: a value is the text of its cell, and a truncated row is an error. Errors
+name file, line and reason, without the engine's SQL.
+"""
+
+import csv
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+
+from ratecard.base.suggestions import did_you_mean
+from ratecard.requests.dialects import UsageDialect
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.plan import Plan, Usage
+from ratecard.simulation.groups.roll_up_sql import MADE_COLUMNS, Grouping, RollUpSql
+from ratecard.simulation.groups.run_queries import grouped
+from ratecard.simulation.progress import Progress, silent
+from ratecard.simulation.rows.billing_export import Export, are_pages, ledger_view, pages_to_parquet
+from ratecard.simulation.rows.columns import COUNTED, LAYOUTS, LEDGER, LEDGER_LAYOUTS, USAGE_COLUMNS, LayoutsOf
+from ratecard.simulation.rows.duckdb_responses import usage_view
+from ratecard.simulation.rows.files import (
+    FILE,
+    Source,
+    Stamp,
+    Stamps,
+    files_of,
+    is_pattern,
+    is_remote,
+    local_stamps,
+    named_once,
+    one_kind,
+    pattern_escaped,
+    unchanged,
+)
+from ratecard.simulation.workspace.duckdb_sql import DuckDbSql, column_type
+from ratecard.simulation.workspace.workspace import Workspace, check_names, readable
+from ratecard.tables.limits import Limits
+
+_DELIMITERS = (",", ";", "\t", "|")
+# A file's first line as it is: with a delimiter and without a quote that any text has. One thread reads it: where order
+# is not kept, several would each give the first line of their part.
+_FIRST_LINE = (
+    "SELECT line FROM read_csv({file}, auto_detect = false, header = false, columns = {{'line': 'VARCHAR'}},"
+    " delim = '\x01', quote = '', escape = '', strict_mode = false, parallel = false) LIMIT 1"
+)
+_READ = (
+    "SELECT * FROM read_csv([{files}], auto_detect = false, header = true, columns = {{{columns}}},"
+    " delim = {delimiter}, quote = '\"', escape = '\"', null_padding = false{named})"
+)
+
+
+def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str], named: str = "") -> str:
+    """The rows of CSV files, all columns text; files may have columns that others lack. Raises `SimulationError`.
+
+    `named`: a further option of the reader.
+    """
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for file in files:
+        alike.setdefault(_heading(connection, file), []).append(file)
+    return " UNION ALL BY NAME ".join(
+        _READ.format(
+            files=", ".join(DuckDbSql.literal(pattern_escaped(file)) for file in same),
+            columns=", ".join(f"{DuckDbSql.literal(name)}: 'VARCHAR'" for name in names),
+            delimiter=DuckDbSql.literal(delimiter),
+            named=named,
+        )
+        for (delimiter, names), same in alike.items()
+    )
+
+
+def _heading(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[str, tuple[str, ...]]:
+    """What separates the columns of a file, and their names."""
+    line = connection.execute(_FIRST_LINE.format(file=DuckDbSql.literal(pattern_escaped(file)))).fetchone()
+    if line is None or not line[0]:
+        raise SimulationError(f"{file} is empty, without a heading")
+    words = str(line[0]).removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
+    delimiter = max(_DELIMITERS, key=words.count)
+    names = tuple(next(csv.reader([words], delimiter=delimiter)))
+    check_names(names)
+    return delimiter, names
+
+
+# Which types of a column fit each kind of a usage column.
+_FITTING = {
+    "number": ("integer", "decimal", "double", "text"),
+    "flag": ("boolean", "text"),
+    **dict.fromkeys(("text", "url", "condition"), ("text",)),
+}
+# Bytes of a file that show how long its lines are.
+_BEGINNING = 2**18
+_NANOSECONDS = ("TIMESTAMP_NS", "TIMESTAMPTZ_NS")
+_CONVERTED = "docs/simulation.md says how to convert it"
+
+
+class DuckDbUsage(NamedTuple):
+    """A usage as a view of a workspace; `source` is what it was read from, `rows` tells about how many it has."""
+
+    known: Usage
+    source: Source
+    workspace: Workspace
+    rows: Callable[[], int | None]
+    stamps: Mapping[str, Stamp] = {}
+
+    def check(self, plan: Plan, own: Plan) -> None:
+        """Of rows all can be asked."""
+
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Each grouping with the table of its groups, in the order of the plan; the next is read while one is used."""
+        groupings = list(RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).groupings())
+        yield from grouped(workspace, groupings, progress, None if progress is silent else self.rows())
+
+    def of_files(self, files: Collection[str]) -> "DuckDbUsage":
+        """The rows of some of its files; it has to be by file."""
+        table, listed = self.workspace.new_table("of_files"), ", ".join(map(DuckDbSql.literal, files))
+        query = f"CREATE VIEW {table} AS SELECT * FROM {self.known.table} WHERE {FILE} IN ({listed})"
+        self.workspace.connection.execute(query)
+        return self._replace(known=self.known._replace(table=table))
+
+    def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
+        """How many rows each file has, and how many of them have no instant to be chosen by."""
+        with readable():
+            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).counting(FILE)
+            found = self.workspace.connection.execute(query).fetchall()
+        return {file: (int(rows), int(undated)) for rows, _, undated, file in found}
+
+    def counted(self, plan: Plan) -> tuple[int, int, int]:
+        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
+        with readable():
+            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).counting()
+            (found,) = self.workspace.connection.execute(query).fetchall()
+        return tuple(int(each or 0) for each in found)  # type: ignore[return-value]
+
+    def odd_instant(self, plan: Plan) -> str:
+        """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
+        with readable():
+            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).odd_instant()
+            found = self.workspace.connection.execute(query).fetchall()
+        return str(found[0][0] or "") if found else ""
+
+
+@contextmanager
+def open_usage(
+    workspace: Workspace,
+    usage: Any,
+    names: Mapping[str, str],
+    limits: Sequence[Limits] = (),
+    progress: Progress = silent,
+    layouts: LayoutsOf = lambda _: LAYOUTS,
+    dialect: UsageDialect | None = None,
+    *,
+    by_file: bool = False,
+) -> Iterator[DuckDbUsage]:
+    """Make the view `usage` of files or a frame; `names`: known columns that have another name in it.
+
+    `limits` are those of the tables under which a billing export was billed, `layouts` says what its columns are. With
+    a `dialect`, the rows are responses. With `by_file`, the view has a column `FILE`: of which file each row is.
+    Raises `SimulationError` with the file or the column, and what is allowed; at the end also where a file is not the
+    one any more that it was in the beginning.
+    """
+    if not isinstance(usage, (str, Path)) and not (isinstance(usage, (list, tuple)) and usage):
+        _register(workspace.connection, usage)
+        yield _opened(workspace, names, Source(), limits, layouts, dialect, written=False)
+        return
+    given = [str(each) for each in ([usage] if isinstance(usage, (str, Path)) else usage)]
+    files = named_once(file for each in given for file in _files(workspace, each))
+    kind, look = one_kind(files), partial(_stamps, workspace, files)
+    before = look()
+    with unchanged(before, look):
+        progress("Reading usage: columns", workspace.connection.query_progress)
+        with readable():
+            query, rows = _reading(workspace, kind, files, f", filename = '{FILE}'" if by_file else "")
+            workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
+        written = kind != ".parquet"
+        opened = _opened(workspace, names, Source.of(before), limits, layouts, dialect, written=written)
+        opened = opened._replace(stamps=before)
+        yield opened._replace(rows=lambda: rows) if written else opened
+
+
+def _opened(
+    workspace: Workspace,
+    names: Mapping[str, str],
+    source: Source,
+    limits: Sequence[Limits],
+    layouts_of: LayoutsOf,
+    dialect: UsageDialect | None,
+    *,
+    written: bool,
+) -> DuckDbUsage:
+    """The view `usage` as a usage; `written`: every reading of it reads text."""
+    connection = workspace.connection
+    declared, table = _described(connection, "usage"), "usage"
+    if dialect:
+        with readable():
+            view = usage_view(connection, dialect, declared, table)
+        connection.execute(f"CREATE OR REPLACE VIEW responses AS {view}")
+        declared, table = _described(connection, "responses"), "responses"
+    if export := Export.of(tuple(declared), names):
+        when, table, sql = export.named["timestamp"], LEDGER, DuckDbSql()
+        day = sql.day(sql.quoted(when), column_type(declared[when])[0])
+        view = ledger_view(connection, export, "usage", day, limits)
+        connection.execute(f"CREATE OR REPLACE VIEW {table} AS {view}")
+    elif (instant := names.get("timestamp", "timestamp")) in declared and declared[instant] in _NANOSECONDS:
+        of, table, name = table, "instants", DuckDbSql().quoted(instant)
+        micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # casts round up, which may be the next day
+        connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM {of}")
+    for outer in COUNTED:
+        kind = declared.get(outer, "").partition("(")[0]
+        if table == LEDGER or kind not in ("STRUCT", "MAP"):
+            continue
+        fields = f"DESCRIBE SELECT {outer}.* FROM {table}"
+        if kind == "MAP":
+            fields = f"SELECT DISTINCT unnest(map_keys({outer})) AS name FROM {table} ORDER BY name"
+        with readable():
+            named = [str(name) for name, *_ in connection.execute(fields).fetchall()]
+        value = "map_extract_value({}, {})" if kind == "MAP" else "{}[{}]"
+        parts = {name: value.format(outer, DuckDbSql.literal(name)) for name in named}
+        flat = _with_counts(outer, parts, declared, f"SELECT * FROM {table}")
+        table = f"flat_{outer}"
+        connection.execute(f"CREATE OR REPLACE VIEW {table} AS {flat}")
+    declared = _described(connection, table)
+    found = {name: column_type(type_) for name, type_ in declared.items()}
+    known = checked_usage(found, declared, names, layouts_of)._replace(table=table)
+    if table == LEDGER:
+        known = known._replace(layouts=LEDGER_LAYOUTS)
+    else:
+        known = known._replace(untyped=written or _lacks_type(connection, known))
+    return DuckDbUsage(known, source, workspace, partial(_count, connection, "usage"))
+
+
+def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], query: str) -> str:
+    """The rows of a query with a column for each count in their column `outer`, so as if they were written flat."""
+    columns = {f"{outer}.{name}": expression for name, expression in parts.items()}
+    if twice := next((name for name in columns if name in names), None):
+        raise SimulationError(f"the usage has '{twice}' as a column, and within the column '{outer}'. Give it once")
+    named = (f"{each} AS {DuckDbSql().quoted(name)}" for name, each in columns.items())
+    return f"SELECT {', '.join((f'* EXCLUDE ({outer})', *named))} FROM ({query})"
+
+
+def _lacks_type(connection: duckdb.DuckDBPyConnection, known: Usage) -> bool:
+    """Whether some row has no type: Parquet says it without being read."""
+    if not known.has("type"):
+        return True
+    with readable():
+        type_ = DuckDbSql().quoted(known.columns["type"])
+        return bool(connection.execute(f"SELECT 1 FROM {known.table} WHERE {type_} IS NULL LIMIT 1").fetchall())
+
+
+def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    with readable():
+        ((found,),) = connection.execute(f"SELECT count(*) FROM {table}").fetchall()
+        return int(found)
+
+
+def checked_usage(
+    found: Mapping[str, tuple[Any, int]],
+    declared: Mapping[str, str],
+    names: Mapping[str, str],
+    layouts_of: LayoutsOf,
+) -> Usage:
+    """Find the known columns of a table, each of a type that it can have. Raises `SimulationError`."""
+    for name, theirs in names.items():
+        if theirs not in found:
+            near = did_you_mean(theirs, found)
+            raise SimulationError(f"the usage has no column '{theirs}' (for {name}).{near} It has: {', '.join(found)}")
+    if made := next((name for name in found if name.casefold() in MADE_COLUMNS), None):
+        raise SimulationError(f"the usage has a column '{made}', a name that a simulation uses itself. Rename it")
+    columns = {name: name for name in found} | dict(names)
+    if "type" not in columns and "model" not in columns:
+        words = "and none 'model', whose type a row without one has"
+        near = next(filter(None, (did_you_mean(name, found) for name in ("type", "model"))), "")
+        words = f"{words}.{near} It has: {', '.join(found)}. Name one: --map type=COLUMN or --map model=COLUMN"
+        raise SimulationError(f"the usage has no column 'type', {words}")
+    layouts = layouts_of(columns)
+    kinds = {name: column.kind for name, column in USAGE_COLUMNS.items()}
+    kinds |= {each.name: each.kind for layout in layouts.values() for each in layout.columns}
+    for name, theirs in columns.items():
+        expected = _FITTING[kinds[name]] if name in kinds else ()
+        expected = ("timestamp", "date", "text") if name == "timestamp" else expected
+        expected = ("text",) if name in ("type", "model") else expected
+        if expected and found[theirs][0] not in expected:
+            words = f"column '{theirs}' is {declared[theirs]}, and {name} can be {' or '.join(expected)}"
+            words += f". Seconds since 1970 are not read: {_CONVERTED}" if name == "timestamp" else ""
+            raise SimulationError(words)
+    types = {name: type_ for name, (type_, _) in found.items()}
+    scales = {name: scale for name, (_, scale) in found.items()}
+    return Usage(columns, types, scales, layouts=layouts, declared=declared)
+
+
+def _described(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
+    """The columns of a table with their types."""
+    with readable():
+        return {name: type_ for name, type_, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
+
+
+def _files(workspace: Workspace, given: str) -> Iterator[str]:
+    """The files that a place means; a pattern of a storage is looked up there, any other address is one file."""
+    if not is_remote(given):
+        yield from files_of(given)
+    elif not is_pattern(given):
+        yield given
+    else:
+        with readable():
+            found = workspace.connection.execute("SELECT file FROM glob(?) ORDER BY file", [given]).fetchall()
+        if not found:
+            raise SimulationError(f"there is no file {given}")
+        yield from (file for (file,) in found)
+
+
+def _stamps(workspace: Workspace, files: Sequence[str]) -> Stamps:
+    """What files are known by; of a storage only size and time of the last change, which is all that DuckDB tells."""
+    found = local_stamps(file for file in files if not is_remote(file))
+    if remote := sorted({file for file in files if is_remote(file)}):
+        query = f"SELECT filename, size, last_modified::VARCHAR FROM read_blob({_listed(remote)})"
+        with readable():
+            for file, size, changed in workspace.connection.execute(query).fetchall():
+                found[file] = Stamp(size, changed or "", "")
+    return found
+
+
+def _listed(files: Sequence[str]) -> str:
+    return "[" + ", ".join(DuckDbSql.literal(pattern_escaped(file)) for file in files) + "]"
+
+
+def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str = "") -> tuple[str, int | None]:
+    """The query that reads files of a kind, and about how many rows it gives, where that can be known.
+
+    `named`: a further option of the reader.
+    """
+    connection = workspace.connection
+    if kind == ".jsonl" and not is_remote(files[0]) and are_pages(files[0]):
+        kind, files = ".parquet", pages_to_parquet(files, workspace.folder)
+    if kind == ".csv":
+        return csv_query(connection, files, named), _lines(files)
+    if kind == ".parquet":
+        _check_parquet(connection, files)
+        return f"SELECT * FROM read_parquet({_listed(files)}, union_by_name = true, can_have_nan = true{named})", None
+    counts = _names_in_json(connection, files)
+    # Numbers keep their digits: every value is read as the text that it is written as.
+    columns = ", ".join(f"{DuckDbSql.literal(name)}: 'VARCHAR'" for name in counts)
+    how = f"format = 'newline_delimited', records = true, columns = {{{columns}}}"
+    query = f"SELECT * FROM read_json({_listed(files)}, {how}{named})"
+    for outer in COUNTED:
+        if outer in counts:
+            counted = _counted(connection, files, outer)
+            parts = {name: f"json_extract_string({outer}, {DuckDbSql.literal(_path(name))})" for name in counted}
+            query = _with_counts(outer, parts, counts, query)
+    return query, max(counts.values())
+
+
+def _check_parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> None:
+    """Raise `SimulationError` for two columns of one name in a file: DuckDB would name the second anew."""
+    query = f"SELECT file_name, name, coalesce(num_children, 0) FROM parquet_schema({_listed(files)})"
+    within, file, columns = 0, "", list[str]()
+    for place, name, children in connection.execute(query).fetchall():
+        if place != file:  # a file begins with its root, whose children are the columns
+            check_names(columns)
+            file, within, columns = place, 0, []
+            continue
+        if not within:
+            columns.append(name)
+        within += children - (within > 0)
+    check_names(columns)
+
+
+def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer: str) -> list[str]:
+    """Every name in the objects `outer` of JSON lines. Raises `SimulationError` for one that is not an object."""
+    place = f"FROM (SELECT json_extract(json, '$.{outer}') AS given FROM read_ndjson_objects({_listed(files)}))"
+    odd = f"SELECT given {place} WHERE json_type(given) NOT IN ('OBJECT', 'NULL') LIMIT 1"
+    if found := connection.execute(odd).fetchall():
+        raise SimulationError(f"'{outer}' is {found[0][0]} in some line, and must be an object of counts")
+    names = f"SELECT DISTINCT unnest(json_keys(given)) AS name {place} WHERE json_type(given) = 'OBJECT' ORDER BY name"
+    return [name for (name,) in connection.execute(names).fetchall()]
+
+
+def _path(name: str) -> str:
+    """The place of a name in an object, as DuckDB writes it."""
+    return '$."{}"'.format(name.replace('"', '\\"'))
+
+
+def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> dict[str, int]:
+    """Every name in JSON lines, in whichever row it begins, and how many rows have it. Raises `SimulationError`."""
+    query = f"SELECT unnest(json_keys(json)) AS name, count(*) FROM read_ndjson_objects({_listed(files)}) GROUP BY 1"
+    found = dict(sorted(connection.execute(query).fetchall()))
+    if not found:
+        raise SimulationError(f"{files[0]}: no line holds an object")
+    check_names(found)
+    return found
+
+
+def _lines(files: Sequence[str]) -> int | None:
+    """About how many lines files have: as many as their bytes hold lines like the first ones."""
+    first = Path(files[0])
+    if is_remote(files[0]) or first.suffix in (".gz", ".zst"):
+        return None
+    with first.open("rb") as opened:
+        beginning = opened.read(_BEGINNING)
+    total = sum(stamp.bytes for stamp in local_stamps(files).values())
+    return total * beginning.count(b"\n") // max(len(beginning), 1)
+
+
+def _register(connection: duckdb.DuckDBPyConnection, frame: Any) -> None:
+    """A DuckDB relation, a Polars, pandas or PyArrow frame; anything with the Arrow stream interface."""
+    if hasattr(frame, "collect") and hasattr(frame, "lazy"):
+        frame = frame.collect() if type(frame).__name__ == "LazyFrame" else frame
+    if isinstance(frame, duckdb.DuckDBPyRelation):
+        frame = frame.to_arrow_table()
+    names = getattr(getattr(frame, "schema", None), "names", None)
+    check_names(map(str, names if isinstance(names, list) else getattr(frame, "columns", ())))
+    try:
+        connection.register("usage", frame)
+    except (duckdb.Error, TypeError) as error:
+        kinds = "a path, or a DuckDB, Polars, pandas, PyArrow or Spark frame"
+        raise SimulationError(f"usage is {type(frame).__name__}, not {kinds}: {error}") from None

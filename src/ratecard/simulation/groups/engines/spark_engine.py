@@ -1,0 +1,316 @@
+"""Spark groups usage where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
+
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
+
+import pyarrow
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.engines.duckdb_engine import checked_usage
+from ratecard.simulation.groups.engines.spark_files import UNREADABLE, named_stamps, place_of, read, stamps
+from ratecard.simulation.groups.engines.spark_session import (
+    as_far_as_it_runs,
+    failures,
+    is_spark_frame,
+    partition,
+    proven,
+    spark_session,
+)
+from ratecard.simulation.groups.engines.spark_sql import SparkSql, column_type
+from ratecard.simulation.groups.plan import GIVEN, Plan, Usage
+from ratecard.simulation.groups.roll_up_sql import Grouping, RollUpSql, sum_of
+from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
+from ratecard.simulation.rows.billing_export import Export
+from ratecard.simulation.rows.columns import COUNTED, LAYOUTS, LayoutsOf
+from ratecard.simulation.rows.files import FILE, Source, Stamp, Stamps, unchanged
+from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+from ratecard.simulation.workspace.workspace import Workspace, check_names
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from pyspark.sql import DataFrame, SparkSession
+
+# The type whose quantity has decimals.
+_TIMED, _SECONDS = next((name, layout.quantities[0]) for name, layout in LAYOUTS.items() if layout.places)
+
+# A part of a result here; about how many rows come to the driver at once.
+_PART, _ROWS_AT_ONCE = "ratecard_part", 100_000
+# Partitions of more rows than this, in the mean, are made smaller before they come.
+_MOST_ROWS = 5 * _ROWS_AT_ONCE
+# Files of fewer bytes than this together have so few different rows that their groups come at once.
+_SMALL = 4 * 2**20
+# So has a frame of fewer rows than these.
+_FEW_ROWS = 10_000
+
+
+class SparkUsage(NamedTuple):
+    """A usage as a view of a session; `source` is what it is read from."""
+
+    known: Usage
+    source: Source
+    session: "SparkSession"
+    workspace: Workspace
+    stamps: Mapping[str, Stamp] = {}
+
+    def of_files(self, files: Collection[str]) -> "SparkUsage":
+        """The rows of some of its files; it has to be by file."""
+        sql, view = SparkSql(), f"{self.known.table}_of_files"
+        listed = ", ".join(map(sql.literal, files))
+        self.session.sql(f"SELECT * FROM {self.known.table} WHERE {FILE} IN ({listed})").createOrReplaceTempView(view)
+        return self._replace(known=self.known._replace(table=view))
+
+    def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
+        """How many rows each file has, and how many of them have no instant to be chosen by."""
+        found = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).counting(FILE)).to_pylist()
+        return {each[FILE]: (int(each["found"]), int(each["undated"] or 0)) for each in found}
+
+    def check(self, plan: Plan, own: Plan) -> None:
+        """Of rows all can be asked."""
+
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Each grouping that has rows, with the table of its groups."""
+        within(progress, OPENED, OPENED + 1)("Reading usage: types", Jobs(self.session))
+        # That some row has no type is known only now; of all others the types are read as they are.
+        typed = RollUpSql(self.known._replace(untyped=self.known.has("model")), plan, SparkSql(), DuckDbSql())
+        present = self._asked(typed.parts()).to_pylist()
+        names, untyped = {each["name"] for each in present}, any(each["untyped"] for each in present)
+        known = self.known._replace(untyped=untyped)
+        found = [each for each in RollUpSql(known, plan, SparkSql(), DuckDbSql()).groupings() if each.name in names]
+        tell, at_once = self._teller(progress, len(found)), self._is_small()
+        for grouping in found:
+            tell(grouping)
+            yield grouping, self._brought(grouping.query, at_once=at_once)
+
+    def _is_small(self) -> bool:
+        """Whether the usage is so small that its groups can come at once."""
+        if self.stamps:
+            return sum(stamp.bytes for stamp in self.stamps.values()) < _SMALL
+        with failures(UNREADABLE):
+            return len(self.session.sql(f"SELECT 1 FROM {self.known.table} LIMIT {_FEW_ROWS}").collect()) < _FEW_ROWS
+
+    def _teller(self, progress: Progress, steps: int) -> Callable[[Grouping], None]:
+        """A function that tells the progress which grouping is read next, and how many steps there are."""
+        share, started, jobs = (READ - OPENED - 1) / max(steps, 1), count(), Jobs(self.session)
+
+        def tell(grouping: Grouping) -> None:
+            begun = OPENED + 1 + share * next(started)
+            within(progress, begun, begun + share)(f"Reading usage: {grouping.name}", jobs)
+
+        return tell
+
+    def _brought(self, query: str, *, at_once: bool) -> str:
+        """A table here of the groups that a query finds."""
+        connection, table = self.workspace.connection, self.workspace.new_table("groups")
+        how = f"CREATE TABLE {table} AS"
+        for part in [self._asked(query)] if at_once else self._parts(query):
+            _keep(connection, part, f"{how} {_with_texts(part.schema)}")
+            how = f"INSERT INTO {table}"
+        return table
+
+    def counted(self, plan: Plan) -> tuple[int, int, int]:
+        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
+        (found,) = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).counting()).to_pylist()
+        return int(found["found"] or 0), int(found["chosen"] or 0), int(found["undated"] or 0)
+
+    def odd_instant(self, plan: Plan) -> str:
+        """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
+        found = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).odd_instant()).to_pylist()
+        return str(found[0]["odd"] or "") if found else ""
+
+    def _parts(self, query: str) -> Iterator[pyarrow.Table]:
+        """What a query finds, part by part."""
+        with failures(UNREADABLE), _persisted(self.session.sql(query)) as (found, size):
+            yield from _tables(found, size)
+
+    def _asked(self, query: str) -> pyarrow.Table:
+        with failures(UNREADABLE):
+            return self.session.sql(query).toArrow()
+
+
+@contextmanager
+def _persisted(found: "DataFrame") -> Iterator[tuple["DataFrame", int]]:
+    """A frame that executors keep on their disks meanwhile, and its rows; all executors have made it at once."""
+    from pyspark import StorageLevel
+
+    found = found.persist(StorageLevel.DISK_ONLY)
+    try:
+        yield found, found.count()
+    finally:
+        with as_far_as_it_runs():
+            found.unpersist()
+
+
+def _tables(found: "DataFrame", size: int) -> Iterator[pyarrow.Table]:
+    """The rows of a frame, at least one table, each of about as many as the driver should have at once."""
+    schema, rows = found.limit(0).toArrow().schema, 0
+    waiting: list[pyarrow.RecordBatch] = []
+    # Of what executors have, one partition comes after the other.
+    for batch in _batches(found, schema, size):
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows >= _ROWS_AT_ONCE:
+            yield pyarrow.Table.from_batches(waiting)
+            waiting, rows = [], 0
+    yield pyarrow.Table.from_batches(waiting, schema)
+
+
+@contextmanager
+def open_usage(
+    workspace: Workspace,
+    usage: Any,
+    names: Mapping[str, str],
+    master: str | None = None,
+    progress: Progress = silent,
+    layouts: LayoutsOf = lambda _: LAYOUTS,
+    *,
+    by_file: bool = False,
+) -> Iterator[SparkUsage]:
+    """The usage of a Spark frame, in its own session, or of paths and tables that a session started here reads.
+
+    `names`: known columns that have another name in it; `layouts` says what its columns are. With `by_file`, the view
+    has a column `FILE`: of which file each row is. Raises `SimulationError` with the column, and what is allowed; at
+    the end also where a file is not the one any more that it was in the beginning.
+    """
+    workspace.make_room()
+    with ExitStack() as stack:
+        progress("Reading usage: columns", None)
+        named: Stamps = {}
+        if is_spark_frame(usage):
+            if master:
+                raise SimulationError(f"a Spark frame has a session of its own; leave out the master {master}")
+            frame, session = usage, proven(usage.sparkSession)
+        else:
+            session = stack.enter_context(spark_session(master))
+            named = named_stamps(usage)
+            frame = read(session, usage)
+        with failures(UNREADABLE):
+            files = sorted(set(frame.inputFiles()))
+        look = partial(stamps, session, files)
+        seen = look()
+        if not is_spark_frame(usage) and seen.keys() - named.keys():
+            # The columns are those of files that may have been others before they were looked at.
+            frame = read(session, usage)
+        if not is_spark_frame(usage):
+            partition(session, sum(stamp.bytes for stamp in seen.values()))
+        before = {**seen, **{file: stamp for file, stamp in named.items() if file in seen}}
+        stack.enter_context(unchanged(before, look))
+        if by_file:
+            places = {file: place for file in files if (place := place_of(file)) in before}
+            frame = frame.selectExpr("*", f"{SparkSql().looked_up('input_file_name()', places)} AS {FILE}")
+        check_names(frame.columns)
+        view = f"ratecard_{uuid4().hex}"
+        for outer in COUNTED:
+            if outer in frame.columns and frame.schema[outer].dataType.typeName() in ("struct", "map"):
+                with failures(UNREADABLE):
+                    counts = list(_counts(outer, frame))
+                frame = frame.selectExpr("*", *counts).drop(outer)
+        with failures(UNREADABLE):
+            declared = {field.name: field.dataType.simpleString() for field in frame.schema}
+            frame.createOrReplaceTempView(view)
+        stack.callback(_drop, session, view)
+        if Export.of(tuple(declared), names):
+            raise SimulationError("a billing export is rated by DuckDB; leave out engine spark, and give its files")
+        found = {name: column_type(type_) for name, type_ in declared.items()}
+        known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names, layouts)
+        known = known._replace(table=view, untyped=known.has("model"))
+        yield SparkUsage(known, Source.of(before), session, workspace, before)
+        if by_file:
+            session.catalog.dropTempView(f"{view}_of_files")
+
+
+def _keep(connection: "DuckDBPyConnection", part: pyarrow.Table, statement: str) -> None:
+    """Run a statement that keeps a part of a result here."""
+    connection.register(_PART, part)
+    connection.execute(statement)
+    connection.unregister(_PART)
+
+
+def _drop(session: "SparkSession", view: str) -> None:
+    with as_far_as_it_runs():
+        session.catalog.dropTempView(view)
+
+
+def _counts(outer: str, frame: "DataFrame") -> Iterator[str]:
+    """A column for each count in the column `outer`, a struct or a map, so as if they were written flat."""
+    sql, kind = SparkSql(), frame.schema[outer].dataType
+    if is_map := kind.typeName() == "map":
+        keys = frame.selectExpr(f"explode(map_keys({outer})) AS name").distinct()
+        names = sorted(row["name"] for row in keys.collect())
+    else:
+        names = kind.fieldNames()
+    for name in names:
+        flat = f"{outer}.{name}"
+        if flat in frame.columns:
+            raise SimulationError(f"the usage has '{flat}' as a column, and within the column '{outer}'. Give it once")
+        value = f"try_element_at({outer}, {sql.literal(name)})" if is_map else f"{outer}.{sql.quoted(name)}"
+        yield f"{value} AS {sql.quoted(flat)}"
+
+
+def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[pyarrow.RecordBatch]:
+    """The `size` rows of a frame; of its partitions, no more than two are here at once."""
+    if getattr(frame.sparkSession, "_jvm", None) is None:
+        yield from _chosen_batches(frame)
+        return
+    from pyspark import RDD
+    from pyspark.serializers import NoOpSerializer
+
+    def partitions(frame: "DataFrame") -> Any:
+        return frame._jdf.toArrowBatchRdd().toJavaRDD()
+
+    found, enough = partitions(frame), size // _ROWS_AT_ONCE + 1
+    if size > _MOST_ROWS * found.getNumPartitions():
+        found = partitions(frame.repartition(enough))
+    elif enough < found.getNumPartitions():  # each is a job of its own, which takes a while
+        found = found.coalesce(enough)
+    found = RDD(found, frame.sparkSession.sparkContext, NoOpSerializer())
+    for each in found.toLocalIterator(prefetchPartitions=True):
+        yield pyarrow.ipc.read_record_batch(pyarrow.py_buffer(each), schema)
+
+
+def _chosen_batches(frame: "DataFrame") -> Iterator[pyarrow.RecordBatch]:
+    """The rows of a frame, by a query for each partition: Spark Connect can say no other way which it wants."""
+    from pyspark.sql import functions
+
+    number = functions.spark_partition_id()
+    for (each,) in sorted(frame.select(number).distinct().collect()):
+        yield from frame.where(number == each).toArrow().to_batches()
+
+
+class Jobs:
+    """How far the stages of a session are that run now, in percent of their tasks."""
+
+    def __init__(self, session: "SparkSession") -> None:
+        # A session of Spark Connect does not know its jobs.
+        context = getattr(session, "_sc", None)
+        self._tracker = context.statusTracker() if context is not None else None
+
+    def __call__(self) -> float:
+        """The percent, negative where it is not known."""
+        if self._tracker is None:
+            return -1.0
+        stages = [self._tracker.getStageInfo(each) for each in self._tracker.getActiveStageIds()]
+        tasks = sum(each.numTasks for each in stages if each)
+        return 100.0 * sum(each.numCompletedTasks for each in stages if each) / tasks if tasks else -1.0
+
+
+def _with_texts(schema: pyarrow.Schema) -> str:
+    """The groups with what was given as text, where Spark has sent it as it is.
+
+    A number of seconds that is a double of many digits is added up here, by the shortest digits that it has.
+    """
+    given = schema.field(GIVEN).type if GIVEN in schema.names else None
+    if given is None or not pyarrow.types.is_struct(given):
+        return f"FROM {_PART}"
+    writer, names = DuckDbSql(), [field.name for field in given]
+    record = writer.record({name: writer.text(f"{GIVEN}.{writer.quoted(name)}") for name in names})
+    text, sums = f"CASE WHEN {GIVEN} IS NOT NULL THEN {writer.text(record)} END", ""
+    if _SECONDS.name in names and pyarrow.types.is_floating(given.field(_SECONDS.name).type):
+        number = f"CASE WHEN type = '{_TIMED}' THEN {writer.exact(f'{GIVEN}.{_SECONDS.name}', 'double')} END"
+        text = f"CASE WHEN {number} IS NULL THEN {text} END"
+        product = f"CAST({number} AS DECIMAL(27, 18)) * CAST(requests AS DECIMAL(11, 0))"
+        sums = f", CASE WHEN {number} IS NULL THEN {sum_of(_SECONDS)} ELSE {product} END AS {sum_of(_SECONDS)}"
+    return f"SELECT * REPLACE ({text} AS {GIVEN}{sums}) FROM {_PART}"

@@ -1,0 +1,238 @@
+"""The paths and tables that Spark reads and writes by itself, in any storage that it knows."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
+
+import pyarrow
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.engines.spark_session import failures, spark_session
+from ratecard.simulation.groups.engines.spark_sql import SparkSql
+from ratecard.simulation.rows.files import (
+    Stamp,
+    Stamps,
+    files_of,
+    is_workbook,
+    kind_of,
+    kind_to_write,
+    local_stamps,
+    named_once,
+    one_kind,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructField
+
+# What Spark says of such a column of Parquet.
+_NANOSECONDS = "TIMESTAMP(NANOS"
+UNREADABLE = "the usage cannot be read"
+_THERE = "it already exists, and stays as it is. Name another place"
+
+
+def read(session: "SparkSession", usage: Any) -> "DataFrame":
+    """Paths and tables below each other, columns by name. Raises `SimulationError` for what cannot be read."""
+    given = usage if isinstance(usage, (list, tuple)) else [usage]
+    if not given or not all(isinstance(each, (str, Path)) for each in given):
+        raise SimulationError(f"usage is {type(usage).__name__}, and Spark reads paths, tables, or a frame of its own")
+    try:
+        with failures(UNREADABLE):
+            frame, *others = (_one(session, str(each)) for each in given)
+            if others:
+                named_once(place_of(file) for each in (frame, *others) for file in each.inputFiles())
+            for other in others:
+                frame = frame.unionByName(other, allowMissingColumns=True)
+            return frame
+    except SimulationError as error:
+        if _NANOSECONDS not in str(error):
+            raise
+        words = "a column has nanoseconds, which Spark does not read. Write it in microseconds, or read it with DuckDB"
+        raise SimulationError(f"{UNREADABLE}: {words}") from error
+
+
+def named_stamps(usage: Any) -> Stamps:
+    """What the files of this machine are known by that a usage names, before anything of them is read."""
+    given = [str(each) for each in (usage if isinstance(usage, (list, tuple)) else [usage])]
+    places = (each.removeprefix("file://") for each in given if isinstance(usage, (str, Path, list, tuple)))
+    files = (file for place in places if os.path.lexists(place) for file in files_of(place))
+    return local_stamps(os.path.abspath(file) for file in files)  # noqa: PTH100 (links stay as they are)
+
+
+def place_of(file: str) -> str:
+    """The path of a file of this machine that Spark has listed; any other address as it is."""
+    parts = urlsplit(file)
+    return url2pathname(parts.path) if parts.scheme == "file" else file
+
+
+def stamps(session: "SparkSession", files: Sequence[str]) -> Stamps:
+    """What files that Spark has listed are known by: this machine's own as everywhere, others by their storage."""
+    places = {file: place_of(file) for file in files if place_of(file) != file}
+    local = local_stamps(places.values())
+    found = {place: local[place] for place in places.values() if place in local}
+    others = [file for file, place in places.items() if place not in local]
+    others += [file for file in files if file not in places]
+    return {**found, **(_stored(session, others) if others else {})}
+
+
+def _stored(session: "SparkSession", files: Sequence[str]) -> Mapping[str, Stamp]:
+    """The same of files of a storage: by one list a folder, with the ETag where the storage has one."""
+    jvm, wanted, found = getattr(session, "_jvm", None), set(files), dict[str, Stamp]()
+    if jvm is None:  # Spark Connect: what its own source of files says, without their contents
+        frame = session.read.format("binaryFile").load([_escaped(unquote(file)) for file in files])
+        with failures(UNREADABLE):
+            rows = frame.select("path", "length", "modificationTime").collect()
+        return {row["path"]: Stamp(row["length"], str(row["modificationTime"]), "") for row in rows}
+    configuration = session.sparkContext._jsc.hadoopConfiguration()
+    with failures(UNREADABLE):
+        for folder in sorted({file.rpartition("/")[0] for file in files}):
+            path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(f"{folder}/"))
+            if not path.getFileSystem(configuration).exists(path):
+                continue
+            for status in path.getFileSystem(configuration).listStatus(path):
+                if (place := status.getPath().toUri().toString()) in wanted:
+                    found[place] = Stamp(status.getLen(), str(status.getModificationTime()), _etag(status))
+    return found
+
+
+def _etag(status: Any) -> str:
+    from py4j.protocol import Py4JError
+
+    try:
+        return str(status.getEtag() or "")
+    except Py4JError:  # not every storage has one
+        return ""
+
+
+def _one(session: "SparkSession", given: str) -> "DataFrame":
+    """A path by its ending; without one, a folder in Spark's default format, or a table by its name."""
+    path = Path(given.removeprefix("file://"))
+    kind = one_kind(list(files_of(given))) if path.is_dir() else _kind(given)
+    reader, place = session.read.option("mode", "FAILFAST"), _named(given)
+    match kind:
+        case ".parquet":
+            return reader.option("mergeSchema", True).parquet(place)
+        case ".csv":
+            separator = "\t" if ".tsv" in path.suffixes else ","
+            reader = reader.option("sep", separator).option("header", True).option("escape", '"')
+            # The heading is a line; Spark would look for it by patterns again where cells may have several.
+            reader = reader.schema(reader.csv(place).schema)
+            return reader.csv(place, enforceSchema=False, multiLine=True)
+        case ".jsonl":  # numbers keep their digits: every value is read as the text that it is written as
+            return reader.json(place, primitivesAsString=True)
+    return reader.load(place) if "/" in given else session.table(given)
+
+
+def _named(given: str) -> str:
+    """A path, written so that Spark does not take the name of a file for a pattern."""
+    return _escaped(given) if os.path.lexists(given.removeprefix("file://")) else given
+
+
+def _escaped(name: str) -> str:
+    return re.sub(r"[*?\[\]{}\\]", r"\\\g<0>", name)
+
+
+def _kind(given: str) -> str | None:
+    """What a path is by its ending; None for one that has none, and for a table."""
+    try:
+        return kind_of(given.replace("?", "_"))
+    except SimulationError:
+        if is_workbook(given):
+            raise
+        return None
+
+
+@contextmanager
+def writable(places: Sequence[str], master: str | None = None) -> Iterator[None]:
+    """A session that is kept meanwhile, in which places of a storage were tried: what would fail, fails at once.
+
+    Raises `SimulationError` where something is there already, or no file can be made. Spark Connect writes no single
+    file, so that nothing is tried there.
+    """
+    with ExitStack() as stack:
+        session = stack.enter_context(spark_session(master))
+        if getattr(session, "_jvm", None) is None:
+            stack.close()
+        else:
+            for place in places:
+                with failures(f"{place} cannot be written"):
+                    _try(session, place)
+        yield
+
+
+def _try(session: "SparkSession", place: str) -> None:
+    """Make an empty file in the folder of a place, or in the first one above that is there, and remove it."""
+    jvm: Any = session._jvm
+    storage, path = _stored_at(session, place)
+    folder = path.getParent()
+    while folder.getParent() is not None and not storage.exists(folder):
+        folder = folder.getParent()
+    trial = jvm.org.apache.hadoop.fs.Path(folder, f".{path.getName()}.{os.getpid()}.new")
+    storage.create(trial, False).close()
+    storage.delete(trial, False)
+
+
+def write_table(rows: pyarrow.RecordBatchReader, place: str, master: str | None = None) -> None:
+    """Write rows to a storage of Spark's (`s3a://...`, `hdfs://...`) as Parquet, CSV or JSON lines, by its ending.
+
+    It becomes a folder of that name, whole or not at all, with a file for each batch of the rows. Amounts are text in
+    CSV and JSON, with all of their digits. Raises `SimulationError`, also where the place exists already.
+    """
+    kind = kind_to_write(place)
+    with spark_session(master) as session, failures(f"{place} cannot be written"):
+        if getattr(session, "_jvm", None) is None:
+            _save(session.createDataFrame(rows.read_all()).coalesce(1), place, kind, "errorifexists")
+            return
+        with _appearing(session, place) as new:
+            for batch in rows:
+                _save(session.createDataFrame(pyarrow.Table.from_batches([batch])).coalesce(1), new, kind, "append")
+            # Of no rows the columns are written.
+            _save(session.createDataFrame(rows.schema.empty_table()).coalesce(1), new, kind, "ignore")
+
+
+@contextmanager
+def _appearing(session: "SparkSession", place: str) -> Iterator[str]:
+    """A folder beside a place, which becomes that place in the end, and is removed where it does not."""
+    storage, path = _stored_at(session, place)
+    jvm: Any = session._jvm
+    new = jvm.org.apache.hadoop.fs.Path(path.getParent(), f".{path.getName()}.{os.getpid()}.new")
+    try:
+        yield str(new.toString())
+        if storage.exists(path) or not storage.rename(new, path):
+            raise SimulationError(f"{place} cannot be written: {_THERE}")
+    finally:
+        storage.delete(new, True)
+
+
+def _stored_at(session: "SparkSession", place: str) -> tuple[Any, Any]:
+    """The storage of a place, and the place as a path of it. Raises `SimulationError` where something is there."""
+    jvm: Any = session._jvm
+    path = jvm.org.apache.hadoop.fs.Path(place)
+    storage = path.getFileSystem(session.sparkContext._jsc.hadoopConfiguration())
+    if storage.exists(path):
+        raise SimulationError(f"{place} cannot be written: {_THERE}")
+    return storage, path
+
+
+def _save(frame: "DataFrame", place: str, kind: str, mode: str) -> None:
+    if kind != ".parquet":
+        frame = frame.selectExpr(*(_plain(field) for field in frame.schema))
+    writer = frame.write.mode(mode)
+    match kind:
+        case ".parquet":
+            writer.parquet(place)
+        case ".csv":
+            writer.csv(place, header=True, escape='"')
+        case _:
+            writer.json(place, ignoreNullFields=False)
+
+
+def _plain(field: "StructField") -> str:
+    """A column; of decimals, their digits without an exponent."""
+    name = SparkSql().quoted(field.name)
+    return f"CAST({name} AS STRING) AS {name}" if field.dataType.typeName() == "decimal" else name

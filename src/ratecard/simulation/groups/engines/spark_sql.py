@@ -1,0 +1,173 @@
+"""The dialect of Spark. Its arithmetic raises on overflow in ANSI mode only."""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+
+from ratecard.requests.fields import URL
+from ratecard.simulation.workspace.dialect import (
+    ANY_URL,
+    COUNT,
+    DECIMAL_DIGITS,
+    FIRST_DAY,
+    INSTANT,
+    LAST_DAY,
+    NUMBER,
+    ColumnType,
+)
+
+# A decimal of at most 15 digits is the shortest text of the double nearest to it, and no other such decimal is near.
+_SHORT = "DECIMAL(15, 6)"
+# A smaller double has an exponent in its shortest text, and no engine adds it up.
+_LEAST_PLAIN = "0.0001D"
+_WIDE = "DECIMAL(38, 18)"
+_LEAST = "CAST('0.000000000000000001' AS DECIMAL(18, 18))"
+_DAY = 86_400_000_000
+# Bits of an integer that are added up apart from those above them, so that 64 bits hold each sum: the low ones of 2**33
+# rows, the others of 2**30 rows of the largest integers. Of more it raises.
+_LOW_BITS = 30
+_TYPES: dict[str, ColumnType] = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
+    **dict.fromkeys(("float", "double"), "double"),
+    **dict.fromkeys(("string", "void"), "text"),
+    **dict.fromkeys(("timestamp", "timestamp_ntz"), "timestamp"),
+    "boolean": "boolean",
+    "date": "date",
+}
+_DECIMAL = re.compile(r"decimal\(\d+,(\d+)\)")
+
+
+def column_type(name: str) -> tuple[ColumnType, int]:
+    """What a type of Spark is to us, and its decimals."""
+    if found := _DECIMAL.fullmatch(name):
+        return "decimal", int(found[1])
+    return ("text" if name.startswith(("char(", "varchar(")) else _TYPES.get(name, "other")), 0
+
+
+class SparkSql:
+    """The dialect of Spark in ANSI mode, whatever the session's time zone; patterns are raw literals.
+
+    No decimals of different scales meet, because Spark would round there without a word.
+    """
+
+    def quoted(self, name: str) -> str:
+        return "`{}`".format(name.replace("`", "``"))
+
+    def whole(self, column: str, type_: ColumnType) -> str:
+        number = f"try_cast({column} AS BIGINT)"
+        if type_ == "integer":
+            return f"CAST({column} AS BIGINT)"
+        if type_ == "text":
+            digits = f"try_cast(split_part({column}, '.', 1) AS BIGINT)"
+            return f"CASE WHEN {_matches(column, COUNT)} THEN {digits} END"
+        if type_ == "double":
+            return f"CASE WHEN {number} = {column} THEN {number} END"
+        return f"CASE WHEN sign({column} % 1BD) = 0 THEN {number} END"
+
+    def exact(self, column: str, type_: ColumnType) -> str:
+        """A double of more digits is null: Java 17 does not always give its shortest text, so it is left as it is."""
+        if type_ == "integer":
+            return f"CAST({column} AS BIGINT)"
+        if type_ == "text":
+            plain = _matches(column, "[0-9]{1,9}([.][0-9]{1,18})?")
+            return f"CASE WHEN {plain} THEN try_cast({column} AS {_WIDE}) END"
+        if type_ == "double":
+            number = f"try_cast({column} AS {_SHORT})"
+            plain = f"({column} = 0 OR {column} >= {_LEAST_PLAIN})"
+            return f"CASE WHEN CAST({number} AS DOUBLE) = {column} AND {plain} THEN {number} END"
+        return f"CASE WHEN sign({column} % {_LEAST}) = 0 THEN try_cast({column} AS {_WIDE}) END"
+
+    def digits(self, column: str) -> str:
+        return f"CAST({column} AS STRING)"
+
+    def number(self, column: str, type_: ColumnType) -> str:
+        if type_ == "double":
+            return f"CASE WHEN NOT isnan({column}) THEN CAST({column} AS DOUBLE) END"
+        number = f"try_cast({column} AS {_WIDE})"
+        return f"CASE WHEN {_matches(column, NUMBER)} THEN {number} END" if type_ == "text" else number
+
+    def literal(self, text: str) -> str:
+        return "'{}'".format(text.replace("\\", "\\\\").replace("'", "\\'"))
+
+    def looked_up(self, text: str, values: Mapping[str, str]) -> str:
+        listed = ", ".join(f"{self.literal(key)}, {self.literal(value)}" for key, value in values.items())
+        return f"try_element_at(map({listed}), {text})"
+
+    def total(self, number: str, condition: str, places: int) -> str:
+        chosen = f"CASE WHEN {condition} THEN {number} END"
+        if places:
+            type_ = f"DECIMAL({DECIMAL_DIGITS}, {places})"
+            return f"coalesce(sum(CAST({chosen} AS {type_})), CAST(0 AS {type_}))"
+        # A sum of decimals makes one for each row, which takes many times as long.
+        type_ = f"DECIMAL({DECIMAL_DIGITS}, 0)"
+        high = f"CAST(coalesce(sum(shiftright({chosen}, {_LOW_BITS})), 0) AS {type_}) * {1 << _LOW_BITS}"
+        return f"CAST({high} + coalesce(sum({chosen} & {(1 << _LOW_BITS) - 1}), 0) AS {type_})"
+
+    def scaled(self, total: str, places: int) -> str:
+        """A sum as an integer of 10^-places; in ANSI mode the text of a decimal has no exponent."""
+        if not places:
+            return f"CAST({total} AS DECIMAL(38, 0))"
+        return f"CAST(replace(CAST(CAST({total} AS DECIMAL(38, {places})) AS STRING), '.', '') AS DECIMAL(38, 0))"
+
+    def day(self, column: str, type_: ColumnType) -> str:
+        day = self._day(column, type_)
+        return f"CASE WHEN {day} BETWEEN DATE '{FIRST_DAY}' AND DATE '{LAST_DAY}' THEN {day} END"
+
+    def _day(self, column: str, type_: ColumnType) -> str:
+        if type_ == "date":
+            return column
+        if type_ == "timestamp":
+            return (
+                f"CASE WHEN typeof({column}) = 'timestamp_ntz' THEN CAST({column} AS DATE) ELSE {_utc_day(column)} END"
+            )
+        return (
+            f"CASE WHEN NOT {_matches(column, INSTANT)} THEN NULL "
+            f"WHEN {_with_zone(column)} THEN {_utc_day(f'try_cast({column} AS TIMESTAMP)')} "
+            f"ELSE CAST(try_cast({column} AS TIMESTAMP_NTZ) AS DATE) END"
+        )
+
+    def instant(self, column: str, type_: ColumnType) -> str:
+        return self.day(column, type_)
+
+    def beginning(self, day: date, type_: ColumnType) -> str:
+        return f"DATE '{day}'"
+
+    def second(self, column: str, type_: ColumnType) -> str:
+        if type_ == "date":
+            return "0"
+        if type_ == "timestamp":
+            return f"CASE WHEN typeof({column}) = 'timestamp_ntz' THEN {_second(column)} ELSE {_utc_second(column)} END"
+        local = _second(f"try_cast({column} AS TIMESTAMP_NTZ)")
+        return (
+            f"CASE WHEN NOT {_matches(column, INSTANT)} THEN NULL "
+            f"WHEN {_with_zone(column)} THEN {_utc_second(f'try_cast({column} AS TIMESTAMP)')} ELSE {local} END"
+        )
+
+    def url(self, column: str) -> str:
+        return f"CASE WHEN {column} RLIKE r'{URL}' THEN '{ANY_URL}' ELSE left({column}, 80) END"
+
+    def given(self, columns: Mapping[str, str]) -> str:
+        return "named_struct(" + ", ".join(f"'{name}', {column}" for name, column in columns.items()) + ")"
+
+
+def _matches(column: str, pattern: str) -> str:
+    return f"{column} RLIKE r'^({pattern})\\z'"
+
+
+def _with_zone(column: str) -> str:
+    return f"{column} RLIKE r':[0-9.]+(Z| UTC|[+-][0-9:]+)\\z'"
+
+
+def _second(local: str) -> str:
+    """The second of the day of an instant without a time zone, which is one of UTC."""
+    return f"hour({local}) * 3600 + minute({local}) * 60 + second({local})"
+
+
+def _utc_second(instant: str) -> str:
+    return f"CAST(pmod(unix_micros({instant}), {_DAY}) DIV 1000000 AS INT)"
+
+
+def _utc_day(instant: str) -> str:
+    """The day of an instant in UTC; a cast to DATE would take the session's time zone."""
+    micros = f"unix_micros({instant})"
+    return f"date_from_unix_date(CAST(({micros} - pmod({micros}, {_DAY})) DIV {_DAY} AS INT))"

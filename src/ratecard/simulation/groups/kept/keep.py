@@ -1,0 +1,275 @@
+"""Writes kept roll-ups: reads only what is new or changed, and replaces the folder's state whole or not at all."""
+
+import os
+import re
+import shutil
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import duckdb
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.kept.kept_sql import (
+    ROWS,
+    SECOND,
+    SHAPE,
+    SHARE,
+    is_of_shape,
+    key_column,
+    shape_column,
+)
+from ratecard.simulation.groups.kept.kept_usage import packed, rows_in
+from ratecard.simulation.groups.kept.manifest import MANIFEST, KeptFile, Manifest, Pack, PackedFile, PackedPart
+from ratecard.simulation.groups.kept.place import BEING_WRITTEN, PACKS, SHAPES, KeptPlace, name_in_pack
+from ratecard.simulation.groups.plan import Plan
+from ratecard.simulation.groups.roll_up_sql import SLOT, Grouping
+from ratecard.simulation.progress import Progress
+from ratecard.simulation.rows.columns import DAY
+from ratecard.simulation.rows.files import FILE, Stamps
+from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+from ratecard.simulation.workspace.workspace import Workspace
+
+# The number of an error of the disk, among what DuckDB says of it as JSON.
+_ERRNO = re.compile(r'"errno": ?"([0-9]+)"')
+
+
+class RowsByFile(Protocol):
+    """A usage whose rows say of which file they are."""
+
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
+        """Each grouping with the table of its groups."""
+
+    def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
+        """How many rows each file has, and how many of them have no instant to be chosen by."""
+
+    def odd_instant(self, plan: Plan) -> str:
+        """One timestamp that is not an instant; empty without any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What of a usage a run reads: files that are new, and changed; and what is gone, or as it was."""
+
+    new: tuple[str, ...]
+    changed: tuple[str, ...]
+    gone: tuple[str, ...]
+    same: tuple[str, ...]
+
+    @classmethod
+    def of(cls, before: Manifest | None, stamps: Stamps) -> "Changes":
+        """The files of a usage beside those of a roll-up."""
+        known = {file: each.stamp for file, each in before.files.items()} if before else {}
+        there = [file for file in stamps if file in known]
+        return cls(
+            tuple(file for file in stamps if file not in known),
+            tuple(file for file in there if stamps[file] != known[file]),
+            tuple(file for file in known if file not in stamps),
+            tuple(file for file in there if stamps[file] == known[file]),
+        )
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The files that are read."""
+        return (*self.new, *self.changed)
+
+
+def keep(
+    workspace: Workspace,
+    place: KeptPlace,
+    made: Manifest,
+    before: Manifest | None,
+    changes: Changes,
+    written: "Written",
+) -> Manifest:
+    """Write what is new beside the packs that stay, then the manifest, which makes it the state of the folder.
+
+    `made` has everything but files and packs, `before` the state until now, if it stays.
+    """
+    dropped = {before.files[file].share for file in (*changes.changed, *changes.gone)} if before else set()
+    old = list(before.packs) if before else []
+    folder = place.folder
+    # Packs of which a share is dropped are written again; and so are small ones, so that there are few.
+    merged = [pack for pack in old if dropped & set(pack.shares)]
+    groups = written.groups + sum(pack.groups for pack in merged)
+    for pack in sorted((pack for pack in old if pack not in merged), key=lambda pack: pack.groups):
+        if pack.groups <= groups:
+            merged.append(pack)
+            groups += pack.groups
+    staying = [pack for pack in old if pack not in merged]
+    taken = {pack.name for pack in old} | {each.name.removesuffix(BEING_WRITTEN) for each in (folder / PACKS).glob("*")}
+    name = place.new_name(taken)
+    new, text = folder / PACKS / f"{name}{BEING_WRITTEN}", folder / f".{MANIFEST}{BEING_WRITTEN}"
+    new.mkdir(parents=True)
+    files = {file: before.files[file] for file in changes.same} if before else {}
+    files |= written.files
+    try:
+        sources = dict[str, list[PackedPart]]()
+        if before:
+            read = before.model_copy(update={"packs": tuple(merged)})
+            place.need(read)
+            sources = packed(place, read)
+        pack = written.pack(workspace, folder, new, name, sources, dropped)
+        packs = (*staying, pack) if pack.groups else tuple(staying)
+        manifest = made.model_copy(update={"files": dict(sorted(files.items())), "packs": packs})
+        text.write_text(manifest.text(), encoding="utf-8")
+        to_disk([text, *new.iterdir(), new])
+        new.rename(folder / PACKS / name)
+        to_disk([folder / PACKS])
+        text.replace(folder / MANIFEST)
+    except BaseException as error:
+        text.unlink(missing_ok=True)
+        for each in (new, folder / PACKS / name):
+            shutil.rmtree(each, ignore_errors=True)
+        if isinstance(error, (OSError, duckdb.Error)):
+            raise SimulationError(f"{place} cannot be written, and is as it was: {_cause(str(error))}") from error
+        raise
+    to_disk([folder])
+    for each in (folder / PACKS).iterdir():
+        if each.name not in {pack.name for pack in packs}:
+            shutil.rmtree(each, ignore_errors=True)
+    place.publish(manifest)
+    return manifest
+
+
+def _cause(words: str) -> str:
+    """What the engine or the disk says; in place of what it says to machines, the name of the error."""
+    found = _ERRNO.search(words)
+    return os.strerror(int(found[1])) if found else words
+
+
+def to_disk(places: Collection[Path]) -> None:
+    """Have the disk hold what was written, before the next step relies on it."""
+    for place in places:
+        opened = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+class Written:
+    """The groups of new files, in tables as they are kept."""
+
+    def __init__(self, workspace: Workspace, stamps: Stamps, first_share: int) -> None:
+        self._workspace, self._tables, self._stamps = workspace, dict[str, str](), stamps
+        self._shares = {file: first_share + number for number, file in enumerate(stamps)}
+        self.files: dict[str, KeptFile] = {}
+        self.groups = 0
+        # Whether some rows have no instant.
+        self.undated = False
+
+    def read(self, opened: RowsByFile, plan: Plan, progress: Progress) -> None:
+        """Group the rows of the files; the last key of the plan is the file."""
+        rows = dict.fromkeys(self._stamps, 0)
+        with self._workspace.another() as connection:
+            listed = [list(self._shares), list(self._shares.values())]
+            shares = self._workspace.new_table("shares")
+            connection.execute(
+                f"CREATE TABLE {shares} AS SELECT unnest(?::VARCHAR[]) AS file, unnest(?::BIGINT[]) AS share", listed
+            )
+            for grouping, groups in opened.groups(self._workspace, plan, progress):
+                table = self._workspace.new_table("kept")
+                columns = ", ".join(_columns(connection, grouping, groups, plan))
+                joined = f"{groups} JOIN {shares} ON file = key{plan.keys.index(FILE)}"
+                connection.execute(f"CREATE TABLE {table} AS SELECT {columns} FROM {joined}")
+                query = f"SELECT file, sum({ROWS}), count(*) FROM {table} JOIN {shares} USING (share) GROUP BY file"
+                found = connection.execute(query).fetchall()
+                for file, requests, count in found:
+                    rows[file] += int(requests)
+                    self.groups += count
+                if grouping.day and not self.undated:
+                    none = f"SELECT count(*) FROM {table} WHERE {DAY} IS NULL"
+                    self.undated = bool(connection.execute(none).fetchall()[0][0])
+                (of_groups,) = connection.execute(f"SELECT coalesce(sum(requests), 0) FROM {groups}").fetchall()
+                if int(of_groups[0]) != sum(int(requests) for _, requests, _ in found):
+                    raise SimulationError("the usage has rows of files that it does not name. Roll it up again")
+                connection.execute(f"DROP TABLE {groups}")
+                if found:
+                    self._tables[grouping.name] = table
+        counted = opened.counted_by_file(plan) if plan.chosen else {}
+        for file, requests in rows.items():
+            found_rows, undated = counted.get(file, (0, 0)) if plan.chosen else (requests, 0)
+            self.files[file] = KeptFile(
+                share=self._shares[file], stamp=self._stamps[file], found=found_rows, rows=requests, undated=undated
+            )
+
+    def pack(
+        self,
+        workspace: Workspace,
+        folder: Path,
+        place: Path,
+        name: str,
+        merged: Mapping[str, Sequence[PackedPart]],
+        dropped: Collection[int],
+    ) -> Pack:
+        """Write the groups, with those of other packs but for dropped shares, by day; and each shape once."""
+        parts: dict[str, PackedPart] = {}
+        shares, groups = set[int](), 0
+        without = f" WHERE {SHARE} NOT IN ({', '.join(map(str, sorted(dropped)))})" if dropped else ""
+        for part in dict.fromkeys((*self._tables, *merged)):
+            queries = [f"SELECT * FROM {self._tables[part]}"] if part in self._tables else []
+            if files := merged.get(part):
+                kept, shapes = [each.groups for each in files], [each.shapes for each in files]
+                joined = f"({rows_in(folder, kept)}) JOIN ({rows_in(folder, shapes)})"
+                queries.append(f"SELECT * EXCLUDE ({SHAPE}) FROM {joined} USING ({SHAPE}){without}")
+            with workspace.another() as connection:
+                connection.execute("SET preserve_insertion_order = true")
+                found = _write(connection, " UNION ALL BY NAME ".join(queries), _files_of(place, part))
+            if found:
+                shares |= found.keys()
+                groups += sum(found.values())
+                made = (
+                    PackedFile(name=f"{PACKS}/{name}/{file.name}", bytes=file.stat().st_size)
+                    for file in _files_of(place, part)
+                )
+                parts[part] = PackedPart(groups=next(made), shapes=next(made))
+        return Pack(name=name, shares=tuple(sorted(shares)), groups=groups, parts=parts)
+
+
+def _files_of(place: Path, part: str) -> tuple[Path, Path]:
+    """The files of the groups and the shapes of a part of the types, in the folder of a pack."""
+    name = name_in_pack(part)
+    return place / f"{name}.parquet", place / f"{name}{SHAPES}.parquet"
+
+
+def _write(connection: duckdb.DuckDBPyConnection, rows: str, files: Sequence[Path]) -> dict[int, int]:
+    """Write rows as groups, by day, and the shapes that they number. Gives how many groups each share has."""
+    names = _names(connection, rows)
+    own, others = ([DuckDbSql.quoted(each) for each in names if is_of_shape(each) is of] for of in (True, False))
+    run, listed = connection.execute, ", ".join(own)
+    found = dict(run(f"SELECT {SHARE}, count(*) FROM ({rows}) GROUP BY 1").fetchall())
+    if not found:
+        return found
+    kinds = f"SELECT row_number() OVER (ORDER BY {listed}) AS {SHAPE}, * FROM (SELECT DISTINCT {listed} FROM ({rows}))"
+    run(f"CREATE TEMP TABLE kinds AS {kinds}")
+    same = " AND ".join(f"given.{each} IS NOT DISTINCT FROM kinds.{each}" for each in own)
+    groups = f"SELECT {', '.join((SHAPE, *others))} FROM ({rows}) AS given JOIN kinds ON {same}"
+    order = ", ".join(each for each in (DAY, SHARE, SHAPE) if each in (*names, SHAPE))
+    for query, file in zip((f"{groups} ORDER BY {order}", f"FROM kinds ORDER BY {SHAPE}"), files, strict=True):
+        run(f"COPY ({query}) TO {DuckDbSql.literal(str(file))} (FORMAT parquet, COMPRESSION zstd)")
+    run("DROP TABLE kinds")
+    return found
+
+
+def _names(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, str]:
+    return {name: type_ for name, type_, *_ in connection.execute(f"DESCRIBE {query}").fetchall()}
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str, plan: Plan) -> Iterator[str]:
+    """The columns of kept groups, of those that a query gives."""
+    names = _names(connection, f"SELECT * FROM {groups}")
+    yield from (SHARE, "type", "model")
+    if grouping.day:
+        yield DAY
+    if grouping.slot:
+        yield f"CAST({list(plan.predicates.cuts)}[{SLOT}] AS INTEGER) AS {SECOND}"
+    for number, key in enumerate(plan.keys):
+        if f"key{number}" in names and key != FILE:
+            yield f"key{number} AS {DuckDbSql.quoted(key_column(key))}"
+    for column, name in zip(grouping.shape, grouping.attribute_names, strict=True):
+        yield f"{column} AS {DuckDbSql.quoted(shape_column(name))}"
+    for total in grouping.totals:
+        yield f"CAST({total} AS DECIMAL(38, 0)) AS {total}" if names[total] == "HUGEINT" else total
+    yield ROWS

@@ -1,0 +1,185 @@
+"""A kept roll-up as usage: the same groups as of its rows, or a refusal of what it does not distinguish."""
+
+import shlex
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.kept.kept_sql import ROWS, SHAPE, KeptSql
+from ratecard.simulation.groups.kept.manifest import (
+    MANIFEST,
+    Asked,
+    Distinguished,
+    Manifest,
+    PackedFile,
+    PackedPart,
+)
+from ratecard.simulation.groups.kept.place import KeptPlace, missing_of
+from ratecard.simulation.groups.plan import Plan
+from ratecard.simulation.groups.roll_up_sql import Grouping
+from ratecard.simulation.groups.run_queries import grouped
+from ratecard.simulation.progress import Progress, silent
+from ratecard.simulation.rows.columns import DAY, LayoutsOf
+from ratecard.simulation.rows.files import Source, Stamps, local_stamps, pattern_escaped, unchanged
+from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+from ratecard.simulation.workspace.workspace import Workspace, readable
+
+
+def packed(place: KeptPlace, kept: Manifest) -> dict[str, list[PackedPart]]:
+    """The files of each part of the types. Raises `SimulationError` where one is missing or has another size."""
+    found: dict[str, list[PackedPart]] = {}
+    for file in missing_of(place.folder, kept):
+        words = f"{place}/{file.name} is not what was kept. Make the roll-up again: {again(kept, place)}"
+        raise SimulationError(words)
+    for pack in kept.packs:
+        for part, files in pack.parts.items():
+            found.setdefault(part, []).append(files)
+    return found
+
+
+def rows_in(folder: Path, files: Sequence[PackedFile]) -> str:
+    """The query of files of one kind: a shape has one number in all packs."""
+    queries = []
+    for at, file in enumerate(files):
+        listed = DuckDbSql.literal(pattern_escaped(str(folder / file.name)))
+        queries.append(f"SELECT * REPLACE ({SHAPE} + {at << 32} AS {SHAPE}) FROM read_parquet({listed})")
+    return " UNION ALL BY NAME ".join(queries)
+
+
+def again(
+    kept: Manifest, place: KeptPlace, keys: Collection[str] = (), prices: Sequence[str] = (), *, alone: bool = False
+) -> str:
+    """The command that makes a roll-up with further keys, and for further prices; `alone`: for no others than these."""
+    asked = kept.asked
+    current, *others = prices if alone else (*kept.tables, *filter(None, prices))
+    words = ["ratecard", "rollup", *kept.usage, "--out", str(place), "--by", ",".join((*asked.by, *keys))]
+    words += [word for name, column in asked.columns.items() for word in ("--map", f"{name}={column}")]
+    for option, given in (("--dialect", asked.dialect), ("--where", asked.where), ("--tables", current)):
+        words += [option, given] if given else []
+    words += ["--engine", asked.engine] if asked.engine != "duckdb" else []
+    named = dict.fromkeys(each for each in others if each != current)
+    return shlex.join(words + [word for each in named for word in ("--candidate", each)])
+
+
+class KeptUsage:
+    """Usage whose rows are groups. `prices` are those of a simulation by name: the tables, then all others."""
+
+    def __init__(
+        self, workspace: Workspace, place: KeptPlace, kept: Manifest, prices: Sequence[str], layouts: LayoutsOf
+    ) -> None:
+        usage = kept.usage_table
+        # The columns of the usage that was rolled up, as those who ask understand them.
+        self.known = usage._replace(by=kept.asked.by, where=kept.asked.where, layouts=layouts(usage.columns))
+        self.workspace, self.place, self.kept, self._prices = workspace, place, kept, tuple(prices)
+        self._tables: dict[str, str] = {}
+        for part, files in packed(place, kept).items():
+            groups, shapes = (
+                rows_in(place.folder, [getattr(each, name) for each in files]) for name in ("groups", "shapes")
+            )
+            self._tables[part] = workspace.new_table("kept")
+            with readable():
+                query = f"SELECT * FROM ({groups}) JOIN ({shapes}) USING ({SHAPE})"
+                workspace.connection.execute(f"CREATE VIEW {self._tables[part]} AS {query}")
+
+    @property
+    def source(self) -> Source:
+        """The files of the usage that was rolled up."""
+        return self.kept.source
+
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Each grouping that has groups, with their table."""
+        yield from grouped(
+            workspace, list(KeptSql(self.kept, plan, self._tables).groupings()), progress, self.kept.rows
+        )
+
+    def check(self, plan: Plan, own: Plan) -> None:
+        """Raise `SimulationError` where a plan asks for more than is distinguished, with the roll-up that would do.
+
+        `own` is the same plan where no row is priced as one of another model: no roll-up can know of such.
+        """
+        self._check(own, remapped=False)
+        if plan is not own:
+            self._check(plan, remapped=True)
+
+    def _check(self, plan: Plan, *, remapped: bool) -> None:
+        named = dict.fromkeys((*plan.keys, *plan.chosen.columns))
+        keys = [name for name in named if name not in ("type", "model", DAY, *self.kept.keys)]
+        asked = Distinguished.of(plan, untyped=self.kept.untyped)
+        known = self.kept.distinguished
+        missing = list(dict.fromkeys(known.missing(asked, self._models)))
+        if finer := list(known.finer(asked, self._models)):
+            words = f"the roll-up {self.place} keeps {', '.join(finer)} apart, which are to be added up"
+            made = again(self.kept, self.place, keys, self._prices, alone=True)
+            raise SimulationError(f"{words}. This one would: {made}")
+        if keys or missing:
+            words = f"the roll-up {self.place} does not distinguish {', '.join((*keys, *missing))}"
+            if remapped:
+                raise SimulationError(f"{words}, as the model asks whose prices they take. Simulate the usage itself")
+            made = again(self.kept, self.place, keys, self._prices if missing else ())
+            raise SimulationError(f"{words}. This one would: {made}")
+
+    def counted(self, plan: Plan) -> tuple[int, int, int]:
+        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
+        undated = 0
+        if plan.chosen.by_day:
+            sql = KeptSql(self.kept, plan, self._tables)
+            undated = sum(int(self._asked(sql.undated(part))) for part in self._tables)
+        return self.kept.found, 0, undated + self.kept.undated
+
+    def odd_instant(self, plan: Plan) -> str:
+        """A timestamp that is not an instant, as it was in the usage."""
+        return self.kept.odd
+
+    @cached_property
+    def _models(self) -> Mapping[str | None, set[str | None]]:
+        """The models of each type."""
+        found: dict[str | None, set[str | None]] = {}
+        for shapes in (each.shapes for files in packed(self.place, self.kept).values() for each in files):
+            with readable():
+                query = f"SELECT DISTINCT type, model FROM ({rows_in(self.place.folder, [shapes])})"
+                for type_, model in self.workspace.connection.execute(query).fetchall():
+                    found.setdefault(type_, set()).add(model)
+        return found
+
+    def check_rows(self) -> None:
+        """Raise `SimulationError` where the groups are not of as many rows as the manifest says."""
+        rows = 0
+        for groups in self._tables.values():
+            rows += int(self._asked(f"SELECT coalesce(sum({ROWS}), 0) FROM {groups}"))
+        if rows != self.kept.rows:
+            words = f"the groups of {self.place} are of {rows} rows, and its manifest has {self.kept.rows}"
+            raise SimulationError(f"{words}. Remove it, and make it again: {again(self.kept, self.place)}")
+
+    def _asked(self, query: str) -> Any:
+        with readable():
+            return self.workspace.connection.execute(query).fetchall()[0][0]
+
+
+@contextmanager
+def open_kept(
+    workspace: Workspace,
+    place: KeptPlace,
+    names: Mapping[str, str],
+    dialect: str | None,
+    prices: Sequence[str],
+    layouts: LayoutsOf,
+) -> Iterator[KeptUsage]:
+    """A kept roll-up as usage. Raises `SimulationError` where it was made of other columns, or changes meanwhile."""
+    kept = place.opened()
+    given = Asked(by=(), columns=dict(names) or kept.asked.columns, dialect=dialect or kept.asked.dialect)
+    if (given.columns, given.dialect) != (kept.asked.columns, kept.asked.dialect):
+        words = f"the roll-up {place} was made of other columns or another dialect; leave out --map and --dialect"
+        raise SimulationError(f"{words}, or make it so: {again(kept.model_copy(update={'asked': given}), place)}")
+
+    def look() -> Stamps:
+        files = [str(place.folder / file.name) for pack in kept.packs for file in pack.files]
+        return local_stamps([str(place.folder / MANIFEST), *files])
+
+    before = look()
+    with unchanged(before, look):
+        opened = KeptUsage(workspace, place, kept, prices, layouts)
+        opened.check_rows()
+        yield opened

@@ -1,0 +1,238 @@
+"""The manifest of a kept roll-up: what its groups distinguish, which files of usage they are of, and where they lie."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ratecard.base.json_reader import read_json
+from ratecard.base.messages import echo
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.plan import Plan, Usage
+from ratecard.simulation.rows.columns import DAY, Layout
+from ratecard.simulation.rows.files import Source, Stamp
+from ratecard.simulation.workspace.dialect import ColumnType
+
+MANIFEST = "manifest.json"
+# Of the folder as a whole.
+_FORMAT: Literal[2] = 2
+# Groups of rows that have no type of their own have that of their model.
+_Types = dict[str, str]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Distinguished(_Part):
+    """What groups of usage distinguish beside their keys, their day and the columns of their type.
+
+    `cuts` are the seconds of a UTC day at which a price may change. `types`: of each model, where rows lack a type.
+    The others are as `Predicates` has them.
+    """
+
+    layouts: dict[str, Layout]
+    thresholds: tuple[int, ...] = ()
+    lacking: dict[str, tuple[str, ...]] = {}
+    summed: dict[str, tuple[str, ...]] = {}
+    cuts: tuple[int, ...] = ()
+    types: _Types = {}
+
+    @classmethod
+    def of(cls, plan: Plan, *, untyped: bool) -> Self:
+        """What groups by a plan distinguish; `untyped`: rows may lack a type."""
+        predicates = plan.predicates
+        return cls(
+            layouts=dict(plan.layouts),
+            thresholds=predicates.thresholds,
+            lacking=dict(predicates.lacking),
+            summed={type_: tuple(sorted(models)) for type_, models in sorted(predicates.summed.items())},
+            cuts=predicates.cuts if plan.dated else (),
+            types=dict(sorted(plan.types.items())) if untyped else {},
+        )
+
+    def missing(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
+        """What others ask that these groups do not distinguish, in words. `models`: those of the groups, by type."""
+        for type_, layout in asked.layouts.items():
+            own = self.layouts[type_]
+            known = {column.name: column for column in own.attributes}
+            if (layout.quantities, layout.buckets, layout.places) != (own.quantities, own.buckets, own.places):
+                yield f"the buckets of tokens of type {type_}"
+            yield from (f"{column.name} of type {type_}" for column in layout.counts if column not in own.counts)
+            for column in layout.attributes:
+                if column.name not in known:
+                    yield f"{column.name} of type {type_}"
+                elif not set(known[column.name].defaults) <= set(column.defaults):
+                    yield f"the default of {column.name}"
+        yield from (f"prompts above {edge:,} tokens" for edge in asked.thresholds if edge not in self.thresholds)
+        for type_, buckets in asked.lacking.items():
+            for bucket in buckets:
+                if bucket not in self.lacking.get(type_, ()):
+                    yield f"whether a request of type {type_} has tokens {bucket}"
+        yield from self._summed_only_by_one(asked, models)
+        cuts = (cut for cut in asked.cuts if cut not in (self.cuts or (0,)))
+        yield from (f"prices that change at {cut // 3600:02}:{cut // 60 % 60:02} UTC" for cut in cuts)
+        # What is behind a colon are parameters, unless the names of models have colons.
+        colons = [any(":" in name for name in types) for types in (self.types, asked.types)]
+        for name in sorted({name for names in models.values() for name in names if name is not None}):
+            beginnings = (name[:at] for at in range(1, len(name) + 1) if name[at : at + 1] in (":", ""))
+            other = any(self.types.get(each) != asked.types.get(each) for each in beginnings)
+            if other or (":" in name and colons[0] != colons[1]):
+                yield f"the type of {name}, which some rows do not say"
+
+    def finer(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
+        """What these groups keep apart, and others add up, in words."""
+        yield from asked._summed_only_by_one(self, models)
+
+    def _summed_only_by_one(
+        self, other: "Distinguished", models: Mapping[str | None, set[str | None]]
+    ) -> Iterator[str]:
+        """The quantities, and the counts by meter, that are summed here and not by the other, in words by model."""
+        every = {name for names in models.values() for name in names}
+        for part, named in other.summed.items():
+            own, (words, there) = self.summed.get(part), (part, every)
+            if part in self.layouts:
+                words, there = "the quantities", models.get(part, set())
+            for model in sorted(name for name in there if name is not None):
+                if model not in named and (own is None or model in own):
+                    yield f"{words} of each request of {model}"
+
+
+class KeptFile(_Part):
+    """A file of usage: the number of its share, what it was known by, and its rows; `found` with those left out.
+
+    `undated` are those of them that have no instant, where days were chosen.
+    """
+
+    share: int
+    stamp: Stamp
+    found: int
+    rows: int
+    undated: int = 0
+
+
+class PackedFile(_Part):
+    """A file in the folder, and its bytes."""
+
+    name: Annotated[str, Field(pattern=r"^\w+/[\w-]+/[\w-]+\.parquet$")]
+    bytes: int
+
+
+class PackedPart(_Part):
+    """The files of a part of the types: its groups, and the shapes that they number."""
+
+    groups: PackedFile
+    shapes: PackedFile
+
+
+class Pack(_Part):
+    """Groups that were written together: their shares, how many they are, and the files of each part of the types."""
+
+    name: str
+    shares: tuple[int, ...]
+    groups: int
+    parts: dict[str, PackedPart]
+
+    @property
+    def files(self) -> Iterator[PackedFile]:
+        """All of its files."""
+        return (file for part in self.parts.values() for file in (part.groups, part.shapes))
+
+
+class Asked(_Part):
+    """What a roll-up was asked for: with another of these it is made anew."""
+
+    by: tuple[str, ...]
+    where: str | None = None
+    columns: dict[str, str] = {}
+    dialect: str | None = None
+    engine: Literal["duckdb", "spark"] = "duckdb"
+
+
+class Manifest(_Part):
+    """All that is known of a kept roll-up. `declared` are the columns of the usage with the types its engine gives."""
+
+    format: Literal[2] = _FORMAT
+    version: str
+    usage: tuple[str, ...]
+    tables: tuple[str, ...]
+    asked: Asked
+    declared: dict[str, str]
+    known: dict[str, str]
+    types: dict[str, ColumnType]
+    scales: dict[str, int]
+    dated: bool
+    untyped: bool
+    distinguished: Distinguished
+    files: dict[str, KeptFile]
+    packs: tuple[Pack, ...]
+    odd: str = ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that are kept apart beside the type, the model and the day."""
+        return tuple(key for key in self.asked.by if key not in ("type", "model", DAY))
+
+    @property
+    def rows(self) -> int:
+        """All rows that were rolled up."""
+        return sum(each.rows for each in self.files.values())
+
+    @property
+    def found(self) -> int:
+        """All rows, also those that were not chosen."""
+        return sum(each.found for each in self.files.values())
+
+    @property
+    def undated(self) -> int:
+        """The rows that were left out because they have no instant."""
+        return sum(each.undated for each in self.files.values())
+
+    @property
+    def source(self) -> Source:
+        """The files of usage."""
+        return Source.of({file: each.stamp for file, each in self.files.items()})
+
+    @property
+    def shares(self) -> frozenset[int]:
+        """The shares of the files that there are."""
+        return frozenset(each.share for each in self.files.values())
+
+    @property
+    def usage_table(self) -> Usage:
+        """The columns of the usage."""
+        return Usage(self.known, self.types, self.scales, untyped=self.untyped, layouts=self.distinguished.layouts)
+
+    @classmethod
+    def read(cls, text: bytes, place: str) -> Self:
+        """Read what `text` gave. Raises `SimulationError` with the place for anything else."""
+        try:
+            manifest = cls.model_validate_json(text)
+            read_json(text)  # pydantic takes the last of two equal keys
+            return manifest
+        except (ValidationError, ValueError) as error:
+            wrong = error.errors() if isinstance(error, ValidationError) else []
+            if other := [echo(str(each["input"])) for each in wrong if each["loc"] == ("format",)]:
+                words = f"has format {other[0]}, and this release of ratecard reads {_FORMAT}"
+                raise SimulationError(f"{place} {words}. Make the roll-up again in another folder") from None
+            first = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}".removeprefix(": ") for each in wrong[:1]]
+            raise not_a_manifest(place, "".join(first) or error) from None
+
+    def text(self) -> str:
+        """The manifest as JSON."""
+        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
+
+
+def of_others(text: bytes) -> bool:
+    """Whether a file that is called like a manifest is one of other software: JSON without what every manifest has."""
+    try:
+        found = read_json(text)
+    except ValueError:  # it may be one of a roll-up that was damaged
+        return False
+    return not (isinstance(found, dict) and found.keys() & {"distinguished", "packs"})
+
+
+def not_a_manifest(place: object, why: object) -> SimulationError:
+    """The error of a file that is not the manifest of a roll-up."""
+    return SimulationError(f"{place} is not the manifest of a roll-up: {why}. Make it again in another folder")

@@ -1,0 +1,129 @@
+"""Where a roll-up is kept: a folder of this machine; `storage.py` has the same of an object storage."""
+
+import os
+import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.kept.manifest import MANIFEST, Manifest, PackedFile, not_a_manifest, of_others
+from ratecard.simulation.groups.plan import parts_of
+from ratecard.simulation.rows.columns import LAYOUTS
+from ratecard.simulation.rows.files import LOCAL
+
+try:
+    import fcntl
+except ImportError:  # on Windows two runs at a time are not told of each other
+    fcntl = None  # type: ignore[assignment]
+
+PACKS, _LOCK = "groups", ".lock"
+# The end of the name of a pack while it is written, and of a file of shapes.
+BEING_WRITTEN, SHAPES = ".new", "-shapes"
+_PACK = re.compile(rf"\d+({re.escape(BEING_WRITTEN)})?", re.ASCII)
+
+
+class KeptPlace:
+    """A folder of this machine, in which a roll-up is kept, or will be."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __str__(self) -> str:
+        return str(self.folder)
+
+    def is_kept(self) -> bool:
+        """Whether a roll-up is here."""
+        place = self.folder / MANIFEST
+        with self._asking("read"):
+            if not place.is_file():
+                return False
+            try:
+                text = place.read_bytes()
+            except FileNotFoundError:  # it was removed meanwhile
+                return False
+            return not of_others(text)
+
+    def is_free(self) -> bool:
+        """Whether nothing is here that a roll-up would be mixed with; what a broken run left is not."""
+        with self._asking("read"):
+            if not self.folder.is_dir():
+                return not self.folder.exists()
+            own = [each for each in self.folder.iterdir() if not each.name.startswith(".")]
+            return all(each.name == PACKS and all(map(_is_pack, each.iterdir())) for each in own)
+
+    def is_whole(self, kept: Manifest) -> bool:
+        """Whether all files that a manifest names are here, each of its size."""
+        return not missing_of(self.folder, kept)
+
+    def manifest(self) -> Manifest:
+        """What is here. Raises `SimulationError` for what is not the manifest of a roll-up."""
+        place = self.folder / MANIFEST
+        try:
+            return Manifest.read(place.read_bytes(), str(place))
+        except FileNotFoundError:
+            raise self._removed() from None
+        except OSError as error:
+            raise not_a_manifest(place, error) from None
+
+    def _removed(self) -> SimulationError:
+        return SimulationError(f"the roll-up {self} was removed meanwhile. Run again")
+
+    def opened(self) -> Manifest:
+        """The manifest, with all files that it names in the folder."""
+        return self.manifest()
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other runs out. Raises `SimulationError` where one is at work."""
+        with self._asking("written"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            opened = (self.folder / _LOCK).open("wb")
+        with opened as lock:
+            if fcntl:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    raise SimulationError(f"another run writes the roll-up {self} now. Wait for its end") from None
+            yield
+
+    @contextmanager
+    def _asking(self, done: str) -> Iterator[None]:
+        """Say in one sentence what the disk refuses."""
+        try:
+            yield
+        except OSError as error:
+            raise SimulationError(f"{self} cannot be {done}: {error}") from error
+
+    def new_name(self, taken: Collection[str]) -> str:
+        """A name for a pack that no other has."""
+        return next(str(number) for number in range(len(taken) + 1) if str(number) not in taken)
+
+    def need(self, kept: Manifest) -> None:
+        """Have the files that a manifest names in the folder. Raises `SimulationError` where they were replaced."""
+
+    def publish(self, kept: Manifest) -> None:
+        """Make what was written to the folder the state that others see."""
+
+
+def name_in_pack(part: str) -> str:
+    """What the files of a part of the types are called in a pack, without their ending."""
+    return part.replace(" ", "-")
+
+
+def _is_pack(folder: Path) -> bool:
+    """Whether a folder is a pack, or what a broken run has left of one: by its name and those of all that it has."""
+    own = {f"{name_in_pack(part)}{end}.parquet" for part in parts_of(LAYOUTS) for end in ("", SHAPES)}
+    return bool(_PACK.fullmatch(folder.name)) and {each.name for each in folder.iterdir()} <= own
+
+
+def missing_of(folder: Path, kept: Manifest) -> list[PackedFile]:
+    """The files of a roll-up that a folder does not have, or not of their size."""
+    files = (file for pack in kept.packs for file in pack.files)
+    places = ((file, folder / file.name) for file in files)
+    return [file for file, place in places if not (place.is_file() and place.stat().st_size == file.bytes)]
+
+
+def local_folder(given: str | os.PathLike[str]) -> Path:
+    """A folder of this machine by its path, or by its address."""
+    return Path(str(given).removeprefix(LOCAL))

@@ -1,0 +1,259 @@
+"""A roll-up in an object storage: copied to a folder to be read, and changed by one request at the end.
+
+No object is written twice but the manifest, and that only while it is the one that was read.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import obstore
+from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
+from obstore.store import from_url
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.kept.manifest import MANIFEST, Manifest, of_others
+from ratecard.simulation.groups.kept.place import PACKS, KeptPlace, missing_of
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta, PutMode, UpdateVersion
+    from obstore.store import ObjectStore, RetryConfig
+
+# So that a storage that is out of reach is told of within a minute.
+_RETRIES: "RetryConfig" = {"max_retries": 4, "retry_timeout": timedelta(seconds=60)}
+_KINDS = ("s3", "gcs", "azure")
+_ALLOWED = "Allowed: s3://bucket/folder, gs://bucket/folder, az://container/folder"
+_AT_ONCE = 8
+_PACKED = re.compile(rf"{PACKS}/[0-9a-f]{{32}}/[\w-]+\.parquet", re.ASCII)
+# How much older than the manifest an object must be that no run can still be going to name.
+_OLD = timedelta(hours=1)
+# How often a roll-up is looked at again that others replaced meanwhile.
+_ATTEMPTS = 5
+# In what the library says: the words of the storage, in XML or JSON, or else of the network; and where it was asked.
+_SAID = (
+    re.compile(r"<Message>([^<\n]+)"),
+    re.compile(r'"message": *"([^"]+)'),
+    re.compile(r'^ +(?:message|error): "([^"]+)"', re.MULTILINE),
+    re.compile(r"status code: (\d+ [A-Z][A-Za-z ]+)"),
+)
+_HOST = re.compile(r"https?://([^/\s]+)")
+_NO_CREDENTIALS = re.compile(r"Missing \w+|169\.254\.\d+\.\d+|token request")
+_NOWHERE = ("NoSuchBucket", "ContainerNotFound")
+_FAILED: tuple[type[Exception], ...] = (BaseError, OSError)
+_NO_ADDRESS: tuple[type[Exception], ...] = (BaseError, ValueError)
+
+
+class _OvertakenError(SimulationError):
+    """Another run changed the roll-up."""
+
+
+class Stored(KeptPlace):
+    """The roll-up at an address of a storage, with a folder for its copy. Raises `SimulationError`."""
+
+    def __init__(self, address: str, folder: Path) -> None:
+        super().__init__(folder)
+        self._address = address.rstrip("/")
+        self._store = _store(self._address)
+        # The manifest that was read last, and which version of its object it was.
+        self._kept: Manifest | None = None
+        self._version: UpdateVersion | None = None
+
+    def __str__(self) -> str:
+        return self._address
+
+    def is_kept(self) -> bool:
+        """Whether a roll-up is here."""
+        with self._asking("read"):
+            text, self._version = self._look()
+            self._kept = None
+            return text is not None and not of_others(text)
+
+    def is_free(self) -> bool:
+        """Whether nothing is here that a roll-up would be mixed with; what a broken run left is not."""
+        with self._asking("read"):
+            return all(_PACKED.fullmatch(each["path"]) for each in self._listed())
+
+    def is_whole(self, kept: Manifest) -> bool:
+        """Whether all objects that a manifest names are here, each of its size."""
+        with self._asking("read"):
+            there = {each["path"]: each["size"] for each in self._listed(PACKS)}
+            return all(there.get(file.name) == file.bytes for pack in kept.packs for file in pack.files)
+
+    def manifest(self) -> Manifest:
+        """What is here. Raises `SimulationError` for what is not the manifest of a roll-up."""
+        with self._asking("read"):
+            text, self._version = self._look()
+            if text is None:
+                raise self._removed()
+            self._kept = Manifest.read(text, f"{self}/{MANIFEST}")
+            return self._kept
+
+    def opened(self) -> Manifest:
+        """The manifest, with all files that it names in the folder: another run may replace them meanwhile."""
+        for _ in range(_ATTEMPTS):
+            kept = self.manifest()
+            with suppress(_OvertakenError):
+                self.need(kept)
+                return kept
+        raise self._overtaken()
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Try to write, before the usage is read. A storage has no lock: which run is the first shows at the end."""
+        with self._asking("written"):
+            trial = f"{PACKS}/{self.new_name(())}/trial.parquet"
+            obstore.put(self._store, trial, b"")
+            with suppress(*_FAILED):
+                obstore.delete(self._store, trial)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        yield
+
+    def new_name(self, taken: Collection[str]) -> str:
+        """A name for a pack that no other run will have."""
+        return uuid4().hex
+
+    def need(self, kept: Manifest) -> None:
+        """Have the files that the manifest names in the folder; what is missing is not.
+
+        Raises `SimulationError` where they are missing because another run replaced them.
+        """
+        with self._asking("read"):
+            self._copy([file.name for file in missing_of(self.folder, kept)])
+            if missing_of(self.folder, kept) and self._look()[1] != self._version:
+                raise self._overtaken()
+
+    def publish(self, kept: Manifest) -> None:
+        """Put the new files, then the manifest, if it is still the one that was read; then remove what it replaced."""
+        known = _names(self._kept)
+        own, text = _names(kept), kept.text().encode()
+        with self._asking("written, and is as it was"):
+            _each(lambda name: obstore.put(self._store, name, self.folder / name), own - known)
+            # Also asked for the sake of storages that do not heed conditions.
+            if self._look()[1] != self._version:
+                raise self._overtaken()
+            self._put(text)
+        with suppress(*_FAILED):
+            put = obstore.head(self._store, MANIFEST)["last_modified"]
+            packs = {each["path"]: each["last_modified"] for each in self._listed(PACKS)}
+            # A run that began before this manifest was put will not put its own.
+            old = {name for name, when in packs.items() if when < put - _OLD}
+            gone = (known | {name for name in old if _PACKED.fullmatch(name)}) - own
+            self._remove(gone & packs.keys())
+
+    def _look(self) -> "tuple[bytes | None, UpdateVersion | None]":
+        """The text and the version of the manifest; none where there is none."""
+        try:
+            found = obstore.get(self._store, MANIFEST)
+        except FileNotFoundError as error:
+            if any(each in str(error) for each in _NOWHERE):
+                raise
+            return None, None
+        version: UpdateVersion = {}
+        if e_tag := found.meta["e_tag"]:
+            version["e_tag"] = e_tag
+        if number := found.meta["version"]:
+            version["version"] = number
+        return bytes(found.bytes()), version
+
+    def _put(self, text: bytes) -> None:
+        """Put the manifest in one request, if it is the one that was read."""
+        try:
+            mode: PutMode = "create" if self._version is None else self._version
+            obstore.put(self._store, MANIFEST, text, mode=mode, use_multipart=False)
+        except _FAILED as error:
+            # The request may have been heard, and its answer lost.
+            try:
+                found = self._look()[0]
+            except _FAILED:
+                words = f"{self} cannot be written: {_cause(str(error))}"
+                raise SimulationError(
+                    f"{words}. It is not known whether it is as it was or holds what is new. Run again"
+                ) from error
+            if found == text:
+                return
+            if isinstance(error, (AlreadyExistsError, PreconditionError, FileNotFoundError)):
+                raise self._overtaken() from None
+            raise
+
+    def _overtaken(self) -> "_OvertakenError":
+        return _OvertakenError(
+            f"another run changed the roll-up {self} meanwhile, which is as that one left it. Run again"
+        )
+
+    def _copy(self, names: Collection[str]) -> None:
+        """Copy objects to the folder; those that are gone are left out."""
+
+        def copy(name: str) -> None:
+            place = self.folder / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):
+                chunks = obstore.get(self._store, name).stream()
+                with place.open("wb") as file:
+                    for chunk in chunks:
+                        file.write(chunk)
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        _each(copy, names)
+
+    def _listed(self, folder: str | None = None) -> "Iterator[ObjectMeta]":
+        return (each for batch in obstore.list(self._store, folder) for each in batch)
+
+    def _remove(self, names: Collection[str]) -> None:
+        if names:
+            obstore.delete(self._store, sorted(names))
+
+    @contextmanager
+    def _asking(self, done: str) -> Iterator[None]:
+        """Say in one sentence what the storage, or the folder of the copy, refuses."""
+        try:
+            yield
+        except _FAILED as error:
+            raise SimulationError(f"{self} cannot be {done}: {_cause(str(error))}") from error
+
+
+def no_storage(address: str) -> str:
+    """Why an address is of no storage that is known, in words; empty where it is of one."""
+    try:
+        return "" if obstore.parse_scheme(address) in _KINDS else _refused("no object storage")
+    except _NO_ADDRESS as error:
+        return _refused(_cause(str(error)))
+
+
+def _store(address: str) -> "ObjectStore":
+    """The storage of an address, with the address as its root. Raises `SimulationError`."""
+    try:
+        return from_url(address, retry_config=_RETRIES)
+    except _NO_ADDRESS as error:
+        raise SimulationError(f"{address} {_refused(_cause(str(error)))}") from error
+
+
+def _refused(words: str) -> str:
+    return f"is not a place for a roll-up: {words}. {_ALLOWED}"
+
+
+def _names(kept: Manifest | None) -> set[str]:
+    return {file.name for pack in kept.packs for file in pack.files} if kept else set()
+
+
+def _each(work: Callable[[str], object], names: Collection[str]) -> None:
+    """Work on all, several at once. Raises the error of the first that fails."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for _ in pool.map(work, sorted(names)):
+            pass
+
+
+def _cause(words: str) -> str:
+    """What the library says, as a few words without its traces."""
+    first = words.strip().splitlines()[0]
+    if found := _NO_CREDENTIALS.search(first):
+        return f"there are no credentials in the environment, and none of this machine ({found[0]})"
+    said = next((found[1] for each in _SAID if (found := each.search(words))), "")
+    if not said:
+        return first.removeprefix("Generic ").strip(" -")
+    host = _HOST.search(first)
+    return f"{host[1]} says: {said}".rstrip(" .") if host else said.rstrip(" .")

@@ -1,0 +1,141 @@
+"""What is rolled up: the keys of a group, the columns of the usage, and the types that are read together."""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import NamedTuple
+
+from ratecard.simulation.groups.predicates import Predicates
+from ratecard.simulation.rows.columns import DAY, LAYOUTS, LEDGER, PLACES_SUMMED, Layout, UsageColumn
+from ratecard.simulation.rows.where import Chosen
+from ratecard.simulation.workspace.dialect import ColumnType
+from ratecard.tables.meters import Meters
+
+# The least number of sums that a roll-up has.
+_LEAST_SUMS = 4
+# A shape of quantities has one of these beside the attributes of its type: its quantities as they are, where they
+# cannot be added; else the tier of the prompt and the used buckets without a price, as one number (`Predicates.split`).
+GIVEN, PREDICATES = "given", "predicates"
+# And where there are counts by meter, as one number: those that are summed, of those that a row has.
+SUMMED = "summed"
+# The keys that are made of the day: a week is its Monday, a month is like `2026-10`.
+WEEK, MONTH = "week", "month"
+PERIODS = (WEEK, MONTH)
+# Before every boundary.
+EARLIEST = date.min
+# What is read together, in this order: what has most shapes comes first, and they are priced while an engine reads on.
+MEDIA, _TOKENS, OTHER_TYPES = "video and music", "tokens", "other types"
+# Each of their requests has a length of its own, which is not summed.
+_MEDIA = ("video", "music")
+# How many decimals of a sum of seconds a column of some type can need.
+_PLACES: dict[ColumnType, int] = {"integer": 0, "boolean": 0}
+
+
+class Plan(NamedTuple):
+    """What to roll up: the keys of a group (`day`, `week` and `month` are made of the timestamp), and what the compared
+    tables ask.
+    """
+
+    by: tuple[str, ...]
+    predicates: Predicates
+    # Whether some card is read at each row's own time.
+    dated: bool
+    # What a row of RPC calls, which names no model, is counted under.
+    rpc_model: str = "rpc"
+    # The type of each model, which a row without a type has.
+    types: Mapping[str, str] = {}
+    chosen: Chosen = Chosen()
+    # Keys that are columns of the usage, though they are called like a period.
+    own: tuple[str, ...] = ()
+    # The columns of each type of row.
+    layouts: Mapping[str, Layout] = LAYOUTS
+    # What these depend on: the meters of every card.
+    meters: tuple[Meters, ...] = ()
+
+    @property
+    def sums(self) -> int:
+        """How many quantities of a row are summed at most."""
+        return max(_LEAST_SUMS, *(layout.sums for layout in self.layouts.values()))
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that are kept apart: of a week or a month, the day."""
+        return tuple(dict.fromkeys(DAY if self.is_period(key) else key for key in self.by))
+
+    @property
+    def others(self) -> dict[str, str]:
+        """The keys that a shape or its day does not have, each by the name of its column among groups."""
+        return {f"key{number}": key for number, key in enumerate(self.keys) if key not in ("type", "model", DAY)}
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns of the keys."""
+        return tuple(f"key{number}" for number in range(len(self.keys)))
+
+    def is_period(self, key: str) -> bool:
+        """Whether a key is made of the day."""
+        return key in PERIODS and key not in self.own
+
+
+class Usage(NamedTuple):
+    """The columns of a usage table: where each known column is, and the type of every column."""
+
+    columns: Mapping[str, str]
+    types: Mapping[str, ColumnType]
+    # How many decimals each decimal column has.
+    scales: Mapping[str, int] = {}
+    table: str = "usage"
+    # Whether rows may lack a type, so that their models' are needed.
+    untyped: bool = False
+    # The types that its rows may have.
+    layouts: Mapping[str, Layout] = LAYOUTS
+    # What its engine calls the type of each column.
+    declared: Mapping[str, str] = {}
+    # Of a roll-up that is kept: the keys, and the rows that it was made of.
+    by: tuple[str, ...] | None = None
+    where: str | None = None
+
+    def has(self, name: str) -> bool:
+        """Whether the table has a known column, under whatever name."""
+        return name in self.columns
+
+    def gives(self, name: str) -> bool:
+        """Whether each row has a column, or, of a type, can have that of its model."""
+        return self.has(name) or (name == "type" and self.untyped)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether its rows are groups of rows already."""
+        return self.by is not None
+
+    @property
+    def is_ledger(self) -> bool:
+        """Whether the rows are those of a billing export."""
+        return self.table == LEDGER
+
+
+def places_of_type(usage: Usage, layout: Layout) -> tuple[int, ...]:
+    """How many decimals the sums of a type have: those of its quantities alike, and of each count by meter."""
+    own = _places_of_column(usage, layout.quantities[0], layout.places) if layout.places else 0
+    return (*(own,) * layout.own_sums, *(_places_of_column(usage, column, PLACES_SUMMED) for column in layout.counts))
+
+
+def _places_of_column(usage: Usage, column: UsageColumn, most: int) -> int:
+    if not usage.has(column.name):
+        return 0
+    name = usage.columns[column.name]
+    if usage.types[name] == "decimal" and usage.scales.get(name, 0) <= most:
+        return usage.scales[name]
+    return _PLACES.get(usage.types[name], most)
+
+
+def parts_of(layouts: Mapping[str, Layout]) -> dict[str, tuple[str, ...]]:
+    """The types that each query reads."""
+    media, tokens = tuple(name for name in layouts if name in _MEDIA), token_types(layouts)
+    others = tuple(name for name in layouts if name not in (*media, *tokens))
+    parts = {MEDIA: media, _TOKENS: tokens, OTHER_TYPES: others}
+    return {name: types for name, types in parts.items() if types or name == OTHER_TYPES}
+
+
+def token_types(layouts: Mapping[str, Layout]) -> tuple[str, ...]:
+    """The types that are charged by tokens."""
+    return tuple(name for name, layout in layouts.items() if layout.buckets)

@@ -1,0 +1,259 @@
+"""Which differences between requests matter to the compared tables: thresholds, buckets without a price, dates."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from ratecard.base.errors import QuoteError
+from ratecard.base.identity import Identity
+from ratecard.base.instants import utc
+from ratecard.card import RateCard
+from ratecard.methods.method import is_linear, method_of
+from ratecard.rating.tokens import TokenRates
+from ratecard.requests.service_parameters import SEARCHES, plain_name
+from ratecard.simulation.rows.columns import BUCKET_OF, LAYOUTS, Buckets, Layout
+from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.version import Version
+from ratecard.tables.windows import Window, seconds_of_changes, windows_of
+
+
+class PriceBasis(NamedTuple):
+    """What decides the price of a model: the parts of the tables by identity, the instants of change, in order, the
+    windows of its rates, and the models whose rates they are.
+    """
+
+    parts: tuple[Hashable, ...]
+    changes: tuple[datetime, ...] = ()
+    windows: tuple[Window, ...] = ()
+    models: tuple[AnyModel, ...] = ()
+
+
+def price_basis(tables: Tables, name: str | None) -> PriceBasis:
+    """What decides the price of a model, and of a text model that of its searches; without a name, of RPC credits."""
+    models: list[AnyModel]
+    if name is None:
+        models = [model for model in tables.models.values() if model.type == "rpc"]
+    else:
+        try:
+            named = tables.named(name) or tables.named(plain_name(tables, name))
+        except QuoteError:  # open patterns of several models
+            named = None
+        if named is None:  # no model of this name on any day
+            return PriceBasis(tuple(tables.models))
+        models = [named]
+        texts = (version for version in models[0].versions if isinstance(version, TextVersion))
+        searches = {search for version in texts for search in version.surcharges.values()}
+        models += [tables.models[search] for search in sorted(searches)]
+    versions = [version for model in models for version in model.versions]
+    changes = {version.begins for version in versions}
+    changes |= {utc(model.retired.on) for model in models if model.retired}
+    changes |= {utc(limits.effective) for limits in tables.limits}
+    parts = map(Identity, (*models, tables.units, tables.vocabulary, tables.limits, tables.meters))
+    return PriceBasis(tuple(parts), tuple(sorted(changes)), windows_of(versions), tuple(models))
+
+
+# Beside buckets without a price, where it matters which words refuse it: that a row has its counts as `tokens`.
+BY_BUCKET = "by bucket"
+_BUCKETS = next(layout.buckets for layout in LAYOUTS.values() if layout.buckets)
+
+
+class Predicates(NamedTuple):
+    """Derived from the declarations of the tables, all compared cards together.
+
+    `thresholds`: where long-context rates begin, in order. `lacking`: the buckets of tokens for which some version of a
+    type has no price, so that it matters whether a request has any. `boundaries`: the instants at which some price
+    changes; `of_model`: those of one model, where fewer are enough. `windows`: those of the rates of each model, and of
+    all of them under "". `buckets`: those of the usage; `in_usage`: whether rows can have them as `usage`. `summed`:
+    for each type, and each column of counts by meter, with a version that does not charge it linearly, the models whose
+    quantities can be summed nevertheless; those of all other models are part of the shape. `counts`: these columns.
+    """
+
+    thresholds: tuple[int, ...] = ()
+    lacking: Mapping[str, tuple[str, ...]] = {}
+    boundaries: tuple[datetime, ...] = ()
+    of_model: Mapping[str, tuple[datetime, ...]] = {}
+    windows: Mapping[str, tuple[Window, ...]] = {}
+    buckets: Buckets = _BUCKETS
+    in_usage: bool = True
+    summed: Mapping[str, frozenset[str]] = {}
+    counts: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        cards: Iterable[RateCard],
+        *,
+        dated: bool = True,
+        by_model: bool = True,
+        pairs: Iterable[tuple[str, str]] = (),
+        layouts: Mapping[str, Layout] = LAYOUTS,
+        known: "Predicates | None" = None,
+    ) -> "Predicates":
+        """What these cards ask; where no card is read at the row's own time, days do not matter.
+
+        `pairs`: a model whose rows may be priced as those of another, on whose days its price then changes too.
+        `layouts`: the columns of the usage. `known`: what the first card asks, and maybe more.
+        """
+        found, cards = known or cls(), tuple(cards)
+        for layout in layouts.values() if known is None else ():
+            if layout.buckets:
+                in_usage = any(column.name in BUCKET_OF for column in layout.quantities)
+                counts = tuple(column.name for column in layout.counts)
+                found = cls(buckets=layout.buckets, in_usage=in_usage, counts=counts)
+        for card in cards[known is not None :]:
+            names = card.tables.models if dated and by_model else ()
+            bases = {name: price_basis(card.tables, _rpc_or(card, name)) for name in names}
+            windows = {name: basis.windows for name, basis in bases.items() if basis.windows}
+            windows |= {"": card.windows} if dated and card.windows else {}
+            changes = {name: basis.changes for name, basis in bases.items()}
+            found = found.joined(cls((), {}, card.boundaries() if dated else (), changes, windows))
+            for type_, rates in _token_rates(card):
+                lacking = tuple(each for each in found.buckets.names if not rates.prices(each, found.buckets.names))
+                found = found.joined(cls(rates.thresholds, {type_: lacking} if lacking else {}))
+        own, pairs = dict(found.of_model), tuple(pairs)
+        found = found._replace(summed=dict(_summed(cards, pairs, layouts)))
+        for old, new in pairs:
+            if old in own:  # the rows of a model that no card has are split at every day
+                own[old] = tuple(sorted({*own[old], *found.of_model.get(new, ())}))
+            if both := tuple(dict.fromkeys((*found.windows.get(old, ()), *found.windows.get(new, ())))):
+                found = found._replace(windows={**found.windows, old: both})
+        if found.in_usage and found.buckets.counted:
+            found = found._replace(
+                lacking={type_: tuple(dict.fromkeys((*names, BY_BUCKET))) for type_, names in found.lacking.items()}
+            )
+        return found._replace(of_model=own)
+
+    @property
+    def cuts(self) -> tuple[int, ...]:
+        """The seconds of a UTC day at which a price may change, rising from 0; none where the boundaries say all."""
+        within = {each.hour * 3600 + each.minute * 60 + each.second for each in self.boundaries} - {0}
+        windows = self.windows.get("", ())
+        return tuple(sorted({0} | within | seconds_of_changes(windows))) if within or windows else ()
+
+    def joined(self, other: "Predicates") -> "Predicates":
+        """The predicates of both."""
+        lacking = {
+            type_: tuple(
+                each
+                for each in (*self.buckets.names, BY_BUCKET)
+                if each in {*self.lacking.get(type_, ()), *other.lacking.get(type_, ())}
+            )
+            for type_ in {**self.lacking, **other.lacking}
+        }
+        of_model = self.of_model
+        if other.of_model:
+            of_model = {
+                name: tuple(sorted({*self.of_model.get(name, ()), *other.of_model.get(name, ())}))
+                for name in {**self.of_model, **other.of_model}
+            }
+        return self._replace(
+            thresholds=tuple(sorted({*self.thresholds, *other.thresholds})),
+            lacking=lacking,
+            boundaries=tuple(sorted({*self.boundaries, *other.boundaries})),
+            of_model=of_model,
+            summed={
+                type_: frozenset.intersection(*(each.summed[type_] for each in (self, other) if type_ in each.summed))
+                for type_ in {**self.summed, **other.summed}
+            },
+            windows={
+                name: tuple(dict.fromkeys((*self.windows.get(name, ()), *other.windows.get(name, ()))))
+                for name in {**self.windows, **other.windows}
+            },
+        )
+
+    def prompt_in(self, tier: int) -> int:
+        """The shortest prompt of the tier; zero only where the first tier has no other."""
+        if tier:
+            return self.thresholds[tier - 1] + 1
+        return 0 if self.thresholds[:1] == (0,) else 1
+
+    def weight(self, type_: str, bucket: str) -> int:
+        """What a bucket without a price adds to the number of a shape that uses it."""
+        return (len(self.thresholds) + 1) << self.lacking[type_].index(bucket)
+
+    def split(self, type_: str, number: int) -> tuple[int, frozenset[str]]:
+        """Split the number of a shape into the tier of its prompt, and the buckets without a price that it uses.
+
+        The number is the tier, plus the `weight` of each of those buckets.
+        """
+        used, tier = divmod(number, len(self.thresholds) + 1)
+        buckets = (bucket for bit, bucket in enumerate(self.lacking.get(type_, ())) if used >> bit & 1)
+        return tier, frozenset(buckets)
+
+    def groups(self, other: "Predicates") -> bool:
+        """Whether groups of the engine are fine-grained enough for `other`, except for whole days."""
+        joined = self.joined(other)
+        return joined[:2] == self[:2] and (joined.cuts, joined.summed) == (self.cuts, self.summed)
+
+    def covers(self, other: "Predicates") -> bool:
+        """Whether shapes grouped for `self` are fine-grained enough for `other`."""
+        return self.joined(other) == self
+
+
+def _token_rates(card: RateCard) -> Iterator[tuple[str, TokenRates]]:
+    """The rates of charges by tokens, with their type: once where only amounts differ, as in most versions."""
+    seen = set[tuple[Hashable, ...]]()
+    tables = card.tables
+    for model in tables.models.values():
+        for charge in (each for version in model.versions for each in version.charges if isinstance(each, Tokens)):
+            named = tuple(tuple(rate.attributes.items()) for rate in charge.rates)
+            kept = (charge.context_token_threshold, charge.missing_cache_rate, *charge.without_rate.items())
+            if (form := (model.type, named, kept)) not in seen:
+                seen.add(form)
+                yield model.type, TokenRates(model.model, charge, tables.units[charge.unit].per, tables.meters)
+
+
+def _summed(
+    cards: Iterable[RateCard], pairs: Iterable[tuple[str, str]], layouts: Mapping[str, Layout]
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """Of each type, and each column of counts by meter, the models of `Predicates.summed`."""
+    known: dict[str, set[str]] = {}
+    uneven: list[tuple[Tables, dict[str, set[str]]]] = []
+    for tables in (card.tables for card in cards):
+        uneven.append((tables, {}))
+        for model in tables.models.values():
+            for part, meter in _parts(model.type, layouts):
+                known.setdefault(part, set()).add(model.model)
+                if not all(_linear(version, tables, meter) for version in model.versions):
+                    uneven[-1][1].setdefault(part, set()).add(model.model)
+    for part, names in known.items():
+        apart = {name for tables, models in uneven if part in models for name in names
+                 if (meant := _meant(tables, name)) and meant.model in models[part]}  # fmt: skip
+        apart |= {old for old, new in pairs if new in apart}
+        if names & apart:
+            yield part, frozenset(names - apart)
+
+
+def _parts(type_: str, layouts: Mapping[str, Layout]) -> Iterator[tuple[str, str]]:
+    """What is summed by itself of the rows of a type: its quantities, and each column of counts, with its meter."""
+    if layout := layouts.get(type_):
+        yield from [(type_, "")] if layout.quantities else ()
+        yield from ((column.name, column.path[-1]) for column in layout.counts)
+
+
+def _meant(tables: Tables, name: str) -> AnyModel | None:
+    """The model that a name means; None also for one that means several, which is refused."""
+    try:
+        return tables.named(name)
+    except QuoteError:
+        return None
+
+
+def _linear(version: Version, tables: Tables, meter: str) -> bool:
+    """Whether what a version charges for a count by meter, or without a meter for all else, can be summed."""
+    if not isinstance(version, MeteredVersion):
+        return True
+    own = is_linear(version, tables, meter)
+    if not (meter and isinstance(version, TextVersion) and meter in version.surcharges):
+        return own
+    if meter in SEARCHES:  # a field of the same name may say how many, unless a charge counts them by itself
+        return own and any(meter in method_of(each).meters(tables) for each in version.charges)
+    charged = [each for each in tables.models[version.surcharges[meter]].versions if isinstance(each, MeteredVersion)]
+    declared = all(tables.units[each.charges[0].unit].counts in tables.meters.by_name for each in charged)
+    return own and declared and all(is_linear(each, tables) for each in charged)
+
+
+def _rpc_or(card: RateCard, name: str) -> str | None:
+    """None for RPC credits, whose usage does not name its model."""
+    return None if card.tables.models[name].type == "rpc" else name

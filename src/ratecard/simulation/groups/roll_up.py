@@ -1,0 +1,172 @@
+"""Usage grouped by shape, which is kept, so that a further candidate costs a fraction of the first."""
+
+import gc
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date
+from functools import cached_property
+
+import duckdb
+
+from ratecard.card import RateCard
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.numbering import Placed, number, place
+from ratecard.simulation.groups.plan import PREDICATES, SUMMED, Plan
+from ratecard.simulation.groups.predicates import BY_BUCKET, Predicates
+from ratecard.simulation.groups.reading import Reading
+from ratecard.simulation.groups.roll_up_sql import Grouping
+from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.groups.shapes import Counted, Shapes, UsageFamily
+from ratecard.simulation.rows.columns import DAY, LAYOUTS
+from ratecard.simulation.workspace.workspace import Workspace
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Pause the garbage collector, which takes a third of the time while many small values without cycles are made."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+# How many more groups than shapes there have to be for a table by fewer keys: it has each shape once, at least.
+_WORTH_A_TABLE = 4
+
+
+class RollUp:
+    """One usage as shapes (each once, numbered) and groups (number, keys, requests, sums), a view of the engine.
+
+    `places` says how many decimals each sum of a type has.
+    """
+
+    def __init__(self, workspace: Workspace, plan: Plan, places: Mapping[str, tuple[int, ...]]) -> None:
+        self.workspace, self.plan, self.places = workspace, plan, places
+        # Every shape, in the order of its number.
+        self.shapes = Shapes()
+        # What was read, once all of it is.
+        self.reading = Reading()
+        self._sums = tuple(f"q{number}" for number in range(plan.sums))
+        self._parts = list[Placed]()
+        # The groups by some of the keys only: see `groups_by`.
+        self._coarser: dict[tuple[str, ...], str] = {}
+
+    def take(self, grouping: Grouping, read: str) -> Shapes:
+        """Number the shapes of a table of groups, of types that no other table has, and drop that table.
+
+        Gives the shapes. The engine may be reading the next table: this has a connection of its own.
+        """
+        with self.workspace.another() as connection:
+            placed = place(connection, self.workspace, self.plan, grouping, read)
+            shapes = self._number(connection, placed)
+            connection.execute(f"DROP TABLE {placed.table}")
+        return shapes
+
+    def _number(self, connection: duckdb.DuckDBPyConnection, placed: Placed) -> Shapes:
+        numbered, shapes = number(connection, self.workspace, self.plan, placed, len(self.shapes))
+        self._parts.append(numbered)
+        self.shapes.extend(shapes)
+        return shapes
+
+    def groups_by(self, keys: Collection[str]) -> str:
+        """The groups by these keys, or by more where a table of fewer, which is made once, would save little."""
+        asked = {DAY if self.plan.is_period(key) else key for key in keys}
+        wanted = tuple(key for key in self.plan.keys if key in asked)
+        if wanted == self.plan.keys:
+            return self.groups
+        if wanted not in self._coarser:
+            ((count,),) = self.workspace.connection.execute(f"SELECT count(*) FROM {self.groups}").fetchall()
+            if count < _WORTH_A_TABLE * len(self.shapes):
+                self._coarser[wanted] = self.groups
+                return self.groups
+            table = self.workspace.new_table("coarser")
+            same = ", ".join(("shape", "type", "model", *(f"key{self.plan.keys.index(key)}" for key in wanted)))
+            total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in self._sums)
+            self.workspace.connection.execute(f"""
+                CREATE TABLE {table} AS
+                SELECT {same}, CAST(sum(requests) AS BIGINT) AS requests, {total}
+                FROM {self.groups}
+                GROUP BY {same}""")
+            self._coarser[wanted] = table
+        return self._coarser[wanted]
+
+    @cached_property
+    def groups(self) -> str:
+        """The view of the groups: shape, type, model, day, keys, requests and sums."""
+        parts = [self._part(part) for part in self._parts] or [self._nothing()]
+        view = self.workspace.new_table("groups")
+        self.workspace.connection.execute(f"CREATE VIEW {view} AS {' UNION ALL '.join(parts)}")
+        return view
+
+    def _part(self, part: Placed) -> str:
+        """The query of some of the groups, with zeros in place of the sums that none of their types has."""
+        keys = (f"{column} AS {key}" for key, column in part.keys.items())
+        sums = (name if name in part.sums else f"CAST(0 AS HUGEINT) AS {name}" for name in self._sums)
+        return f"SELECT {', '.join(('shape', 'type', 'model', 'day', *keys, 'requests', *sums))} FROM {part.table}"
+
+    def _nothing(self) -> str:
+        """The query of no groups: those of a roll-up that was kept of no rows."""
+        types = {"shape": "INTEGER", "type": "VARCHAR", "model": "VARCHAR", "day": "DATE"}
+        types |= dict.fromkeys(self.plan.key_columns, "VARCHAR") | {"requests": "BIGINT"}
+        types |= dict.fromkeys(self._sums, "HUGEINT")
+        return f"SELECT {', '.join(f'CAST(NULL AS {type_}) AS {name}' for name, type_ in types.items())} WHERE FALSE"
+
+    def places_of(self, shape: UsageShape | UsageFamily) -> tuple[int, ...]:
+        """How many decimals each sum of a shape has."""
+        return self.places.get(shape.type or "", ())
+
+    @cached_property
+    def rows(self) -> int:
+        """Every row of the usage."""
+        return sum(self.shapes.requests.tolist())
+
+    def words(self, counted: Counted) -> Iterator[str]:
+        """Describe a shape: its values, and the tier and buckets of its quantities."""
+        shape = counted.shape
+        yield from (f"{name} {value}" for name, value in shape.row().items() if name not in ("type", "model"))
+        tier, used = self.plan.predicates.split(shape.type or "", int(shape.values().get(PREDICATES, 0)))
+        if tier:
+            yield f"prompt above {self.plan.predicates.thresholds[tier - 1]:,} tokens"
+        yield from (f"tokens {bucket}" for bucket in sorted(used - {BY_BUCKET}))
+        summed = int(shape.values().get(SUMMED, 0))
+        yield from (name for number, name in enumerate(self.plan.predicates.counts) if summed >> number & 1)
+
+    @cached_property
+    def days(self) -> tuple[date, date] | None:
+        """The first and the last day, where days are kept apart."""
+        if DAY not in self.plan.keys:
+            return None
+        query = f"SELECT min(day), max(day) FROM {self.groups}"
+        ((first, last),) = self.workspace.connection.execute(query).fetchall()
+        return (first, last) if first else None
+
+    def check_columns(self, cards: Sequence[RateCard]) -> None:
+        """Raise `SimulationError` where the columns of buckets and conditions may mean another thing to other cards."""
+        plan, meters = self.plan, [card.tables.meters for card in cards]
+        known = all(each in plan.meters for each in meters)
+        if plan.layouts is not LAYOUTS and not known:
+            words = "has other buckets or conditions than the usage was rolled up for; simulate it anew"
+            raise SimulationError(f"the candidate {words}")
+
+    def serving(self, predicates: Predicates, *, dated: bool) -> "RollUp":
+        """This roll-up, or one of the same groups with further boundaries, that is fine-grained enough for other cards.
+
+        `dated`: some card is read at each row's own time. Raises `SimulationError` where only the usage
+        itself could be grouped so.
+        """
+        own = self.plan.predicates
+        if own.covers(predicates) and dated <= self.plan.dated:
+            return self
+        if not own.groups(predicates) or DAY not in self.plan.keys:
+            words = "has other thresholds or days of change than the usage was rolled up for; simulate it anew"
+            raise SimulationError(f"the candidate {words}")
+        plan = self.plan._replace(predicates=own.joined(predicates), dated=dated or self.plan.dated)
+        found = RollUp(self.workspace, plan, self.places)
+        found.reading = self.reading
+        for part in self._parts:
+            with self.workspace.another() as connection:
+                found._number(connection, part)
+        return found

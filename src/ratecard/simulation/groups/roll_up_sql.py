@@ -1,0 +1,588 @@
+"""The queries that group usage by shape: one for video and music, one for tokens, one for all other types.
+
+A query reads only the columns of its types. One query per type would read the common columns ten times; a single one
+would group every row by every column.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from typing import NamedTuple
+
+from ratecard.methods.method import MOST_COUNTED
+from ratecard.simulation.groups.plan import (
+    EARLIEST,
+    GIVEN,
+    OTHER_TYPES,
+    PREDICATES,
+    SUMMED,
+    Plan,
+    Usage,
+    parts_of,
+    places_of_type,
+)
+from ratecard.simulation.groups.predicates import BY_BUCKET
+from ratecard.simulation.rows.columns import (
+    BUCKET_OF,
+    BUCKETS,
+    DAY,
+    LENGTH,
+    OF_BUCKETS,
+    PLACES_SUMMED,
+    Buckets,
+    Layout,
+    UsageColumn,
+)
+from ratecard.simulation.rows.where import Columns
+from ratecard.simulation.workspace.dialect import ColumnType, Dialect, Writer
+from ratecard.tables.meters import PROMPT
+
+# Of what may have decimals, seconds and counts by meter: sums of it are exact.
+_TOO_MANY = 10**9
+# Tokens are added up to the greatest power of two below what a request can have; more are priced by themselves. Of many
+# buckets fewer, so that no sum or difference of them overflows.
+_MOST_TOKENS, _MOST_OF_MANY = 2**59 - 1, 2**55 - 1
+_ZERO = "CAST(0 AS BIGINT)"
+# Columns that are made here, which a usage must not have: the type of a row, or that of its model; and the instant of a
+# row, where only its period matters.
+MADE_COLUMNS = _TYPE, _INSTANT = "ratecard_type", "ratecard_instant"
+SLOT = "slot"
+
+
+class Grouping(NamedTuple):
+    """The query that groups the rows of some types, and the expressions by which its groups are read."""
+
+    # One of `parts_of`: which types.
+    name: str
+    query: str
+    model: str
+    # The columns of the query that make a shape, the expression that writes them, but for the length, as one JSON
+    # record, and the column of the length; empty if no shape has one.
+    shape: tuple[str, ...]
+    attributes: str
+    length: str
+    # The column of the day, or of the first day of its period; empty if groups have none.
+    day: str
+    # The column of how many of the cuts of its day an instant has passed; empty if no price changes within a day.
+    slot: str
+    keys: tuple[str, ...]
+    # As many integers as the plan has.
+    sums: tuple[str, ...]
+    # What the columns of the shape hold, and the columns of the query that are sums.
+    attribute_names: tuple[str, ...] = ()
+    totals: tuple[str, ...] = ()
+
+    @property
+    def family(self) -> tuple[str, ...]:
+        """The columns that are the same in all shapes of a family."""
+        return ("type", "model", *(name for name in self.shape if name != self.length))
+
+    @property
+    def summed(self) -> tuple[int, ...]:
+        """The numbers of the sums that some type has."""
+        return tuple(number for number, total in enumerate(self.sums) if total != "0")
+
+
+class Summed(NamedTuple):
+    """A number of a row that is summed where a condition holds, and its decimals."""
+
+    number: str
+    condition: str
+    places: int
+
+
+class RollUpSql:
+    """Makes the queries in the dialect of the engine that holds the usage; `writer` writes values of groups as text."""
+
+    # How many requests the rows of a group are.
+    _requests = "count(*)"
+
+    def __init__(self, usage: Usage, plan: Plan, dialect: Dialect, writer: Writer) -> None:
+        self.usage, self.plan, self.dialect, self.writer = usage, plan, dialect, writer
+        self._from = usage.table
+        self._cuts = plan.predicates.cuts if plan.dated else ()
+        self._give_types()
+        self._choose()
+        if plan.dated and DAY not in plan.keys and not self._cuts:  # once: it is long to read where it is text
+            self._from = f"(SELECT *, {self._instant()[0]} AS {_INSTANT} FROM {self._from}) AS dated"
+
+    def groupings(self) -> Iterator[Grouping]:
+        """Yield the grouping of each of `parts_of` the usage's types; rows of no known type are in `OTHER_TYPES`."""
+        type_, parts = self._column("type"), parts_of(self.usage.layouts)
+        for name, types in parts.items():
+            # Written in this way, DuckDB compares the dictionary of a column chunk instead of every row.
+            where = f"NOT ({type_} NOT IN ({', '.join(map(repr, types))}))"
+            if name == OTHER_TYPES:
+                apart = [repr(type_) for part, listed in parts.items() if part != OTHER_TYPES for type_ in listed]
+                where = f"{type_} IS NULL OR {type_} NOT IN ({', '.join(apart)})" if apart else "TRUE"
+            yield self._grouping(name, {each: self.usage.layouts[each] for each in types}, where)
+
+    def counting(self, by: str = "") -> str:
+        """A query of all rows, those that are chosen, and those that have no instant but need one for it.
+
+        With `by`, for each value of a column.
+        """
+        chosen = f"CASE WHEN {self._chosen} THEN 1 ELSE 0 END"
+        undated = f"CASE WHEN {self._day()} IS NULL THEN 1 ELSE 0 END" if self.plan.chosen.by_day else "0"
+        counted = f"SELECT count(*) AS found, sum({chosen}) AS chosen, sum({undated}) AS undated"
+        return f"{counted}, {by} FROM {self._every} GROUP BY {by}" if by else f"{counted} FROM {self._every}"
+
+    def odd_instant(self) -> str:
+        """A query of one timestamp that is not an instant, as text."""
+        if not self.usage.has("timestamp"):
+            return f"SELECT {self.dialect.digits('NULL')} AS odd"
+        given = self._column("timestamp")
+        where = f"{given} IS NOT NULL AND {self._day()} IS NULL"
+        return f"SELECT {self.dialect.digits(given)} AS odd FROM {self._every} WHERE {where} LIMIT 1"
+
+    def parts(self) -> str:
+        """A query of (name, untyped): each name of `groupings` that has rows, and whether they have no type."""
+        listed = {name: types for name, types in parts_of(self.usage.layouts).items() if name != OTHER_TYPES}
+        type_ = self._column("type")
+        joined = {name: ", ".join(map(repr, types)) for name, types in listed.items()}
+        whens = "".join(f" WHEN {type_} IN ({types}) THEN '{name}'" for name, types in joined.items())
+        untyped = f"{self.dialect.quoted(self._given_type)} IS NULL" if self._given_type else "TRUE"
+        named = f"CASE{whens} ELSE '{OTHER_TYPES}' END AS name, {untyped} AS untyped"
+        return f"SELECT DISTINCT {named} FROM {self._from}"
+
+    def _give_types(self) -> None:
+        """Give rows without a type that of their model, if there may be such rows."""
+        usage, quoted = self.usage, self.dialect.quoted
+        self._given_type = usage.columns.get("type")
+        if not usage.untyped:
+            return
+        given = self.dialect.digits(quoted(self._given_type)) if self._given_type else None
+        # The name of a text model may have parameters behind it.
+        name = self._plain_name(self.dialect.digits(self._column("model"))) if usage.has("model") else ""
+        found = (
+            self.dialect.looked_up(name, self.plan.types) if name and self.plan.types else self.dialect.digits("NULL")
+        )
+        typed = f"CASE WHEN {given} IS NOT NULL THEN {given} ELSE {found} END" if given else found
+        self.usage = usage._replace(
+            columns={**usage.columns, "type": _TYPE},
+            types={**usage.types, _TYPE: "text"},
+        )
+        self._from = f"(SELECT *, {typed} AS {quoted(_TYPE)} FROM {usage.table}) AS typed"
+
+    def _plain_name(self, name: str) -> str:
+        if not any(":" in known for known in self.plan.types):
+            return f"split_part({name}, ':', 1)"
+        return f"regexp_replace({name}, ':[^:&=]*=.*', '')"
+
+    def _choose(self) -> None:
+        """Read only the chosen rows."""
+        self._every, self._chosen = self._from, "TRUE"
+        if not (chosen := self.plan.chosen):
+            return
+        self._chosen = chosen.sql(Columns(self.dialect, self._named, self._day() if chosen.by_day else "NULL"))
+        self._from = f"(SELECT * FROM {self._every} WHERE {self._chosen}) AS chosen"
+
+    def _named(self, name: str) -> tuple[str, ColumnType]:
+        """The expression and the type of a column that a condition of the user names."""
+        return self._column(name), self.usage.types[self.usage.columns[name]]
+
+    def _grouping(self, name: str, layouts: Mapping[str, Layout], where: str) -> Grouping:
+        """Make the query of the rows of some types: keys and shapes are grouped by, quantities are summed."""
+        named = {"type": self._column("type")}
+        named["model"] = self._column("model") if self.usage.has("model") else "CAST(NULL AS VARCHAR(100))"
+        named |= {alias: self._key(key) for alias, key in self.plan.others.items()}
+        if DAY in self.plan.keys or self._cuts:
+            named[DAY] = self._day()
+        elif self.plan.dated:
+            _, of = self._instant()
+            edges = [self.dialect.beginning(day, of) for day in _days(self.plan.predicates.boundaries)]
+            named[DAY] = _period(self._column_of_instant(), edges)
+        if self._cuts:
+            second = self._second()
+            named[SLOT] = " + ".join(_one_if(f"{second} >= {cut}") for cut in self._cuts)
+        columns = dict.fromkeys(column for layout in layouts.values() for column in layout.attributes)
+        attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
+        for column in (each for each in columns if each.kind == "condition"):
+            stating = {name: attributes[column.name] for name, each in layouts.items() if column in each.attributes}
+            if len(stating) < len(layouts):  # of other types it says nothing
+                attributes[column.name] = self._of_type(layouts, stating, "NULL")
+        added = self._added(layouts)
+        attributes |= self._counts(layouts, added) if added else {}
+        counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
+        numbers = self._numbers(counted)
+        tokens = {each: self._tokens(layout, numbers[each]) for each, layout in counted.items() if layout.buckets}
+        by_type = {
+            each: self._summed(each, self._regular(counted[each], tokens.get(each, {}), numbers[each]))
+            for each in counted
+        }
+        regular = self._of_type(layouts, by_type, "TRUE")
+        attributes |= self._predicates(counted, tokens, regular)
+        numbers_of = {
+            sum_of(column): Summed(
+                self._number(column, layout.places),
+                # What another type has in the column means nothing, and may be too much for a sum.
+                self._of_type(layouts, {each: by_type[each] for each in counted if counted[each] is layout}, "FALSE")
+                if layout.places
+                else regular,
+                layout.places,
+            )
+            for layout in counted.values()
+            for column in layout.quantities
+            if not (layout.buckets and layout.buckets.counted)
+        }
+        for type_, counts in tokens.items():
+            if (buckets := counted[type_].buckets) and buckets.counted:
+                numbers_of |= {sum_of_tokens(buckets, name): Summed(counts[name], regular, 0) for name in counts}
+        numbers_of |= {
+            sum_of_count(number): Summed(f"CASE WHEN {is_added} THEN {each} ELSE 0 END", "TRUE", PLACES_SUMMED)
+            for number, (column, is_added) in enumerate(added.items())
+            for each in [self._number(column, PLACES_SUMMED)]
+        }
+        sums = {each: self._total_of(each, number) for each, number in numbers_of.items()}
+        shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
+        # By place, because a column of the usage may be called like one that is made here.
+        places = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
+        query = f"""
+            SELECT {_listed({**named, **shape, **sums, "requests": self._requests})}
+            FROM {self._rows_of(name)}
+            WHERE {where}
+            GROUP BY {places}"""
+        return self._written(name, query, layouts, tuple(attributes))._replace(totals=tuple(sums))
+
+    def _rows_of(self, part: str) -> str:
+        """The rows of which those of a part are read."""
+        return self._from
+
+    def _key(self, key: str) -> str:
+        """A key of a row."""
+        column = self._column(key)
+        if self.usage.types.get(self.usage.columns.get(key, key)) != "double":
+            return column
+        # Engines take -0.0 and 0.0 for one number or for two, by what they do with them.
+        return f"CASE WHEN {column} = 0 THEN abs({column}) ELSE {column} END"
+
+    def _total_of(self, name: str, number: Summed) -> str:
+        """The sum of a number of the rows of a group."""
+        return self.dialect.total(*number)
+
+    def _of_type(self, layouts: Mapping[str, Layout], found: Mapping[str, str], otherwise: str, name: str = "") -> str:
+        """An expression by type of row: `found` of its type, or `otherwise`. No CASE where all types have the same."""
+        if found.keys() == layouts.keys() and len(set(found.values())) == 1:
+            return next(iter(found.values()))
+        whens = "".join(f" WHEN '{type_}' THEN {expression}" for type_, expression in found.items())
+        return f"CASE {name or self._column('type')}{whens} ELSE {otherwise} END" if found else otherwise
+
+    def _written(self, name: str, query: str, layouts: Mapping[str, Layout], attributes: tuple[str, ...]) -> Grouping:
+        """Make the grouping of a query: its groups are read as text and integers, in the same way for every type."""
+        rpc = self.writer.literal(self.plan.rpc_model)
+        model = f"CASE WHEN type = 'rpc' THEN coalesce(model, {rpc}) ELSE model END"
+        own = {"type": "type", "model": model, DAY: self.writer.text(DAY)}
+        columns = {each: _alias(number, each) for number, each in enumerate(attributes)}
+        predicates = {}
+        if PREDICATES in columns:  # quantities that are given as they are say by themselves what these would
+            predicates = {PREDICATES: f"CASE WHEN {GIVEN} IS NULL THEN {columns[PREDICATES]} END"}
+        record = {each: self.writer.text(expression) for each, expression in (columns | predicates).items()}
+        record.pop(LENGTH, None)
+        return Grouping(
+            name,
+            query,
+            model,
+            tuple(columns.values()),
+            self.writer.record(record) if record else "'{}'",
+            columns.get(LENGTH, ""),
+            self._day_of_group(),
+            SLOT if self._cuts else "",
+            tuple(own.get(key) or self.writer.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
+            self._sums(layouts),
+            attributes,
+        )
+
+    def _day_of_group(self) -> str:
+        """The day of a group, or the first one of its period."""
+        if DAY in self.plan.keys or self._cuts:
+            return DAY
+        starts = enumerate((EARLIEST, *_days(self.plan.predicates.boundaries)))
+        whens = "".join(f" WHEN {number} THEN DATE '{start}'" for number, start in starts)
+        return f"CASE {DAY}{whens} END" if self.plan.dated else ""
+
+    def _sums(self, layouts: Mapping[str, Layout]) -> tuple[str, ...]:
+        """Each sum by type of row, as an integer."""
+        found = []
+        for number in range(self.plan.sums):
+            totals = {
+                type_: self.writer.scaled(self._total(each, number), places_of_type(self.usage, each)[number])
+                for type_, each in layouts.items()
+                if number < each.sums
+            }
+            found.append(self._of_type(layouts, totals, "0", "type"))
+        return tuple(found)
+
+    def _total(self, layout: Layout, number: int) -> str:
+        """A sum of a type, by its number. Token counts overlap, and are made disjoint."""
+        if number >= layout.own_sums:
+            return sum_of_count(number - layout.own_sums)
+        if buckets := layout.buckets:
+            names = {name: sum_of_tokens(buckets, name) for name in buckets.names}
+            total = _signed(buckets.own()[buckets.names[number]], names)
+        else:
+            total = sum_of(layout.quantities[number])
+        return f"CASE WHEN {GIVEN} IS NULL THEN {total} ELSE 0 END"
+
+    def _attribute(self, column: UsageColumn) -> str:
+        name = self._column(column.name)
+        if column.defaults:
+            defaults = ", ".join(map(self.dialect.literal, column.defaults))
+            return f"CASE WHEN {name} IN ({defaults}) THEN NULL ELSE {name} END"
+        return self.dialect.url(name) if column.kind == "url" else name
+
+    def _added(self, layouts: Mapping[str, Layout]) -> dict[UsageColumn, str]:
+        """Of each count by meter, whether that of a row is summed: if it can be, and its model charges it linearly."""
+        found = {}
+        for column in dict.fromkeys(column for layout in layouts.values() for column in layout.counts):
+            number = self._number(column, PLACES_SUMMED)
+            summed = self._summed(column.name, f"coalesce({number} >= 0 AND {number} < {_TOO_MANY}, FALSE)")
+            of_types = {name: summed for name, layout in layouts.items() if layout.counts}
+            found[column] = self._of_type(layouts, of_types, "FALSE")
+        return found
+
+    def _counts(self, layouts: Mapping[str, Layout], added: Mapping[UsageColumn, str]) -> dict[str, str]:
+        """The columns of counts by meter: those that are not summed as they are, and which of the others a row has."""
+        found = {
+            column.name: f"CASE WHEN NOT {is_added} THEN {self._column(column.name)} END"
+            for column, is_added in added.items()
+        }
+        for name, value in found.items():
+            stating = {each: value for each, layout in layouts.items() if layout.counts}
+            found[name] = self._of_type(layouts, stating, "NULL")  # of video it says nothing
+        terms = (f"{_one_if(is_added)} * {1 << number}" for number, is_added in enumerate(added.values()))
+        return found | {SUMMED: " + ".join(terms)}
+
+    def _predicates(
+        self, counted: Mapping[str, Layout], tokens: Mapping[str, Mapping[str, str]], regular: str
+    ) -> dict[str, str]:
+        """The columns of what quantities decide: the predicates of a regular row, or the quantities as they are."""
+        if not counted:
+            return {}
+        quantities = (column for layout in counted.values() for column in layout.quantities)
+        raw = {column.name: self._column(column.name) for column in quantities if self._has(column)}
+        found = {GIVEN: f"CASE WHEN {regular} THEN NULL ELSE {self.dialect.given(raw) if raw else repr('{}')} END"}
+        used = {
+            name: self._used(name, layout.buckets, tokens[name], regular)
+            for name, layout in counted.items()
+            if layout.buckets
+        }
+        prompts = [counts[PROMPT] for counts in tokens.values()][:1] if self.plan.predicates.thresholds else []
+        terms = list(map(self._tier, prompts))
+        if any(used.values()):
+            terms.append(self._of_type(counted, {name: each for name, each in used.items() if each}, "0"))
+        return found | {PREDICATES: " + ".join(terms)} if terms else found
+
+    def _used(self, type_: str, buckets: Buckets, counts: Mapping[str, str], regular: str) -> str:
+        """The weights of the buckets without a price that a row uses, added up; empty if every bucket has a price."""
+        terms, own = [], buckets.own()
+        for name in self.plan.predicates.lacking.get(type_, ()):
+            if name == BY_BUCKET:
+                condition = self._by_bucket(buckets)
+            else:
+                count = _signed(own[name], counts)
+                # Only of regular quantities the difference cannot overflow.
+                count = f"CASE WHEN {regular} THEN {count} ELSE 0 END" if len(own[name]) > 1 else count
+                condition = f"{count} > 0"
+            terms.append(f"{_one_if(condition)} * {self.plan.predicates.weight(type_, name)}")
+        return " + ".join(terms)
+
+    def _by_bucket(self, buckets: Buckets) -> str:
+        """Whether a row has a count by bucket."""
+        return self._any_of(f"{OF_BUCKETS}.{name}" for name in buckets.counted)
+
+    def _any_of(self, columns: Iterable[str]) -> str:
+        return "(" + " OR ".join(f"{self._column(name)} IS NOT NULL" for name in columns) + ")"
+
+    def _tokens(self, layout: Layout, numbers: Sequence[str]) -> dict[str, str]:
+        """The tokens of a row by bucket, inclusive, from the counts of `usage` or those by bucket."""
+        by_column = {column.name: number for column, number in zip(layout.quantities, numbers, strict=True)}
+        found = {bucket: by_column.get(name, _ZERO) for name, bucket in BUCKET_OF.items()}
+        buckets = layout.buckets
+        if buckets is None or not buckets.counted:
+            return found
+        given = {name: by_column[f"{OF_BUCKETS}.{name}"] for name in buckets.counted}
+        by_bucket = self._by_bucket(buckets)
+        for name in BUCKETS:
+            if not self.plan.predicates.in_usage:
+                found[name] = given.get(name, _ZERO)
+            else:
+                found[name] = f"CASE WHEN {by_bucket} THEN {given.get(name, _ZERO)} ELSE {found[name]} END"
+        return found | {name: number for name, number in given.items() if name not in BUCKETS}
+
+    def _tier(self, prompt: str) -> str:
+        """How many thresholds a prompt is above; most are below all of them."""
+        first, *others = self.plan.predicates.thresholds
+        above = " + ".join(("1", *(_one_if(f"{prompt} > {edge}") for edge in others)))
+        return f"CASE WHEN {prompt} > {first} THEN {above} ELSE 0 END"
+
+    def _regular(self, layout: Layout, tokens: Mapping[str, str], numbers: Sequence[str]) -> str:
+        """Whether the quantities of a row can be summed. The scalar code prices all others, or says what is wrong."""
+        if layout.buckets:
+            return self._regular_tokens(layout, layout.buckets, tokens)
+        if len(numbers) == 1:
+            beyond = _TOO_MANY if layout.places else MOST_COUNTED + 1
+            return f"coalesce({numbers[0]} >= 0 AND {numbers[0]} < {beyond}, FALSE)"
+        return " AND ".join(f"{number} IS NOT NULL" for number in numbers)
+
+    def _summed(self, type_: str, regular: str) -> str:
+        """Whether the quantities of a row are summed: if they can be, and what its model charges is linear."""
+        models = self.plan.predicates.summed.get(type_)
+        if models is None:
+            return regular
+        if not models or not self.usage.has("model"):
+            return "FALSE"
+        named = ", ".join(map(self.dialect.literal, sorted(models)))
+        return f"(coalesce({self.dialect.digits(self._column('model'))} IN ({named}), FALSE) AND {regular})"
+
+    def _regular_tokens(self, layout: Layout, buckets: Buckets, tokens: Mapping[str, str]) -> str:
+        """Whether the tokens of a row are counted once, no part exceeds its whole, and what buckets share is known."""
+        # The sign and the highest bits of all of them at once; a sum is taken only where it cannot overflow.
+        most = _MOST_TOKENS if len(tokens) == len(BUCKETS) else _MOST_OF_MANY
+        within = f"({' | '.join(tokens.values())}) BETWEEN 0 AND {most}"
+        terms = [_not_negative(signs, tokens) for signs in buckets.own().values() if len(signs) > 1]
+        for one, other, both in buckets.overlaps:
+            unknown = f" AND {self._column(f'{OF_BUCKETS}.{both}')} IS NULL" if both in buckets.counted else ""
+            terms.append(f"NOT ({tokens[one]} > 0 AND {tokens[other]} > 0{unknown})")
+        if buckets.counted:
+            terms.append(self._by_bucket(buckets))
+            if columns := [
+                column.name for column in layout.quantities if column.name in BUCKET_OF and self._has(column)
+            ]:
+                terms[-1] = f"NOT ({terms[-1]} AND {self._any_of(columns)})"
+        terms += [f"{self._column(name)} IS NULL" for name in buckets.unlike]
+        return f"CASE WHEN {within} THEN {' AND '.join(terms)} ELSE FALSE END"
+
+    def _numbers(self, counted: Mapping[str, Layout]) -> dict[str, list[str]]:
+        """The quantities of a row of each type, null where one is missing or not a number."""
+        types = {
+            column: tuple(name for name, each in counted.items() if column.name in each.optional)
+            for layout in counted.values()
+            for column in layout.quantities
+        }
+        return {
+            name: [self._or_zero(column, layout.places, types[column], tuple(counted)) for column in layout.quantities]
+            for name, layout in counted.items()
+        }
+
+    def _number(self, column: UsageColumn, places: int) -> str:
+        if not self._has(column):
+            return "CAST(NULL AS BIGINT)"
+        name = self._column(column.name)
+        theirs = self.usage.columns[column.name]
+        type_ = self.usage.types[theirs]
+        if places and self.usage.scales.get(theirs, 0) > places:  # finer than a sum can be: read as its digits
+            return self.dialect.exact(self.dialect.digits(name), "text")
+        return self.dialect.exact(name, type_) if places else self.dialect.whole(name, type_)
+
+    def _or_zero(self, column: UsageColumn, places: int, optional: Sequence[str], types: Sequence[str]) -> str:
+        """A number, 0 where the column has nothing and need not, by its type; what is not a number stays unknown."""
+        number = self._number(column, places)
+        if not optional:
+            return number
+        zero, type_ = _ZERO, self._column("type")
+        if optional != types:
+            zero = f"CASE WHEN {type_} IN ({', '.join(map(repr, optional))}) THEN {zero} END"
+        return (
+            f"CASE WHEN {self._column(column.name)} IS NULL THEN {zero} ELSE {number} END"
+            if self._has(column)
+            else zero
+        )
+
+    def _day(self) -> str:
+        if not self.usage.has("timestamp"):
+            return "CAST(NULL AS DATE)"
+        return self.dialect.day(self._column("timestamp"), self.usage.types[self.usage.columns["timestamp"]])
+
+    def _instant(self) -> tuple[str, ColumnType]:
+        """What is compared to find the period of a row, and the type of the column that it is made of."""
+        if not self.usage.has("timestamp"):
+            return "CAST(NULL AS DATE)", "date"
+        type_ = self.usage.types[self.usage.columns["timestamp"]]
+        return self.dialect.instant(self._column("timestamp"), type_), type_
+
+    def _column_of_instant(self) -> str:
+        return _INSTANT
+
+    def _second(self) -> str:
+        if not self.usage.has("timestamp"):
+            return "CAST(NULL AS INTEGER)"
+        return self.dialect.second(self._column("timestamp"), self.usage.types[self.usage.columns["timestamp"]])
+
+    def _has(self, column: UsageColumn) -> bool:
+        return self.usage.has(column.name)
+
+    def _column(self, name: str) -> str:
+        return self.dialect.quoted(self.usage.columns.get(name, name))
+
+
+def _listed(columns: Mapping[str, str]) -> str:
+    """Expressions as columns with these names."""
+    return ", ".join(f"{expression} AS {alias}" for alias, expression in columns.items())
+
+
+def _alias(number: int, name: str) -> str:
+    """The column of an attribute in the query."""
+    return GIVEN if name == GIVEN else f"a{number}"
+
+
+def period(day: str, boundaries: Iterable[datetime]) -> str:
+    """The first day of the period, between two boundaries, that holds a day."""
+    whens = "".join(f" WHEN {day} >= DATE '{edge}' THEN DATE '{edge}'" for edge in reversed(_days(boundaries)))
+    return f"CASE{whens} WHEN {day} IS NOT NULL THEN DATE '{EARLIEST}' END"
+
+
+def _period(instant: str, edges: Sequence[str]) -> str:
+    """The number of the period, between two edges, that holds an instant.
+
+    It is a choice between halves, because every row makes it.
+    """
+
+    def among(first: int, last: int) -> str:
+        if first == last:
+            return str(first)
+        middle = (first + last + 1) // 2
+        later = f"WHEN {instant} >= {edges[middle - 1]} THEN {among(middle, last)}"
+        return f"CASE {later} ELSE {among(first, middle - 1)} END"
+
+    return f"CASE WHEN {instant} IS NOT NULL THEN {among(0, len(edges))} END"
+
+
+def _days(boundaries: Iterable[datetime]) -> list[date]:
+    return sorted({boundary.date() for boundary in boundaries})
+
+
+def _one_if(condition: str) -> str:
+    """1 where a condition holds, 0 where it does not."""
+    return f"CAST({condition} AS INTEGER)"
+
+
+def sum_of(column: UsageColumn) -> str:
+    """The column of the sum of a quantity in the query."""
+    return f"sum_{column.name}"
+
+
+def sum_of_count(number: int) -> str:
+    """The column of the sum of a count by meter in the query, by its number."""
+    return f"sum_count{number}"
+
+
+def sum_of_tokens(buckets: Buckets, name: str) -> str:
+    """The column of the sum of a bucket's inclusive counts in the query."""
+    if not buckets.counted:
+        return next(f"sum_{column}" for column, bucket in BUCKET_OF.items() if bucket == name)
+    return f"sum_tokens{buckets.names.index(name)}"
+
+
+def _signed(signs: Mapping[str, int], numbers: Mapping[str, str]) -> str:
+    """A sum and difference of numbers; its first sign is a plus."""
+    terms = [(sign, numbers[name]) for name, sign in signs.items() for _ in range(abs(sign))]
+    terms.sort(key=lambda term: term[0] < 0)
+    return "".join(f"{(' + ' if sign > 0 else ' - ') if at else ''}{number}" for at, (sign, number) in enumerate(terms))
+
+
+def _not_negative(signs: Mapping[str, int], numbers: Mapping[str, str]) -> str:
+    """That a sum and difference of numbers is none below zero."""
+    parts = [
+        " + ".join(numbers[name] for name, each in signs.items() for _ in range(abs(each)) if each * sign > 0)
+        for sign in (-1, 1)
+    ]
+    return " <= ".join(parts)

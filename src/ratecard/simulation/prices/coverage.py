@@ -1,0 +1,79 @@
+"""Which shapes are in the figures, and which of them only some sides price."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy
+
+from ratecard.simulation.prices.price_table import SidePrices
+from ratecard.simulation.workspace.workspace import Workspace
+
+# Of two sides, only the current one prices a shape, only the candidate, or neither.
+LOST, NEW, NEITHER = 1, 2, 3
+
+
+class Coverage:
+    """The shapes that some side prices, by their numbers.
+
+    A side that does not offer a model, value or rate charges nothing for its shapes. A side that refuses a shape for
+    another reason keeps it out of the figures of all sides, because what it would charge is not known.
+    """
+
+    def __init__(self, workspace: Workspace, sides: Sequence[SidePrices]) -> None:
+        self._workspace, self._sides = workspace, sides
+
+    @cached_property
+    def _apart(self) -> tuple[Any, Any]:
+        """Of each shape that only some sides price: whether it is in the figures, and whether it is left out."""
+        priced = [side.priced for side in self._sides]
+        apart = numpy.logical_or.reduce(priced) & ~numpy.logical_and.reduce(priced)
+        known = numpy.logical_and.reduce([side.priced | side.outcomes.not_offered for side in self._sides])
+        return apart & known, apart & ~known
+
+    @cached_property
+    def in_figures(self) -> Any:
+        """Of each shape, whether it is in the figures."""
+        return numpy.logical_and.reduce([side.priced for side in self._sides]) | self._apart[0]
+
+    def lost(self, candidate: int) -> Any:
+        """The numbers of the shapes that the current prices have, and a candidate has not."""
+        return numpy.flatnonzero(self._apart[0] & self._sides[0].priced & ~self._sides[candidate].priced)
+
+    def new(self, candidate: int) -> Any:
+        """The numbers of the shapes that a candidate prices, and the current prices do not."""
+        return numpy.flatnonzero(self._apart[0] & self._sides[candidate].priced & ~self._sides[0].priced)
+
+    @cached_property
+    def left_out(self) -> str:
+        """The table of shapes that some side prices, and that are in no figure; empty without any."""
+        return self._table("left_out", {0: numpy.flatnonzero(self._apart[1])})
+
+    @cached_property
+    def only_candidates(self) -> str:
+        """The table of shapes that only candidates price; empty without any."""
+        return self._table("only_candidates", {0: numpy.flatnonzero(self._apart[0] & ~self._sides[0].priced)})
+
+    @cached_property
+    def uneven(self) -> tuple[str, ...]:
+        """For each side, the table of shapes that only one of it and the current one prices; empty without any."""
+        found = [""]
+        for side, prices in enumerate(self._sides[1:], 1):
+            neither = numpy.flatnonzero(self._apart[0] & ~self._sides[0].priced & ~prices.priced)
+            found.append(self._table("uneven", {LOST: self.lost(side), NEW: self.new(side), NEITHER: neither}))
+        return tuple(found)
+
+    def drop(self) -> None:
+        """Forget the tables."""
+        for table in filter(None, (self.left_out, self.only_candidates, *self.uneven)):
+            self._workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
+
+    def _table(self, name: str, kinds: Mapping[int, Any]) -> str:
+        """A table of shapes, each with the number of its kind; empty without any."""
+        rows = sorted((number, kind) for kind, numbers in kinds.items() for number in numbers.tolist())
+        if not rows:
+            return ""
+        table, columns = self._workspace.new_table(name), list(map(list, zip(*rows, strict=True)))
+        query = f"CREATE TABLE {table} AS SELECT unnest(?::BIGINT[]) AS shape, unnest(?::TINYINT[]) AS kind"
+        self._workspace.connection.execute(query, columns)
+        return table

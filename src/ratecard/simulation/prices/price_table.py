@@ -1,0 +1,175 @@
+"""The prices of one side for every shape: outcomes, and a table of integers that the engine joins."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from operator import mul
+from typing import Any
+
+import duckdb
+import numpy
+import pyarrow
+
+from ratecard.base.money import EXACT, places_of
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.roll_up import RollUp
+from ratecard.simulation.prices.outcome import Refused, Vector
+from ratecard.simulation.prices.outcomes import Outcomes
+
+# What an engine's 128-bit integers hold, halved: an amount and what a candidate adds to it are summed side by side.
+_MOST = 2**126 - 1
+
+# Of a request and of each quantity, and how many decimals the sums of these have.
+_Amounts = tuple[Vector, tuple[int, ...]]
+# The decimals of the sums of each type, and for each family of shapes the number of its type.
+_Places = tuple[list[tuple[int, ...]], Any]
+
+
+class SidePrices:
+    """The prices of a side as integers of 10^-`scale`: of a request, and of the smallest unit of each quantity.
+
+    `table` has those of every shape, in 64 bits where they fit; beside a `base`, which prices most shapes alike, what
+    is added to its prices of the others. Raises `SimulationError` where a sum of the engine could overflow.
+    """
+
+    def __init__(self, roll_up: RollUp, outcomes: Outcomes, base: "SidePrices | None" = None) -> None:
+        self.roll_up, self.outcomes, self.base = roll_up, outcomes, base
+        self._numbers = tuple(f"p{number}" for number in range(1 + roll_up.plan.sums))
+        some = outcomes.priced
+        if base:  # what only the base prices is taken away from it
+            some = (some | base.priced) & (outcomes.of != base.outcomes.of)
+        numbers = numpy.flatnonzero(some)
+        # Many shapes have the same amounts.
+        self._places: _Places = base._places if base else _places_of_families(roll_up)
+        of_sums, of_families = self._places
+        kinds = len(of_sums)
+        both = outcomes.of[numbers].astype(numpy.int64) * kinds + of_families[roll_up.shapes.family[numbers]]
+        both, vectors = numpy.unique(both, return_inverse=True)
+        pairs = (divmod(each, kinds) for each in both.tolist())
+        unique = [(outcomes.distinct[one].amounts, of_sums[at]) for one, at in pairs]
+        self.scale: int = max(base.scale if base else 0, _places(unique))
+        columns = self._integers(unique)
+        self._prove(numbers, vectors, columns)
+        self.table = self._keep(numbers, vectors, columns)
+        # What has been added up at these prices alone, by keys, and the tables of that, by key: further candidates are
+        # compared with the same.
+        self.breakdowns: dict[tuple[object, ...], Any] = {}
+        self.sums: dict[str, str] = {}
+
+    @property
+    def priced(self) -> Any:
+        """For each shape, whether it has a price."""
+        return self.outcomes.priced
+
+    def refusal(self, number: int) -> Refused | None:
+        """Why a shape has no price here; None where it has one."""
+        return self.outcomes[number].refusal
+
+    def drop(self) -> None:
+        """Drop the tables."""
+        for table in (self.table, *self.sums.values()):
+            self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
+
+    def _integers(self, unique: Sequence[_Amounts]) -> list[list[int]]:
+        """Each price as a column of integers; most amounts are those of a request alone."""
+        columns = [[_integer(amounts[0], self.scale) for amounts, _ in unique]]
+        for at in range(1, len(self._numbers)):
+            columns.append(
+                [
+                    _integer(rate, self.scale - of[at - 1])
+                    if len(amounts) > at and len(of) >= at and (rate := amounts[at])
+                    else 0
+                    for amounts, of in unique
+                ]
+            )
+        return columns
+
+    def _prove(self, numbers: Any, vectors: Any, columns: Sequence[Sequence[int]]) -> None:
+        """Prove that no sum, product or part of one can overflow: together they are at most `most`."""
+        shapes, order = self.roll_up.shapes, numpy.argsort(vectors, kind="stable")
+        starts = numpy.flatnonzero(numpy.diff(vectors[order], prepend=-1))
+        most = greatest = 0
+        counted = zip((shapes.requests, *shapes.sums), columns, strict=False)  # a usage without rows has no sums
+        for at, (counts, column) in enumerate(counted):
+            if any(column):
+                prices = list(map(abs, column))
+                most += sum(map(mul, _added(counts[numbers[order]], starts), prices))
+                greatest = max(greatest, *prices) if at else 0
+        self.most: int = max(most, greatest)
+        self.most += self.base.most * 10 ** (self.scale - self.base.scale) if self.base else 0
+        self.prove_at(self.scale)
+
+    def prove_at(self, scale: int) -> None:
+        """Prove that no sum overflows at `scale` decimals, which another side may need. Raises `SimulationError`."""
+        if self.most * 10 ** (scale - self.scale) > _MOST:
+            words = f"the amounts have more than 38 digits at {scale} decimals"
+            raise SimulationError(f"{words}; split the usage, or write rates with fewer decimals")
+
+    def _keep(self, shapes: Any, vectors: Any, columns: Sequence[Sequence[int]]) -> str:
+        workspace = self.roll_up.workspace
+        connection, name = workspace.connection, workspace.new_table("prices")
+        _register(connection, "given_shapes", {"shape": shapes, "vector": vectors})
+        prices = dict(zip(self._numbers, columns, strict=True))
+        _register(connection, "given_prices", {"vector": numpy.arange(len(columns[0])), **prices})
+        given = "given_shapes JOIN given_prices AS given USING (vector)"
+        if not self.base:
+            types, joined = ("BIGINT" if _short(column) else "HUGEINT" for column in columns), ""
+            numbers = [f"CAST(given.{number} AS {type_})" for number, type_ in zip(self._numbers, types, strict=True)]
+        else:
+            finer, joined = 10 ** (self.scale - self.base.scale), f" LEFT JOIN {self.base.table} AS known USING (shape)"
+            known = (f"CAST(coalesce(known.{number}, 0) AS HUGEINT)" for number in self._numbers)
+            pairs = zip(self._numbers, known, strict=True)
+            numbers = [f"CAST(given.{number} AS HUGEINT) - {each} * {finer}" for number, each in pairs]
+        named = (f"{each} AS {name}" for each, name in zip(numbers, self._numbers, strict=True))
+        chosen = ", ".join(("CAST(shape AS INTEGER) AS shape", *named))
+        connection.execute(f"CREATE TABLE {name} AS SELECT {chosen} FROM {given}{joined}")
+        connection.unregister("given_shapes")
+        connection.unregister("given_prices")
+        return name
+
+
+def _places_of_families(roll_up: RollUp) -> _Places:
+    """Of each family of shapes, how many decimals its sums have: they are those of its type."""
+    families, types = roll_up.shapes.families, dict[str | None, int]()
+    of_families = [types.setdefault(family.type, len(types)) for family in families]
+    return [roll_up.places.get(type_ or "", ()) for type_ in types] or [()], numpy.array(of_families or [0])
+
+
+def _register(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, Any]) -> None:
+    arrays = list(map(_array, columns.values()))
+    connection.register(name, pyarrow.Table.from_arrays(arrays, list(columns)))
+
+
+def _added(column: Any, starts: Any) -> Iterable[int]:
+    """The sums of the sizes of integers, from each start to the next, exactly."""
+    sizes = abs(column)
+    if len(sizes) and int(sizes.max()) * len(sizes) >= 2**63:
+        sizes = sizes.astype(object)
+    found: list[int] = numpy.add.reduceat(sizes, starts).tolist() if len(sizes) else []
+    return found
+
+
+def _short(integers: Sequence[int]) -> bool:
+    """Whether integers fit 64 bits with a sign."""
+    return max(map(abs, integers), default=0) < 2**63
+
+
+def _array(column: Any) -> Any:
+    """Integers as the engine reads them, of 64 bits where they fit."""
+    try:
+        # By way of a buffer: `pyarrow.array` would import pandas first where there is one.
+        buffer = pyarrow.py_buffer(numpy.ascontiguousarray(column, numpy.int64))
+    except OverflowError:
+        return pyarrow.array(map(Decimal, column), pyarrow.decimal128(38))
+    return pyarrow.Array.from_buffers(pyarrow.int64(), len(column), [None, buffer])
+
+
+def _places(unique: Sequence[_Amounts]) -> int:
+    """How many decimals some amounts have, for sums that have some themselves."""
+    fixed = (places_of(amounts[0]) for amounts, _ in unique)
+    each = (zip(amounts[1:], of, strict=False) for amounts, of in unique)
+    return max([0, *fixed, *(places_of(rate) + of for pairs in each for rate, of in pairs if rate)])
+
+
+def _integer(amount: Decimal, places: int) -> int:
+    # Raises where a digit would be lost.
+    return int(EXACT.to_integral_exact(EXACT.scaleb(amount, places)))

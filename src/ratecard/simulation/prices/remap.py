@@ -1,0 +1,85 @@
+"""Rows that a candidate prices as requests of another model: of retired models, or of named ones."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+from ratecard.base.suggestions import did_you_mean
+from ratecard.card import RateCard
+from ratecard.requests.service_parameters import plain_name, split_name
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.shape import UsageShape
+from ratecard.tables.card import Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Remapping:
+    """As which models a candidate prices rows: `models` by name, each with the one instead of it.
+
+    With `successors`, what a candidate no longer offers is priced at the successor that its tables name.
+    """
+
+    models: Mapping[str, str] = field(default_factory=dict, hash=False)
+    successors: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.models or self.successors)
+
+    def check(self, cards: Iterable[RateCard]) -> None:
+        """Raise `SimulationError` for a model that rows are to be priced as, and that no card has."""
+        known = {name for card in cards for name in card.tables.models}
+        for old, new in self.models.items():
+            if new not in known:
+                raise SimulationError(f"remap {old}={new}: there is no model '{new}'.{did_you_mean(new, known)}")
+
+    def check_used(self, models: Iterable[str | None]) -> None:
+        """Raise `SimulationError` for a model of which there are no rows: `models` are those of the usage."""
+        named = {part for model in models if model for part in (model, model.partition(":")[0])}
+        for old, new in self.models.items():
+            if old not in named:
+                words = f"remap {old}={new}: the usage has no rows of '{old}'.{did_you_mean(old, named)}"
+                raise SimulationError(words)
+
+    def named(self, shape: UsageShape) -> UsageShape | None:
+        """A shape as one of the model that was named for it; the parameters of a model's name stay."""
+        if not self.models or shape.model is None or shape.type == "rpc":
+            return None
+        if (whole := self.models.get(shape.model)) is not None:
+            return shape._replace(model=whole)
+        model, suffix = split_name(shape.model)
+        before, colon, rest = shape.model.partition(":")
+        if colon and rest[:1] in ("", "&"):  # parameters that begin without a name
+            model, suffix = before, f"{colon}{rest}"
+        new = self.models.get(model) if suffix else None
+        return None if new is None else shape._replace(model=f"{new}{suffix}")
+
+    def successor(self, tables: Tables, shape: UsageShape, day: date) -> UsageShape | None:
+        """A shape as one of the successor of its model, or of that one's, which is not retired on a day."""
+        if not self.successors or shape.model is None:
+            return None
+        name = plain_name(tables, shape.model)
+        suffix = shape.model.removeprefix(name)
+        seen, found = set[str](), tables.named(name)
+        while found is not None and found.retired and found.retired_at(day) and found.model not in seen:
+            seen.add(found.model)
+            found = tables.models.get(found.retired.successor or "")
+        return shape._replace(model=f"{found.model}{suffix}") if found and found.model not in seen | {name} else None
+
+    def pairs(self, cards: Iterable[RateCard]) -> Iterator[tuple[str, str]]:
+        """(a model, another that its rows may be priced as)."""
+        yield from self.models.items()
+        if not self.successors:
+            return
+        for card in cards:
+            models = card.tables.models
+            for name, model in models.items():
+                seen = {name}
+                while model.retired and (successor := models.get(model.retired.successor or "")):
+                    if successor.model in seen:
+                        break
+                    seen.add(successor.model)
+                    yield name, successor.model
+                    model = successor
+
+
+NO_REMAPPING = Remapping()

@@ -1,0 +1,258 @@
+"""Prices a shape with the code that prices single requests: an amount per request, and a rate per summed quantity.
+
+The price book is asked for the rates; no formula is repeated here.
+"""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from ratecard.base.errors import QuoteError
+from ratecard.base.money import EXACT, places_of, plain, total
+from ratecard.price_book import PriceBook
+from ratecard.rating.quote import LineItem, LineRate, Quote
+from ratecard.requests.body import INVALID
+from ratecard.requests.counters import usage_of_buckets
+from ratecard.requests.token_usage import read_tokens
+from ratecard.simulation.groups.predicates import BY_BUCKET, Predicates
+from ratecard.simulation.groups.shape import ShapeRequest, UsageShape, request_of
+from ratecard.simulation.prices.outcome import (
+    NOT_ADDED,
+    ROUNDING_PART,
+    LinesLater,
+    Outcome,
+    PricedLine,
+    PricedShape,
+    Refused,
+)
+from ratecard.simulation.rows.columns import LAYOUTS, LENGTH
+from ratecard.tables.meters import COMPLETION, PROMPT
+
+# What a usage says of searches; beside the tokens that are summed, the rest of it are type, model and conditions.
+_SEARCHED = {column.path[0] for column in LAYOUTS["text"].attributes}
+# Finer amounts leave no digits for their sum.
+_MOST_PLACES = 24
+
+
+class _Tokens(NamedTuple):
+    """The rates of the buckets at a tier, and the SKUs of tokens: further lines of a request are of searches."""
+
+    price: PricedShape
+    skus: frozenset[str]
+
+
+class ShapePrices:
+    """Prices shapes in one price book, to be added in one currency. What many shapes share is kept."""
+
+    def __init__(self, prices: PriceBook, predicates: Predicates, currency: str) -> None:
+        self._prices, self._predicates, self._currency = prices, predicates, currency
+        self._tokens: dict[tuple[object, ...], _Tokens] = {}
+        # One price for all requests that are charged the same, whose lines are made when they are asked for.
+        self._apart, self._by_total = LinesLater(self._lines), dict[tuple[str, str], Outcome]()
+
+    def price(self, shape: UsageShape) -> Outcome:
+        """Price each row of a shape. Raises `QuoteError` that says why none of them has a price."""
+        layout = LAYOUTS.get(shape.type or "")
+        quantities = layout.quantities if layout else ()
+        given = self._request_of(shape) if quantities or self._predicates.counts else None
+        if given is None or given.predicates is None or not quantities:
+            quote = self._quote(given or self._request_of(shape), shape.type)
+            if given and given.counted:
+                charged = _sum(charged_lines(quote), quote.currency)
+                return self._addable(self._with_counts(charged, given.usage, given.counted))
+            return self._of_total(quote.total, quote.currency)
+        if len(quantities) == 1:
+            none = {**given.usage, quantities[0].name: 0}
+            price = self._of_quantity(none, quantities[0].name)
+        else:
+            price = self._with_tokens(given.usage, given.predicates)
+            used = self._predicates.split(given.usage["type"], given.predicates)[1]
+            none = {**given.usage, **self._counted({PROMPT: 0, COMPLETION: 0}, used)}
+        return self._addable(self._with_counts(price, none, given.counted) if given.counted else price)
+
+    def by_length(
+        self, shape: UsageShape, lengths: Iterable[int | Decimal | str]
+    ) -> tuple[str, list[Decimal | QuoteError]]:
+        """The currency, and the total of a video that is this shape with each of these lengths, or why it has none.
+
+        Raises `QuoteError` that says why none of them has a price.
+        """
+        given = self._request_of(shape)
+        del given.usage["type"]
+        answers = self._prices.video_answers(given.usage, LENGTH, lengths, source=given.source)
+        return self._prices.in_effect(given.usage["model"])[0].currency, answers
+
+    def of_answer(self, answer: Decimal | QuoteError, currency: str) -> Outcome:
+        """The price of all shapes that come to a total; or why they have none."""
+        return Refused.of(answer) if isinstance(answer, QuoteError) else self._of_total(answer, currency)
+
+    def _of_total(self, total: Decimal, currency: str) -> Outcome:
+        """The price of all shapes that sum only requests, and come to this total."""
+        key = (str(total), currency)
+        if (found := self._by_total.get(key)) is None:
+            found = self._by_total[key] = self._addable(PricedShape((total,), self._apart, currency))
+        return found
+
+    def quote(self, shape: UsageShape) -> Quote:
+        """The quote of one row of a shape, of which only requests are summed. Raises `QuoteError`."""
+        return self._quote(self._request_of(shape), shape.type)
+
+    def _addable(self, price: PricedShape) -> Outcome:
+        """A price, if it can be added to others."""
+        if max(map(places_of, price.amounts)) > _MOST_PLACES:  # some may be zeros
+            price = price._replace(amounts=tuple(map(plain, price.amounts)))
+            if max(map(places_of, price.amounts)) > _MOST_PLACES:
+                return Refused(f"charged to more than {_MOST_PLACES} decimals, which cannot be added", NOT_ADDED)
+        if price.currency != self._currency:
+            return Refused(f"charged in {price.currency}, and amounts are added in {self._currency}", NOT_ADDED)
+        return price
+
+    def _lines(self, shape: UsageShape) -> tuple[PricedLine, ...]:
+        """The lines of a shape that sums only requests, quoted again, and one for what its rounding adds or takes."""
+        return charged_lines(self.quote(shape))
+
+    def _request_of(self, shape: UsageShape) -> ShapeRequest:
+        try:
+            return request_of(shape, self._predicates.counts)
+        except ValueError as error:
+            raise QuoteError(INVALID, [(("source",), str(error))]) from None
+
+    def _quote(self, given: ShapeRequest, type_: str | None) -> Quote:
+        if type_ == "video":
+            del given.usage["type"]
+            return self._prices.quote_video(given.usage, source=given.source)
+        return self._prices.rate(given.usage)
+
+    def _of_quantity(self, none: dict[str, Any], name: str) -> PricedShape:
+        """Price a shape with one summed quantity, of a usage that has none of it."""
+        shape = self._prices.rates_of(none, [name])
+        lines = [_line(line, 0) for line in shape.lines if line.amount]
+        lines += [_line_of(rate, 1) for rate in shape.rates[name]]
+        return _sum(lines, shape.metered.model.currency)
+
+    def _with_counts(self, price: PricedShape, none: dict[str, Any], counted: Iterable[tuple[int, str]]) -> PricedShape:
+        """A price and the rates of counts by meter, of a usage that has none of what is summed."""
+        layout = LAYOUTS[none["type"]]
+        first = 1 + len(self._predicates.buckets.names if layout.buckets else layout.quantities)
+        meters = {f"counts.{meter}": first + number for number, meter in counted}
+        rates = self._prices.rates_of(none, meters).rates
+        lines = [_line_of(rate, number) for meter, number in meters.items() for rate in rates[meter]]
+        return _sum((*price.lines, *lines), price.currency)
+
+    def _with_tokens(self, usage: Mapping[str, Any], number: int) -> PricedShape:
+        """Price the buckets of tokens at the tier of the prompt, and the searches, which are charged per request.
+
+        `number` is that of the predicates.
+        """
+        tier, used = self._predicates.split(usage["type"], number)
+        plain = {name: value for name, value in usage.items() if name not in _SEARCHED}
+        key, searched = (tier, used, *((name, _hashable(value)) for name, value in plain.items())), None
+        # A name that is not a model's may have parameters of a search behind it.
+        if len(plain) != len(usage) or usage.get("model") not in self._prices.tables.models:
+            searched = self._prices.rate({**usage, **self._together(self._prompt_in(tier, usage, used), used)})
+        if key not in self._tokens:
+            self._tokens[key] = self._rates(plain, tier, used)
+        price, skus = self._tokens[key]
+        if searched is None:
+            return price
+        lines = [_line(line, 0) for line in searched.lines if line.sku not in skus]
+        return _sum((*lines, *price.lines), price.currency)
+
+    def _rates(self, usage: dict[str, Any], tier: int, used: frozenset[str]) -> _Tokens:
+        """Ask for the rates of the buckets at a tier, and under the conditions of a usage.
+
+        Raises `QuoteError` if a used bucket has no price.
+        """
+        model = usage.get("model")
+        if isinstance(model, str) and (plain := self._prices.plain_name(model)) != model:
+            usage = usage | {"model": plain}
+        # With the lines of the shortest prompt, also where the rows have no own tokens of it: they are not of searches.
+        together = self._prices.rate({**usage, **self._together(self._prompt_in(tier, usage, used), used)})
+        shortest, numbers = self._predicates.prompt_in(tier), self._numbers(usage["type"], tier, used)
+        none = usage | self._counted({PROMPT: 0, COMPLETION: 0}, used)
+        shape = self._prices.rates_of(none, numbers, prompt=shortest)
+        for bucket in numbers.keys() - shape.rates.keys():
+            counts = self._prices.tables.meters.counts_in(bucket, 1, shortest)
+            self._prices.rate({**usage, **self._counted(counts, used)})  # raises, as it has no price
+        lines = [_line(line, 0) for line in shape.lines]
+        lines += [_line_of(rate, number) for name, number in numbers.items() for rate in shape.rates[name]]
+        skus = {line.sku for line in together.lines} | {line.sku for line in lines}
+        return _Tokens(_sum(lines, together.currency), frozenset(skus))
+
+    def _numbers(self, type_: str, tier: int, used: frozenset[str]) -> dict[str, int]:
+        """The buckets with a rate, and their numbers: of the completion alone where prompts have no tokens."""
+        unused, buckets = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.buckets
+        return {
+            name: number
+            for number, name in enumerate(buckets.names, 1)
+            if name not in unused and (self._predicates.prompt_in(tier) or buckets.in_completion(name))
+        }
+
+    def _prompt_in(self, tier: int, usage: Mapping[str, Any], used: frozenset[str]) -> int:
+        """The shortest prompt of the tier; 0 for rows without own tokens of the prompt where these have no price."""
+        prompt = self._predicates.prompt_in(tier)
+        if PROMPT in self._predicates.lacking.get(usage["type"], ()) and PROMPT not in used:
+            try:
+                self._prices.rate({**usage, **self._counted({PROMPT: prompt, COMPLETION: 0}, used)})
+            except QuoteError:
+                return 0
+        return prompt
+
+    def _together(self, prompt: int, used: frozenset[str]) -> dict[str, Any]:
+        """Count one token of each of these buckets: what is refused of it, is refused of all such rows."""
+        buckets, counts = self._predicates.buckets, {PROMPT: 0, COMPLETION: 0}
+        for name in buckets.names:
+            for each in (name, *buckets.wholes[name]) if name in used else ():
+                counts[each] = counts.get(each, 0) + 1
+        counts[PROMPT] = max(counts[PROMPT], prompt)
+        return self._counted(counts, used)
+
+    def _counted(self, counts: dict[str, int], used: frozenset[str]) -> dict[str, Any]:
+        """Inclusive counts as the rows have them: as `usage`, or by bucket."""
+        by_bucket = BY_BUCKET in used or not self._predicates.in_usage
+        return {"tokens": counts} if by_bucket else usage_of_buckets(counts)
+
+
+def has_wrong_tokens(shape: UsageShape) -> bool:
+    """Whether the counts of tokens of a shape are wrong by themselves, so that every card refuses its rows."""
+    layout = LAYOUTS.get(shape.type or "")
+    if not (layout and layout.buckets and shape.irregular):
+        return False
+    usage, problems = request_of(shape).usage, list[Any]()
+    if "usage" in usage:  # which has flat counts alone, so that no condition of a model is within it
+        read_tokens(usage["usage"], problems, shape.type == "text", {}, {})
+    return bool(problems)
+
+
+def _hashable(value: Any) -> Any:
+    """A value of a usage as part of a key."""
+    return tuple(value.items()) if value.__class__ is dict else value
+
+
+def charged_lines(quote: Quote) -> tuple[PricedLine, ...]:
+    """The lines of what each request is charged, and one for what the rounding of its total adds or takes."""
+    lines = [_line(line, 0) for line in quote.lines]
+    if quote.total != quote.exact:
+        rounding = EXACT.subtract(quote.total, quote.exact)
+        lines.append(PricedLine(ROUNDING_PART, "", "", rounding, 0, rounding))
+    return tuple(lines)
+
+
+def _line(line: LineItem, number: int) -> PricedLine:
+    """A line of a quote, per one of what `number` numbers."""
+    rate = line.rate
+    return PricedLine(
+        rate.sku, rate.source, rate.unit, rate.unit_rate, number, line.amount, line.quantity, None, rate.factors
+    )
+
+
+def _line_of(rate: LineRate, number: int) -> PricedLine:
+    """The line of one of what `number` numbers."""
+    return _line(LineItem(rate, 1, rate.price(1)), number)
+
+
+def _sum(lines: Iterable[PricedLine], currency: str) -> PricedShape:
+    found = tuple(lines)
+    last = max((line.number for line in found), default=0)
+    amounts = (total([line.amount for line in found if line.number == number]) for number in range(1 + last))
+    return PricedShape(tuple(amounts), found, currency)

@@ -1,0 +1,113 @@
+"""What a simulation compares: the current prices and each candidate, or `as-billed`, what a bill charged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from ratecard.base.errors import TableError
+from ratecard.base.instants import utc
+from ratecard.candidates.file import read_candidate
+from ratecard.card import RateCard, load_rate_card
+from ratecard.changes.sides import Side, SideError, Stack, named, side_of
+from ratecard.load.revision import RevisionError
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.prices.costs import CardCosts, Costs, read_costs, share_costs
+
+AS_BILLED, OWN_DATE = "as-billed", "each row's own date"
+
+
+@dataclass(frozen=True, slots=True)
+class AsBilled(Side):
+    """What the rows of a billing export say was charged. Its card says under which prices they were billed."""
+
+    @property
+    def has_rates(self) -> bool:
+        """The amounts of a bill are its own."""
+        return False
+
+
+# A folder, a candidate file, a git revision or a date, as a word; or any of them as what it is.
+Specification = str | Path | date | datetime | RateCard | Side
+
+
+def sides(current: Specification | None, candidates: Sequence[Specification], tables: Path | None) -> tuple[Side, ...]:
+    """The current side and every candidate. Raises `SimulationError` for what names no prices.
+
+    A candidate is laid over the current card. Where the current prices are those of one instant, the candidate's are
+    those of its first day, or of that instant if that is later.
+    """
+    base = Side(OWN_DATE, load_rate_card(tables)) if current is None else _side(current, tables, None)
+    found = [base, *against(base, candidates, tables)]
+    labels = [side.label for side in found]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise SimulationError(f"'{twice}' is compared with itself; name each side once")
+    return tuple(found)
+
+
+def against(base: Side, candidates: Sequence[Specification], tables: Path | None = None) -> list[Side]:
+    """The candidates beside a current side."""
+    return [_side(candidate, tables, base) for candidate in candidates]
+
+
+def costs_of(given: "Specification | Costs | None", compared: Sequence[Side], tables: Path | None) -> Costs | None:
+    """What we pay: a share (`60%`), a CSV file, or prices; a candidate is laid over the current ones.
+
+    Prices count at the instant of the side that they are compared with; those of a date at that. Raises
+    `SimulationError`.
+    """
+    if given is None or isinstance(given, Costs):
+        return given
+    if isinstance(given, (str, Path)):
+        if (share := share_costs(str(given))) is not None:
+            return share
+        if Path(given).suffix.lower() == ".csv" and not Path(given).is_dir():
+            listed = read_costs(Path(given))
+            listed.check([side.card for side in compared])
+            return listed
+        if Path(given).is_file():
+            return _candidate_costs(Path(given), compared)
+    if given == AS_BILLED or isinstance(given, AsBilled):
+        raise SimulationError(f"{AS_BILLED} is what we charge; give what we pay: tables, a candidate, CSV or a share")
+    return CardCosts(_side(given, tables, compared[0]))
+
+
+def _candidate_costs(file: Path, compared: Sequence[Side]) -> Costs:
+    try:
+        effective, card = read_candidate(file).candidate.effective, compared[0].card.with_candidate(file)
+    except TableError as error:
+        raise SimulationError(str(error)) from None
+    for side in compared:
+        if side.at and side.at.astimezone(UTC).date() < effective:
+            words = f"the costs of {file} hold from {effective} on, and {side.label} is priced at {side.at:%Y-%m-%d}"
+            raise SimulationError(f"{words}; give them an earlier effective date")
+    return CardCosts(Side(str(file), card))
+
+
+def _side(given: Specification, tables: Path | None, base: Side | None) -> Side:
+    if isinstance(given, Side):
+        return given
+    if isinstance(given, RateCard):
+        return Side("current" if base is None else f"card {given.digest[:12]}", given)
+    if isinstance(given, date):
+        at = utc(given)
+        return Side(given.isoformat(), load_rate_card(tables), at)
+    if given == AS_BILLED:
+        return AsBilled(AS_BILLED, base.card if base else load_rate_card(tables))
+    try:
+        found = named(str(given), tables)
+        if not isinstance(found, Stack):
+            return side_of(str(given), found, tables)
+    except (SideError, RevisionError) as error:
+        raise SimulationError(str(error)) from None
+    if base is None:
+        raise SimulationError(f"{given} is a candidate, and the current prices are a folder, a revision or a date")
+    if base.at is None:
+        return Side(str(given), found.over(base.card), None, found.candidates)
+    try:
+        day = found.holds(base.at.astimezone(UTC).date())
+    except SideError as error:
+        raise SimulationError(str(error)) from None
+    at = max(base.at, utc(day))
+    return Side(str(given), found.over(base.card), at, found.candidates)

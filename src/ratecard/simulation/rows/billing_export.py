@@ -1,0 +1,425 @@
+"""A billing export as a usage table.
+
+An export is recognised by its columns. All of them can be grouped by; the columns of the type `ledger` are added. JSON
+pages are written to Parquet first, row by row.
+"""
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+import duckdb
+import pyarrow
+from pyarrow import parquet
+
+from ratecard.base.messages import echo
+from ratecard.base.money import (
+    BALANCE_NAME,
+    EXACT,
+    ISO_4217,
+    LINE_PLACES,
+    READING,
+    USD,
+    add,
+    multiply,
+    places_of,
+    plain,
+    text,
+    total,
+)
+from ratecard.ledger.errors import LedgerError
+from ratecard.ledger.files import COLUMNS, PRICES, json_rows
+from ratecard.rating.ledger_entry import worths
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.rows.columns import LEDGER
+from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+from ratecard.tables.limits import NO_LIMITS, Limits, Rates
+
+_NEEDED = ("timestamp", "sku", "amount", "currency")
+_COUNT = ("unit", "units")
+# The names of an export that a simulation reads.
+EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId")
+# What a number of an export may be, to be summed; any other row is priced by itself.
+_PLACES = 18
+_NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
+# What a row of a ledger says.
+CHARGE, DISPUTED, CREDIT = "charge", "disputed", "credit"
+_NOTHING = "CAST(NULL AS VARCHAR)"
+# The charges that several balances paid, each with what all of its rows come to: in the engine, and those that have a
+# row which the engine does not add.
+_PARTS, _ODD_PARTS = "ledger_parts", "ledger_odd_parts"
+# Digits before and after the point of a number that can be priced.
+_MOST_DIGITS, _MOST_PLACES = 15, 18
+
+
+class Export(NamedTuple):
+    """The columns of a billing export by what each is, and all of its columns."""
+
+    named: Mapping[str, str]
+    columns: Sequence[str]
+
+    @classmethod
+    def of(cls, columns: Sequence[str], names: Mapping[str, str]) -> "Export | None":
+        """The export that a table is, by its columns or their mapped names; None for usage, which has a `type`."""
+        own = {name: names.get(name, name) for name in EXPORT_NAMES}
+        named = {name: theirs for name, theirs in own.items() if theirs in columns}
+        is_export = all(name in named for name in _NEEDED)
+        is_export &= all(any(name in named for name in either) for either in (PRICES, _COUNT))
+        return cls(named, columns) if is_export and "type" not in (*columns, *names) else None
+
+    def text(self, name: str) -> str:
+        """A column as text; null where the export has none, and where a cell is empty."""
+        return f"nullif({_text(self.named[name])}, '')" if name in self.named else _NOTHING
+
+    @property
+    def model(self) -> str:
+        """The model: what the notes say, where no column of the export says it."""
+        found = next((self.named[name] for name in ("model", "notes") if name in self.named), None)
+        return _text(found) if found else _NOTHING
+
+    def numbers(self) -> dict[str, str]:
+        """Units, both prices and the amount, as text. The number of units has two names."""
+        units = f"coalesce({', '.join(self.text(name) for name in _COUNT)})"
+        return {"unit": units, **{name: self.text(name) for name in (*PRICES, "amount")}}
+
+
+class _Numbers(NamedTuple):
+    """How many decimals the integers of a ledger's rows have: units and what was charged, and the price."""
+
+    places: int
+    price_places: int
+
+    @property
+    def most(self) -> int:
+        """How far an amount may be from units x price, in these integers: the rounding of a line."""
+        return int(10 ** max(0, self.places + self.price_places - LINE_PLACES)) // 2
+
+    def difference(self, units: str, charged: str) -> str:
+        """What an amount lacks of units x price; NULL: too long."""
+        return f"TRY(abs({units} * whole_rate + {charged} * {10**self.price_places}::HUGEINT))"
+
+
+# Each view reads the one before, so that the engine works out each expression once: the words of a row, then whether
+# the engine adds its numbers, as integers then.
+_WORDS, _ROWS = "ledger_words", "ledger_rows"
+_REGULAR = " AND ".join(
+    f"coalesce(regexp_full_match({each}, '{_NUMBER}'), FALSE)"
+    for each in ("ledger_unit", "ledger_price", "ledger_paid")
+)
+# Whether its signs are those of a refund or a credit.
+_IS_CREDIT = "whole_charged > 0 OR whole_units < 0 OR whole_rate < 0"
+
+
+def ledger_view(
+    connection: duckdb.DuckDBPyConnection, export: Export, table: str, day: str, limits: Sequence[Limits]
+) -> str:
+    """The query that reads a table as a ledger; `limits` say what balances are worth on a `day`.
+
+    Raises `SimulationError` where the table cannot be read.
+    """
+    numbers, currency = export.numbers(), _text(export.named["currency"])
+    unit, dollars, other, amount = numbers.values()
+    # A row has the price of its own currency, and not the other one.
+    codes = ", ".join(map(repr, sorted(ISO_4217)))
+    is_balance = f"regexp_full_match({currency}, '{BALANCE_NAME}') AND {currency} NOT IN ({codes})"
+    # Those that are stated first, as nearly all rows are in one of these.
+    in_dollars = f"({currency} IN ({', '.join(map(repr, (USD, *_balances(limits))))}) OR ({is_balance}))"
+    price = (
+        f"CASE WHEN {in_dollars} THEN CASE WHEN {other} IS NULL THEN {dollars} END"
+        f" ELSE CASE WHEN {dollars} IS NULL THEN {other} END END"
+    )
+    worth, worth_places = _worth(currency, day, limits)
+    # Columns of the export have numbers until the end, because an export may have a column called like one of these.
+    own = "".join(f", {DuckDbSql.quoted(name)} AS own{number}" for number, name in enumerate(export.columns))
+    words = {
+        "request": export.text("requestId"),
+        "sku": _text(export.named["sku"]),
+        "model": export.model,
+        "currency": currency,
+        "unit": unit,
+        "dollars": dollars,
+        "other": other,
+        "price": price,
+        "paid": amount,
+        "worth": worth,
+    }
+    named = ", ".join(f"{each} AS ledger_{name}" for name, each in words.items())
+    _keep_view(connection, _WORDS, f"SELECT {named}{own} FROM {table}")
+    places, price_places, odd = _most_places(connection)
+    _keep_view(
+        connection,
+        _ROWS,
+        f"""
+        SELECT *,
+            CASE WHEN is_regular THEN {_whole("ledger_unit", places)} * {10**worth_places}::HUGEINT END AS whole_units,
+            CASE WHEN is_regular THEN {_whole("ledger_price", price_places)} END AS whole_rate,
+            CASE WHEN is_regular THEN {_whole("ledger_paid", places)} * ledger_worth END AS whole_charged
+        FROM (SELECT *, {_REGULAR} AND ledger_worth IS NOT NULL AS is_regular FROM {_WORDS})""",
+    )
+    whole = _Numbers(places + worth_places, price_places)
+    joined, apart = _keep_parts(connection, whole, worth_places, odd=bool(odd))
+    given = dict(zip(numbers, ("ledger_unit", "ledger_dollars", "ledger_other", "ledger_paid"), strict=True))
+    given |= {"part_unit": "odd_units", "part_amount": "odd_charged"} if apart else {}
+    raw = ", ".join(f"'{name}': {each}" for name, each in given.items())
+    further = [f"own{number} AS {_kept(name)}" for number, name in enumerate(export.columns)]
+    entry = _entry(whole, parts=bool(joined), but="odd_request IS NULL" if apart else "TRUE")
+    return f"""
+        SELECT '{LEDGER}' AS type, ledger_model AS model, {", ".join(further)},
+            ledger_sku, ledger_currency, ledger_price, entry AS ledger_entry,
+            CASE WHEN entry IS NULL THEN to_json({{{raw}}}) END AS ledger_odd,
+            CASE WHEN entry IS NOT NULL THEN CAST(ledger_unit AS DECIMAL(38,{places})) END AS ledger_units,
+            CASE WHEN entry IS NOT NULL THEN CAST(ledger_paid AS DECIMAL(38,{places})) END AS ledger_amount
+        FROM (SELECT *, {entry} AS entry FROM {_ROWS}{joined})"""
+
+
+def _keep_view(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
+    try:
+        connection.execute(f"CREATE OR REPLACE VIEW {name} AS {query}")
+    except duckdb.Error as error:
+        raise SimulationError(f"the usage cannot be read: {error}") from None
+
+
+def number_of(name: str, given: str | None) -> Decimal:
+    """Read a number of a row that is priced by itself. Raises `ValueError` with the name of its field."""
+    if not given:
+        raise ValueError(f"{name}: missing")
+    number = READING.create_decimal(given)
+    if not number.is_finite():
+        raise ValueError(f"{name}: {echo(given)} is not a number")
+    if number.adjusted() >= _MOST_DIGITS or places_of(plain(number)) > _MOST_PLACES:
+        raise ValueError(f"{name}: {echo(given)} has more than {_MOST_DIGITS} digits or {_MOST_PLACES} decimals")
+    return number
+
+
+def entry_of(
+    units: Decimal, price: Decimal, amount: Decimal, worth: Decimal, parts: tuple[Decimal, Decimal] | None = None
+) -> str:
+    """What the numbers of one row say: the same as the query, for a row that is priced by itself.
+
+    `parts`: what all rows of its charge come to, if several balances paid it: units, and the amount at its worth.
+    """
+    if amount > 0 or units < 0 or price < 0:
+        return CREDIT
+    units, charged = parts or (units, multiply(amount, worth))
+    # Exports round a line: an amount may differ from units x price by half of the last place.
+    difference = EXACT.abs(add(multiply(units, price), charged))
+    return CHARGE if multiply(difference, Decimal(2 * 10**LINE_PLACES)) <= 1 else DISPUTED
+
+
+def _entry(whole: _Numbers, *, parts: bool = False, but: str = "TRUE") -> str:
+    """What a row says, in integers: an amount is minus units x price, up to the rounding of a line.
+
+    NULL: its numbers are none, or too long, or it is not to be priced with others.
+    """
+    units, charged = "whole_units", "whole_charged"
+    if parts:
+        units, charged = f"coalesce(part_units, {units})", f"coalesce(part_charged, {charged})"
+    difference = whole.difference(units, charged)
+    return (
+        f"CASE WHEN NOT (is_regular AND {but}) THEN NULL"
+        f" WHEN {_IS_CREDIT} THEN '{CREDIT}'"
+        f" WHEN {difference} <= {whole.most}::HUGEINT THEN '{CHARGE}'"
+        f" WHEN {difference} IS NOT NULL THEN '{DISPUTED}' END"
+    )
+
+
+def _balances(limits: Iterable[Limits]) -> Iterable[str]:
+    """The balances that any of these limits know."""
+    return dict.fromkeys(name for each in limits for name in each.rates.stated)
+
+
+def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]:
+    """What one of a row's currency is worth in that of its price, as an integer of 10^-places; NULL: not stated."""
+    stated = [each.rates for each in limits or (NO_LIMITS,)]
+    places = max(places_of(worth) for rates in stated for worth in worths(USD, rates).values())
+    one = f"{10**places}::HUGEINT"
+
+    def by_balance(rates: Rates) -> str:
+        known = {name: worth for name, worth in worths(USD, rates).items() if name != USD}
+        whole = {name: int(EXACT.scaleb(worth, places)) for name, worth in known.items()}
+        whens = "".join(f" WHEN '{name}' THEN {worth}::HUGEINT" for name, worth in whole.items())
+        unknown = "".join(f" WHEN '{name}' THEN NULL" for name in _balances(limits) if name not in known)
+        return f"CASE {currency}{whens}{unknown} ELSE {one} END" if whens or unknown else one
+
+    if len(set(stated)) == 1:
+        return by_balance(stated[0]), places
+    # As a price book has them: from their day on, and before the first ones the first.
+    dated = "".join(f" WHEN {day} >= DATE '{each.effective}' THEN {by_balance(each.rates)}" for each in limits[:-1])
+    return f"CASE{dated} WHEN {day} IS NOT NULL THEN {by_balance(stated[-1])} END", places
+
+
+def _keep_parts(
+    connection: duckdb.DuckDBPyConnection, whole: _Numbers, worth_places: int, *, odd: bool
+) -> tuple[str, bool]:
+    """Keep what the rows of each charge come to that several balances paid; how to join it, empty if there is none.
+
+    And whether some of them are not added by the engine.
+
+    A further part has no units and an amount; all rows of its request, SKU and price belong together, but refunds.
+    `odd`: whether the engine cannot add the numbers of some row.
+    """
+    further = "ledger_request IS NOT NULL AND TRY_CAST(ledger_unit AS DOUBLE) = 0 AND ledger_paid LIKE '-%'"
+    if not connection.execute(f"SELECT 1 FROM {_WORDS} WHERE {further} LIMIT 1").fetchall():
+        return "", False
+    inner = f"FROM {_ROWS} WHERE is_regular AND ledger_request IS NOT NULL AND NOT ({_IS_CREDIT})"
+    same = "ledger_request, ledger_sku, whole_rate"
+    connection.execute(f"""
+        CREATE OR REPLACE TABLE {_PARTS} AS
+        SELECT ledger_request AS part_request, ledger_sku AS part_sku, whole_rate AS part_rate,
+            sum(whole_units) AS part_units, sum(whole_charged) AS part_charged {inner}
+        AND ({same}) IN (SELECT ({same}) {inner} AND whole_units = 0 AND whole_charged < 0)
+        GROUP BY ALL""")
+    joined = (
+        f" LEFT JOIN {_PARTS} ON part_request = ledger_request AND part_sku = ledger_sku AND part_rate = whole_rate"
+    )
+    # A charge with a row that the engine does not add is not added by it at all; most exports have none.
+    long = whole.difference("part_units", "part_charged")
+    query = f"SELECT 1 FROM (SELECT *, part_rate AS whole_rate FROM {_PARTS}) WHERE {long} IS NULL"
+    odd = odd or bool(connection.execute(query).fetchone())
+    query = f"""
+        SELECT ledger_request, ledger_sku, ledger_price, ledger_unit, ledger_paid, ledger_worth FROM {_WORDS}
+        WHERE (ledger_request, ledger_sku) IN (SELECT (ledger_request, ledger_sku) FROM {_WORDS} WHERE {further})
+        AND (ledger_request, ledger_sku) IN (
+            SELECT (ledger_request, ledger_sku) FROM {_ROWS}{joined} WHERE {_entry(whole, parts=True)} IS NULL)"""
+    found = connection.execute(query).fetchall() if odd else []
+    if not found:
+        return joined, False
+    names = ("odd_request", "odd_sku", "odd_price", "odd_units", "odd_charged")
+    added = [dict(zip(names, each, strict=True)) for each in _added(found, worth_places)]
+    texts = pyarrow.schema([(name, pyarrow.string()) for name in names])
+    connection.register("given_parts", pyarrow.Table.from_pylist(added, texts))
+    connection.execute(f"CREATE OR REPLACE TABLE {_ODD_PARTS} AS FROM given_parts")
+    connection.unregister("given_parts")
+    joined += (
+        f" LEFT JOIN {_ODD_PARTS} ON odd_request = ledger_request AND odd_sku = ledger_sku AND odd_price = ledger_price"
+    )
+    return joined, True
+
+
+def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
+    """What the rows of each request, SKU and price come to: units, and the amount in the currency of the price.
+
+    `rows` have the request, the SKU, the price, units, the amount and 10^`places` times what one of its currency is
+    worth. Neither credits nor rows that are refused by themselves are added.
+    """
+    charges: dict[tuple[str, str, Decimal], list[tuple[str, Decimal, Decimal]]] = {}
+    for request, sku, written, unit, amount, whole in rows:
+        try:
+            price, units, paid = (number_of("", each) for each in (written, unit, amount))
+        except ValueError:
+            continue
+        if whole is not None:
+            worth = EXACT.scaleb(Decimal(whole), -places)
+            charge = charges.setdefault((request, sku, price), [])
+            part = entry_of(units, price, paid, worth) != CREDIT
+            charge.append((written, units, multiply(paid, worth)) if part else (written, Decimal(0), Decimal(0)))
+    for (request, sku, _), parts in charges.items():
+        if not any(amount < 0 and not units for _, units, amount in parts):
+            continue  # no balance ended here: each row is a charge of its own
+        prices, units_of_parts, amounts = zip(*parts, strict=True)
+        sums = [text(total(list(each))) for each in (units_of_parts, amounts)]
+        yield from ([request, sku, price, *sums] for price in dict.fromkeys(prices))
+
+
+def _most_places(connection: duckdb.DuckDBPyConnection) -> list[int]:
+    """How many decimals units and amounts have at most, and prices: no more are kept, so that sums stay short.
+
+    At the end how many rows the engine does not add.
+    """
+    unit, price, paid = (
+        f"coalesce(max(length(rtrim(split_part({each}, '.', 2), '0')))"
+        f" FILTER (regexp_full_match({each}, '{_NUMBER}')), 0)"
+        for each in ("ledger_unit", "ledger_price", "ledger_paid")
+    )
+    try:
+        found: Any = connection.execute(
+            f"SELECT greatest({unit}, {paid}), {price}, count_if(NOT ({_REGULAR})) FROM {_WORDS}"
+        ).fetchone()
+    except duckdb.Error as error:
+        raise SimulationError(f"the usage cannot be read: {error}") from None
+    return list(found)
+
+
+def _whole(number: str, places: int) -> str:
+    """A number as an integer of 10^-places; its further digits are zeros."""
+    digits = f"split_part({number}, '.', 1) || rpad(split_part({number}, '.', 2), {places}, '0')"
+    return f"CAST({digits} AS HUGEINT)"
+
+
+def _kept(name: str) -> str:
+    """The name that a column of the export keeps; one that a ledger has too gets another."""
+    ours = name.lower() in ("type", "model") or name.lower().startswith("ledger_")
+    return DuckDbSql.quoted(f"export_{name.lower()}" if ours else name)
+
+
+def _text(name: str) -> str:
+    return DuckDbSql().text(DuckDbSql.quoted(name))
+
+
+_BATCH = 50_000
+# A number that would be longer than this stays as short as it was: the pricing refuses it, and no memory is filled.
+_LONGEST = 60
+
+
+def are_pages(file: str) -> bool:
+    """Whether a JSON file holds pages or lists of ledger rows, and not one usage a line."""
+    try:
+        with _opened(file) as opened:
+            first = next(json_rows(opened), None)
+            return opened.tell() > 0 if first is None else "sku" in first and any(name in first for name in PRICES)
+    except (LedgerError, UnicodeDecodeError, OSError):
+        return False  # whatever it is, the reader of usage says what is wrong with it
+
+
+def pages_to_parquet(files: Iterable[str], folder: Path) -> list[str]:
+    """The Parquet files that hold the rows of these pages, every value as the text that it is.
+
+    Raises `SimulationError` with the file and the line.
+    """
+    written = [_write(_table([]), folder, "pages")]
+    for number, file in enumerate(files):
+        try:
+            with _opened(file) as opened:
+                rows = map(_flat, json_rows(opened))
+                while batch := list(islice(rows, _BATCH)):
+                    written.append(_write(_table(batch), folder, f"pages-{number}-{len(written)}"))
+        except (LedgerError, OSError, EOFError) as error:
+            raise SimulationError(f"{file}: {error}") from None
+        except UnicodeDecodeError:
+            raise SimulationError(f"{file}: is not UTF-8") from None
+    return written
+
+
+def _opened(file: str) -> TextIO:
+    path, encoding = Path(file), "utf-8-sig"
+    return gzip.open(path, "rt", encoding=encoding) if path.suffix == ".gz" else path.open(encoding=encoding)
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, str | None]:
+    """A row with its details beside it."""
+    details = row.get("inferenceDetails")
+    flat = {name: value for name, value in row.items() if name != "inferenceDetails"}
+    return {name: _text_of(value) for name, value in (flat | (details if isinstance(details, dict) else {})).items()}
+
+
+def _text_of(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, Decimal):
+        return text(value) if value.is_finite() and abs(value.adjusted()) < _LONGEST else str(value)
+    return json.dumps(value, default=str)
+
+
+def _table(rows: list[dict[str, str | None]]) -> pyarrow.Table:
+    names = dict.fromkeys((*COLUMNS, *PRICES, *(name for row in rows for name in row)))
+    return pyarrow.table({name: pyarrow.array([row.get(name) for row in rows], pyarrow.string()) for name in names})
+
+
+def _write(table: pyarrow.Table, folder: Path, name: str) -> str:
+    file = folder / f"{name}.parquet"
+    parquet.write_table(table, file)
+    return str(file)

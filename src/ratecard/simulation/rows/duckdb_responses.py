@@ -1,0 +1,206 @@
+"""A table of responses in a provider's dialect (spans, spend logs) as a table of usage, by a view of DuckDB.
+
+What each count is comes from `requests.dialects`. A count is a column of its own, or a place in a column of objects: a
+struct, a map, or JSON as text. A counter that the dialect does not know is refused for the whole table.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+import duckdb
+
+from ratecard.base.suggestions import did_you_mean
+from ratecard.requests.dialects import DIALECTS, TABLE_DIALECTS, UsageDialect, Way
+from ratecard.requests.token_usage import NO_PRICE, is_counter
+from ratecard.requests.usage_plan import UsagePlan, usage_plan
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.rows.columns import BUCKET_OF, OF_BUCKETS, OF_METERS
+from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+
+_SIMPLE = re.compile(r"[A-Za-z_]\w*")
+_NUMBERS = "('BIGINT', 'UBIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE', 'DECIMAL')"
+
+
+def table_dialect(name: str) -> UsageDialect:
+    """A dialect of tables by its name. Raises `SimulationError` for any other."""
+    if name not in TABLE_DIALECTS:
+        allowed = ", ".join(TABLE_DIALECTS)
+        raise SimulationError(f"dialect is '{name}'. Allowed for a table: {allowed}; others are read by usage_from")
+    return DIALECTS[name]
+
+
+def requests_only(dialect: UsageDialect, columns: Iterable[str]) -> str:
+    """The condition that holds for rows which are requests, and not of a kind that counts those of others again."""
+    name = next((way[-1] for way in dialect.kinds if way[-1] in columns), None)
+    if name is None:
+        return ""
+    kinds = ", ".join(f"'{kind}'" for kind in sorted(dialect.read_kinds))
+    return f'("{name}" is missing or "{name}" in ({kinds}))'
+
+
+def usage_view(
+    connection: duckdb.DuckDBPyConnection, dialect: UsageDialect, declared: Mapping[str, str], table: str
+) -> str:
+    """The query that shows a table of responses as one of usage. Raises `SimulationError` for an unknown counter."""
+    found = _Table(dialect, declared)
+    flat = dialect.prefix and any(name.startswith(dialect.prefix) for name in declared)
+    if not (found.nested or flat):
+        places = ", ".join(".".join(way) for way in dialect.usage)
+        raise SimulationError(f"the usage has none of the counts of its dialect. They are in {places}")
+    found.refuse_unknown(connection, table)
+    return found.view(table)
+
+
+class _Table:
+    """Where a table has what its dialect counts."""
+
+    def __init__(self, dialect: UsageDialect, declared: Mapping[str, str]) -> None:
+        self._dialect, self._declared = dialect, declared
+        self._quoted = DuckDbSql().quoted
+        # The ways to a usage within a column of the table.
+        self.nested = [way for way in dialect.usage if way[0] in declared]
+        # The places that are read in each column of objects: each object is parsed once.
+        self._places: dict[str, list[str]] = {}
+        # Each count that rows may have: its column of text, and what that is made of.
+        ways = {counter.name: self._first(self._ways(counter.paths)) for counter in dialect.counters}
+        self._read = {f"count {name}": given for name, given in ways.items() if given}
+        self._given = {name: self._quoted(f"count {name}") for name, given in ways.items() if given}
+
+    def view(self, table: str) -> str:
+        """The query of the usage table: places of objects, the counts of these, whether they are sound, its columns.
+
+        Each step has columns of its own, so that nothing is evaluated for each of the columns that are made of it.
+        """
+        made = self._columns()
+        sound = " AND ".join(self._sound(usage_plan(self._dialect, self._given))) or "TRUE"
+        objects = {
+            f"places of {column}": f"json_extract_string({self._object(column)}, {list(places)})"
+            for column, places in self._places.items()
+        }
+        steps = (objects, self._read, {"is sound": sound})
+        query = table
+        for step in steps:
+            query = f"(SELECT {', '.join(('*', *self._named(step)))} FROM {query})"
+        replaced = {*BUCKET_OF, *made, *(way[0] for way in self._counted())} & self._declared.keys()
+        replaced |= {name for step in steps for name in step}
+        others = f"* EXCLUDE ({', '.join(map(self._quoted, sorted(replaced)))})"
+        return f"SELECT {', '.join((others, *self._named(made)))} FROM {query}"
+
+    def _named(self, columns: Mapping[str, str]) -> Iterator[str]:
+        return (f"{expression} AS {self._quoted(name)}" for name, expression in columns.items())
+
+    def _columns(self) -> dict[str, str]:
+        """The columns of a usage table that this one lacks, and how each is made of this one's and of the counts."""
+        dialect, counts = self._dialect, dict[str, str]()
+        plan = usage_plan(dialect, self._given)
+        for bucket, names in plan.buckets.items():
+            if len(names) == 1:
+                counts[f"{OF_BUCKETS}.{bucket}"] = self._given[names[0]]
+            elif names:
+                counts[f"{OF_BUCKETS}.{bucket}"] = f"CAST({self._sum(names)} AS VARCHAR)"
+        for counter in dialect.counters:
+            if counter.meter and counter.name in self._given:  # no calls of a tool need no price
+                counts[f"{OF_METERS}.{counter.meter}"] = f"nullif({self._given[counter.name]}, '0')"
+        # A row that lacks a count which all have, or contradicts itself, counts nothing: it has no price, and is not
+        # charged as if it were 0.
+        found = {name: f'CASE WHEN "is sound" THEN {each} END' for name, each in counts.items()}
+        for name, ways in {"model": dialect.model, "timestamp": dialect.moment, **dialect.conditions}.items():
+            if name not in self._declared and (given := self._first(ways)):
+                found[name] = given
+        for way in dialect.kinds:
+            if way[-1] not in self._declared and (given := self._first([way])):
+                found[way[-1]] = given
+        return found
+
+    def _sound(self, plan: UsagePlan) -> Iterator[str]:
+        """What holds of rows that `usage_from` reads: required counts, names that agree, sums, and parts."""
+        yield from (f"{self._given[name]} IS NOT NULL" for name in self._dialect.required if name in self._given)
+        for counter in self._dialect.counters:
+            names = [_whole(each) for way in self._ways(counter.paths) if (each := self._at(way))]
+            if len(names) > 1:
+                every = ", ".join(names)
+                yield f"least({every}) IS NOT DISTINCT FROM greatest({every})"
+        for check in plan.checks:
+            count, limit = _whole(self._given[check.name]), self._sum(check.of)
+            limit += f" - {self._sum(check.less)}" if check.less else ""
+            # A sum is checked in rows that have its last part.
+            last = f" OR {self._given[check.of[-1]]} IS NULL" if check.words and check.of else ""
+            holds = f"0 IN ({count}, {limit})" if check.apart else f"{count} {'=' if check.words else '<='} {limit}"
+            yield f"({count} IS NULL{last} OR {holds})"
+
+    def _sum(self, names: Iterable[str]) -> str:
+        given = (f"coalesce({_whole(self._given[name])}, 0)" for name in names if name in self._given)
+        return f"({' + '.join(given) or '0'})"
+
+    def _counted(self) -> Iterator[Way]:
+        """The ways to its counts, in columns that nothing else of a simulation reads."""
+        return (way for counter in self._dialect.counters for way in self._ways(counter.paths))
+
+    def refuse_unknown(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
+        """Raise `SimulationError` for a counter above 0 that the dialect does not know."""
+        known = [path for each in self._dialect.counters for path in each.paths]
+        names = [".".join(path) for path in known]
+        for name in self._declared:
+            if self._dialect.prefix and name.startswith(self._dialect.prefix) and name not in names:
+                self._refuse(name, names)
+        for column, *within in self.nested:
+            place = _path(within)
+            # A prefix says what is a count: there, texts are numbers as exporters write them.
+            is_text = "FALSE" if self._dialect.prefix else "found.type IN ('VARCHAR', 'BOOLEAN')"
+            is_number = "TRUE" if self._dialect.prefix else f"found.type IN {_NUMBERS}"
+            query = (
+                f"SELECT DISTINCT found.fullkey, {is_text} AS is_text"
+                f" FROM {table}, json_tree({self._object(column)}, '{place}') AS found WHERE {is_text} OR {is_number}"
+                f" AND TRY_CAST(json_extract_string(found.atom, '$') AS DOUBLE) <> 0 ORDER BY 1"
+            )
+            allowed = {_path((*within, *path)) for path in known}
+            for key, is_words in connection.execute(query).fetchall():
+                own = key.removeprefix(f"{place}.").strip('"')
+                priced = own.startswith(self._dialect.prefix) and "cost" not in own
+                priced = priced and own.partition(".")[0].partition("[")[0] not in self._dialect.no_price
+                if is_words and (key in allowed or (priced and any(map(is_counter, own.split("."))))):
+                    raise SimulationError(f"{own}: Expected number, received text or a boolean")
+                if not is_words and key not in allowed and priced:
+                    self._refuse(own, names)
+
+    def _refuse(self, name: str, known: Iterable[str]) -> None:
+        near = did_you_mean(name, known, slip=True)
+        raise SimulationError(f"{name}: {NO_PRICE}.{near} Leave the column out, if it has none")
+
+    def _ways(self, paths: Iterable[Way]) -> Iterator[Way]:
+        """Every way to a count: in a column of objects, or, where names say that they are counts, as a column."""
+        for path in paths:
+            yield from ((*way, *path) for way in self.nested)
+            if self._dialect.prefix:
+                yield path
+
+    def _first(self, ways: Iterable[Way]) -> str:
+        """The first value that a row has at the end of one of these ways, as text; empty if the table has none."""
+        found = [each for way in ways if (each := self._at(way))]
+        return f"coalesce({', '.join(found)})" if found else ""
+
+    def _at(self, way: Way) -> str:
+        column, *within = way
+        if column not in self._declared:
+            return ""
+        if within:
+            places = self._places.setdefault(column, [])
+            if (place := _path(within)) not in places:
+                places.append(place)
+            return f"{self._quoted(f'places of {column}')}[{places.index(place) + 1}]"
+        return f"CAST({self._quoted(column)} AS VARCHAR)"
+
+    def _object(self, column: str) -> str:
+        """A column of objects as JSON."""
+        quoted = self._quoted(column)
+        return quoted if self._declared[column] in ("VARCHAR", "JSON") else f"to_json({quoted})"
+
+
+def _whole(given: str) -> str:
+    """A count as a number whose sums cannot overflow; null for text that is none, which its column refuses."""
+    return f"CAST(TRY_CAST({given} AS BIGINT) AS HUGEINT)"
+
+
+def _path(names: Iterable[str]) -> str:
+    """The place of a value in an object, as DuckDB writes it."""
+    return "".join(("$", *(f".{name}" if _SIMPLE.fullmatch(name) else f'."{name}"' for name in names)))

@@ -1,0 +1,281 @@
+"""Which rows of a usage are simulated: a small language of conditions over its columns, and the days since and until.
+
+    region = 'eu' and (prompt_tokens > 1000 or model in ('a', 'b')) and not customer is missing
+
+It means the same on every engine. A value that is absent, or cannot be compared, is equal to nothing, and neither
+smaller nor greater; `!=` and `not in` are the opposites of `=` and `in`, so that they hold for it.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.rows.columns import DAY
+from ratecard.simulation.workspace.dialect import ColumnType, Dialect
+
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<text>'(?:[^']|'')*')|(?P<quoted>"(?:[^"]|"")+")|(?P<number>-?[0-9]+(?:\.[0-9]+)?)(?![\w.])"""
+    r"""|(?P<name>[^\W\d]\w*)|(?P<sign><=|>=|!=|[=<>(),]))"""
+)
+_ORDERS = ("=", "!=", "<", "<=", ">", ">=")
+_WORDS = ("and", "or", "not", "in", "is", "missing", "true", "false")
+_FLAGS = {"true": True, "false": False}
+# As many digits as the decimals that engines compare.
+_MOST_DIGITS, _MOST_PLACES = 20, 18
+_DEEPEST = 100
+_DATED = ("date", "timestamp")
+_NUMBERS = ("integer", "decimal", "double")
+
+_Value = str | bool | Decimal
+
+
+class Columns(NamedTuple):
+    """How a condition is said to an engine: its dialect, the columns by their names, each quoted and with its type."""
+
+    dialect: Dialect
+    named: Callable[[str], tuple[str, ColumnType]]
+    day: str
+
+
+class Condition(NamedTuple):
+    """A condition as it was written, the columns that it names, and the function that says it to an engine."""
+
+    text: str
+    columns: tuple[str, ...]
+    sql: Callable[[Columns], str]
+
+
+class Chosen(NamedTuple):
+    """The rows that are simulated: where a condition holds, from the day `since` on, before the day `until`."""
+
+    where: Condition | None = None
+    since: date | None = None
+    until: date | None = None
+
+    @classmethod
+    def of(cls, where: str | None, since: date | str | None, until: date | str | None) -> "Chosen":
+        """Read a condition and its dates. Raises `SimulationError` with the place of what cannot be read."""
+        found = cls(read_condition(where) if where is not None else None, _day("since", since), _day("until", until))
+        if found.since and found.until and found.since >= found.until:
+            raise SimulationError(f"no day is since {found.since} and before {found.until}")
+        return found
+
+    def __bool__(self) -> bool:
+        return self != Chosen()
+
+    @property
+    def by_day(self) -> bool:
+        """Whether the rows of some days are left out, so that each must have an instant."""
+        return bool(self.since or self.until) or DAY in self.columns
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the condition names."""
+        return self.where.columns if self.where else ()
+
+    def words(self) -> str:
+        """`where region = 'eu', since 2026-10-01, until 2026-11-01`."""
+        parts = {"where": self.where.text if self.where else None, "since": self.since, "until": self.until}
+        return ", ".join(f"{name} {value}" for name, value in parts.items() if value)
+
+    def sql(self, columns: Columns) -> str:
+        """The rows as a condition of SQL that is true or false, never unknown."""
+        parts = [self.where.sql(columns)] if self.where else []
+        parts += [f"coalesce({columns.day} >= DATE '{self.since}', FALSE)"] if self.since else []
+        parts += [f"coalesce({columns.day} < DATE '{self.until}', FALSE)"] if self.until else []
+        return " AND ".join(parts)
+
+
+def read_condition(text: str) -> Condition:
+    """Read a condition. Raises `SimulationError` with the place of what cannot be read, and what is expected there.
+
+    >>> read_condition("region = 'eu' and not prompt_tokens in (1, 2)").columns
+    ('region', 'prompt_tokens')
+    """
+    reader = _Reader(text)
+    sql = reader.any_of()
+    if reader.here.kind:
+        raise reader.unexpected("and, or, or the end")
+    return Condition(text.strip(), tuple(dict.fromkeys(reader.columns)), sql)
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    place: int
+
+
+Sql = Callable[[Columns], str]
+
+
+class _Reader:
+    """Reads a condition from left to right; `or` binds less than `and`, and that less than `not`."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.columns, self._depth = text, list[str](), 0
+        self._tokens = list(self._split())
+        self._next = 0
+
+    @property
+    def here(self) -> _Token:
+        """What is read next; without a kind: the end."""
+        return self._tokens[self._next]
+
+    def any_of(self) -> Sql:
+        return self._joined("or", self._all_of)
+
+    def _all_of(self) -> Sql:
+        return self._joined("and", self._one)
+
+    def _joined(self, word: str, part: Callable[[], Sql]) -> Sql:
+        parts = [part()]
+        while self._takes(word):
+            parts.append(part())
+        if len(parts) == 1:
+            return parts[0]
+        return lambda columns: "(" + f" {word.upper()} ".join(each(columns) for each in parts) + ")"
+
+    def _one(self) -> Sql:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise SimulationError(f"where: more than {_DEEPEST} conditions are within each other")
+        try:
+            if self._takes("not"):
+                return _not(self._one())
+            if self._takes("("):
+                found = self.any_of()
+                self._needs(")")
+                return found
+            return self._comparison()
+        finally:
+            self._depth -= 1
+
+    def _comparison(self) -> Sql:
+        token = self.here
+        if token.kind not in ("name", "quoted") or (token.kind == "name" and token.text.lower() in _WORDS):
+            raise self.unexpected("a column")
+        self._next += 1
+        name = token.text if token.kind == "name" else token.text[1:-1].replace('""', '"')
+        self.columns.append(name)
+        if self._takes("is"):
+            no = self._takes("not")
+            self._needs("missing")
+            found: Sql = lambda columns: f"({_value(columns, name)} IS NULL)"  # noqa: E731
+            return _not(found) if no else found
+        if self._takes("not"):
+            self._needs("in")
+            return _not(self._listed(name))
+        if self._takes("in"):
+            return self._listed(name)
+        order = self.here.text
+        if order not in _ORDERS:
+            raise self.unexpected(f"one of {' '.join(_ORDERS)}, in, not in, is missing")
+        self._next += 1
+        value = self._literal()
+        if order == "!=":
+            return _not(lambda columns: _compared(columns, name, "=", value))
+        return lambda columns: _compared(columns, name, order, value)
+
+    def _listed(self, name: str) -> Sql:
+        self._needs("(")
+        values = [self._literal()]
+        while self._takes(","):
+            values.append(self._literal())
+        self._needs(")")
+        return lambda columns: "(" + " OR ".join(_compared(columns, name, "=", each) for each in values) + ")"
+
+    def _literal(self) -> _Value:
+        token = self.here
+        if token.kind == "name" and token.text.lower() in _FLAGS:
+            self._next += 1
+            return _FLAGS[token.text.lower()]
+        if token.kind == "text":
+            self._next += 1
+            return token.text[1:-1].replace("''", "'")
+        if token.kind == "number":
+            whole, _, places = token.text.lstrip("-").partition(".")
+            if len(whole.lstrip("0")) > _MOST_DIGITS or len(places.rstrip("0")) > _MOST_PLACES:
+                words = f"at most {_MOST_DIGITS} digits before the point and {_MOST_PLACES} after it"
+                raise SimulationError(f"where: {token.text} has too many digits: {words}")
+            self._next += 1
+            return Decimal(token.text)
+        hint = f". Text is in quotes: '{token.text.strip(chr(34))}'" if token.kind in ("name", "quoted") else ""
+        raise self.unexpected(f"a number, 'text', true or false{hint}")
+
+    def _takes(self, word: str) -> bool:
+        token = self.here
+        found = token.kind in ("name", "sign") and token.text.lower() == word
+        self._next += found
+        return found
+
+    def _needs(self, word: str) -> None:
+        if not self._takes(word):
+            raise self.unexpected(word)
+
+    def unexpected(self, expected: str) -> SimulationError:
+        """What is there instead of what can be."""
+        place, found = self.here.place, f"'{self.here.text}'" if self.here.kind else "the end"
+        return SimulationError(f"where: {self.text.strip()!r}: at character {place}, {found}; expected {expected}")
+
+    def _split(self) -> Iterator[_Token]:
+        place, end = 0, len(self.text.rstrip())
+        while place < end:
+            found = _TOKEN.match(self.text, place)
+            if found is None or found.lastgroup is None:
+                rest = self.text[place:end].lstrip()
+                at = end - len(rest) + 1
+                raise SimulationError(f"where: {self.text.strip()!r}: at character {at}, '{rest[:20]}' cannot be read")
+            yield _Token(found.lastgroup, found[found.lastgroup], found.start(found.lastgroup) + 1)
+            place = found.end()
+        yield _Token("", "", end + 1)
+
+
+def _not(condition: Sql) -> Sql:
+    return lambda columns: f"(NOT {condition(columns)})"
+
+
+def _value(columns: Columns, name: str) -> str:
+    return columns.day if name == DAY else columns.named(name)[0]
+
+
+def _compared(columns: Columns, name: str, order: str, value: _Value) -> str:
+    """A comparison that is false where the column has nothing that can be compared."""
+    left, right = _sides(columns, name, value)
+    return f"coalesce({left} {order} {right}, FALSE)"
+
+
+def _sides(columns: Columns, name: str, value: _Value) -> tuple[str, str]:
+    """The column and the value, each as what both can be compared as. Raises `SimulationError` where they cannot."""
+    dialect = columns.dialect
+    if name == DAY:
+        if not isinstance(value, str):
+            raise SimulationError(f"where: {DAY} is compared with a day in quotes, like '2026-10-01'")
+        return columns.day, f"DATE '{_day(f'where: {DAY}', value)}'"
+    column, type_ = columns.named(name)
+    if type_ in _DATED:
+        raise SimulationError(f"where: '{name}' is a {type_}. Choose by {DAY}, like {DAY} >= '2026-10-01', or by since")
+    if isinstance(value, bool) and type_ in ("boolean", "text"):
+        return f"lower({dialect.digits(column)})", f"'{str(value).lower()}'"
+    if isinstance(value, str) and type_ == "text":
+        return dialect.digits(column), dialect.literal(value)
+    if isinstance(value, Decimal) and type_ in (*_NUMBERS, "text"):
+        return dialect.number(
+            column, type_
+        ), f"CAST('{value:f}' AS {'DOUBLE' if type_ == 'double' else 'DECIMAL(38, 18)'})"
+    given = {bool: "true or false", str: "text", Decimal: "a number"}[type(value)]
+    held = {"boolean": "true or false", "text": "text", "other": "lists or objects"}.get(type_, "numbers")
+    raise SimulationError(f"where: column '{name}' holds {held}, and is compared with {given}")
+
+
+def _day(what: str, given: Any) -> date | None:
+    if given is None or (isinstance(given, date) and not isinstance(given, datetime)):
+        return given
+    try:
+        if isinstance(given, str) and re.fullmatch(r"\d{4}-\d{2}-\d{2}", given, re.ASCII):
+            return date.fromisoformat(given)
+    except ValueError:
+        pass
+    raise SimulationError(f"{what} is {str(given)!r}, and must be a day, like 2026-10-01")

@@ -1,1 +1,0 @@
-"""Usage: which files and rows are read, and how they are grouped by shape."""

@@ -1,0 +1,171 @@
+"""The dialect of DuckDB."""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+
+from ratecard.requests.fields import URL
+from ratecard.simulation.workspace.dialect import (
+    ANY_URL,
+    COUNT,
+    DECIMAL_DIGITS,
+    FIRST_DAY,
+    INSTANT,
+    LAST_DAY,
+    NUMBER,
+    ColumnType,
+)
+
+# Up to here every whole number has a double of its own.
+_EXACT_DOUBLE = 2**53
+_TYPES: dict[str, ColumnType] = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), "integer"),
+    **dict.fromkeys(("UBIGINT", "HUGEINT", "UHUGEINT"), "decimal"),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), "double"),
+    **dict.fromkeys(("VARCHAR", "UUID", '"NULL"'), "text"),
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+}
+_DECIMAL = re.compile(r"DECIMAL\(\d+,(\d+)\)")
+
+
+def column_type(name: str) -> tuple[ColumnType, int]:
+    """What a type of DuckDB is to us, and its decimals."""
+    if found := _DECIMAL.fullmatch(name):
+        return "decimal", int(found[1])
+    if name.startswith("TIMESTAMP"):
+        return "timestamp", 0
+    return ("text" if name.startswith("ENUM") else _TYPES.get(name, "other")), 0
+
+
+# Microseconds.
+_DAY = 86_400_000_000
+_EPOCH = date(1970, 1, 1)
+
+
+class DuckDbSql:
+    """The dialect of DuckDB, and the writer of all groups.
+
+    Its arithmetic raises on overflow; its casts of wide decimals do not round here: each is checked against what it was
+    made of.
+    """
+
+    @staticmethod
+    def quoted(name: str) -> str:
+        return '"{}"'.format(name.replace('"', '""'))
+
+    def text(self, expression: str) -> str:
+        return f"CAST({expression} AS VARCHAR)"
+
+    def whole(self, column: str, type_: ColumnType) -> str:
+        if type_ == "integer":  # two counts of 32 bits may be too large for 32 bits together
+            return f"CAST({column} AS BIGINT)"
+        if type_ == "text":
+            digits = f"TRY_CAST(split_part({column}, '.', 1) AS BIGINT)"
+            return f"CASE WHEN regexp_full_match({column}, '{COUNT}') THEN {digits} END"
+        number = f"TRY_CAST({column} AS BIGINT)"
+        small = f" AND abs({column}) <= {_EXACT_DOUBLE}" if type_ == "double" else ""
+        return f"CASE WHEN {number} = {column}{small} THEN {number} END"
+
+    def exact(self, column: str, type_: ColumnType) -> str:
+        if type_ in ("integer", "decimal"):
+            return column
+        digits = self.text(column)
+        plain = f"regexp_full_match({digits}, '[0-9]{{1,9}}(\\.[0-9]{{1,18}})?')"
+        return f"CASE WHEN {plain} THEN CAST({digits} AS DECIMAL(38,18)) END"
+
+    def digits(self, column: str) -> str:
+        return self.text(column)
+
+    def number(self, column: str, type_: ColumnType) -> str:
+        if type_ == "double":  # engines order NaN above all numbers, and leave it out of what files say of their rows
+            return f"CASE WHEN NOT isnan({column}) THEN CAST({column} AS DOUBLE) END"
+        number = f"TRY_CAST({column} AS DECIMAL(38, 18))"
+        return f"CASE WHEN regexp_full_match({column}, '{NUMBER}') THEN {number} END" if type_ == "text" else number
+
+    @staticmethod
+    def literal(text: str) -> str:
+        return "'{}'".format(text.replace("'", "''"))
+
+    def looked_up(self, text: str, values: Mapping[str, str]) -> str:
+        # Each list of an IN would be joined to every row, also where a CASE does not come to it.
+        listed = ", ".join(f"{self.literal(key)}: {self.literal(value)}" for key, value in values.items())
+        return f"map_extract_value(MAP {{{listed}}}, {text})"
+
+    def total(self, number: str, condition: str, places: int) -> str:
+        if (
+            not places
+        ):  # 128 bits hold the sum of any 64-bit integers, and what does not meet the condition is told apart
+            return f"coalesce(sum({number}), 0)"
+        return f"sum(CASE WHEN {condition} THEN {number} ELSE 0 END)"
+
+    def day(self, column: str, type_: ColumnType) -> str:
+        if type_ == "text":
+            day = f"CAST(TRY_CAST({column} AS TIMESTAMPTZ) AS DATE)"
+            return f"CASE WHEN regexp_full_match({column}, '{INSTANT}') AND {_is_day(day)} THEN {day} END"
+        if type_ == "date":
+            return f"CASE WHEN {_is_day(column)} THEN {column} END"
+        # The day in UTC by arithmetic: a cast asks the time zones, row by row.
+        return f"CAST(make_timestamp({self.instant(column, type_)}) AS DATE)"
+
+    def instant(self, column: str, type_: ColumnType) -> str:
+        # The microseconds that `day` is made of: every row is compared with them, and no day has to be made.
+        if type_ != "timestamp":
+            return self.day(column, type_)
+        first, last = ((day - _EPOCH).days * _DAY for day in (FIRST_DAY, LAST_DAY))
+        instant = f"epoch_us({column})"
+        return f"CASE WHEN {instant} BETWEEN {first} AND {last + _DAY - 1} THEN {instant} END"
+
+    def beginning(self, day: date, type_: ColumnType) -> str:
+        return str((day - _EPOCH).days * _DAY) if type_ == "timestamp" else f"DATE '{day}'"
+
+    def second(self, column: str, type_: ColumnType) -> str:
+        instant = f"epoch_us(TRY_CAST({column} AS TIMESTAMPTZ))" if type_ == "text" else f"epoch_us({column})"
+        second = f"({instant} % {_DAY} + {_DAY}) % {_DAY} // 1000000"  # also before 1970
+        if type_ == "text":
+            return f"CASE WHEN regexp_full_match({column}, '{INSTANT}') THEN {second} END"
+        return "0" if type_ == "date" else second
+
+    def url(self, column: str) -> str:
+        return f"CASE WHEN regexp_matches({column}, '{URL}') THEN '{ANY_URL}' ELSE left({column}, 80) END"
+
+    def given(self, columns: Mapping[str, str]) -> str:
+        return self.record({name: self.text(column) for name, column in columns.items()})
+
+    def record(self, values: Mapping[str, str]) -> str:
+        # Without what is absent: most columns are of other types.
+        parts = ", ".join(f"""'"{name}":' || to_json({value})""" for name, value in values.items())
+        return f"'{{' || concat_ws(',', {parts}) || '}}'"
+
+    def scaled(self, total: str, places: int) -> str:
+        if not places:
+            return f"CAST({total} AS HUGEINT)"
+        return f"CAST(replace(CAST(CAST({total} AS DECIMAL(38,{places})) AS VARCHAR), '.', '') AS HUGEINT)"
+
+    def decimal(self, number: str, places: int) -> str:
+        type_ = f"DECIMAL({DECIMAL_DIGITS},{places})"
+        if not places:
+            return f"CAST({number} AS {type_})"
+        of_text = f"CAST({self.decimal_text(number, places)} AS {type_})"
+        if (digits := DECIMAL_DIGITS - places) < 1:
+            return of_text
+        # A product of decimals is exact, and much faster than text; its digits are those of both factors.
+        short = f"{number} BETWEEN {1 - 10**digits} AND {10**digits - 1}"
+        unit = f"CAST('0.{'0' * (places - 1)}1' AS DECIMAL({places},{places}))"
+        return f"CASE WHEN {short} THEN CAST({number} AS DECIMAL({digits},0)) * {unit} ELSE {of_text} END"
+
+    def decimal_text(self, number: str, places: int) -> str:
+        whole = self.text(number)
+        if not places:
+            return whole
+        digits = self.text(f"abs({number})")
+        padded = f"lpad({digits}, CAST(greatest(length({digits}), {places + 1}) AS INTEGER), '0')"
+        sign = f"CASE WHEN {number} < 0 THEN '-' ELSE '' END"
+        return f"{sign} || rtrim(rtrim({padded}[:-{places + 1}] || '.' || {padded}[-{places}:], '0'), '.')"
+
+    def matches(self, text: str, pattern: str) -> str:
+        return f"regexp_matches({text}, '{pattern}')"
+
+
+def _is_day(day: str) -> str:
+    return f"{day} BETWEEN DATE '{FIRST_DAY}' AND DATE '{LAST_DAY}'"

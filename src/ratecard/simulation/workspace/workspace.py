@@ -1,0 +1,182 @@
+"""One connection of DuckDB with its settings, within a bound on memory; it spills to a folder of its own.
+
+Errors name file, line and reason, without the engine's SQL.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from weakref import finalize
+
+import duckdb
+import numpy
+import pyarrow
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.workspace.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK, SpillFolder
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise `SimulationError` for two columns of one name: engines take one of them, or name the other anew."""
+    known: dict[str, str] = {}
+    for name in names:
+        if (other := known.get(name.casefold())) is not None:
+            raise SimulationError(_one_name(other, name))
+        known[name.casefold()] = name
+
+
+def _one_name(name: str, other: str) -> str:
+    return f"the columns '{name}' and '{other}' have one name, or differ in capitals alone: give them two names"
+
+
+_CSV = re.compile(r"CSV Error on Line: (\d+)\nOriginal Line: .*?\n([^\n]+)\s+Possible ", re.DOTALL)
+_JSON = re.compile(r'Malformed JSON in file "([^"\n]+)", at byte \d+ in line (\d+): ([^\n]+)')
+_TWICE = re.compile(r'has duplicate key "([^"\n]+)"')
+_FILE = re.compile(r"^  file = (.*)$", re.MULTILINE)
+_NO_PARQUET = re.compile("magic bytes|too small to be a Parquet file")
+_COLUMNS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Turn what the engine cannot read into a `SimulationError`."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise SimulationError(f"the usage cannot be read: {_reason(str(error))}") from error
+
+
+def _reason(words: str) -> str:
+    if twice := _TWICE.search(words):
+        return _one_name(twice[1], twice[1])
+    if broken := _JSON.search(words):
+        return f"{broken[1]}, line {_broken_line(broken[1], int(broken[2]))}: {broken[3].rstrip(' .')}"
+    line, file = _CSV.search(words), _FILE.search(words)
+    if line is None:
+        reason = words.splitlines()[0].partition(" Error: ")[2].rstrip(" .") or words
+        return f"{reason}: it is cut off, or no Parquet" if _NO_PARQUET.search(reason) else reason
+    where = f"{file[1] if file else 'CSV'}, line {line[1]}"
+    if counts := _COLUMNS.search(words):
+        return f"{where} has {counts[2]} columns, and the heading {counts[1]}: it may be cut off"
+    return f"{where}: {line[2].rstrip('.')}"
+
+
+def _broken_line(file: str, line: int) -> int:
+    """The line of a file that is no JSON: DuckDB may name the one after it, as it counts the end of the broken one."""
+    with suppress(OSError, UnicodeDecodeError), Path(file).open("rb") as opened:
+        before = next(islice(opened, max(line - 2, 0), None), b"")
+        if line > 1 and before.strip():
+            try:
+                json.loads(before)
+            except ValueError:
+                return line - 1
+    return line
+
+
+class Workspace:
+    """One connection with its settings and a folder to spill to; closing it leaves nothing behind."""
+
+    def __init__(self, memory: str | None = None) -> None:
+        self._tables, self._memory = 0, memory
+        # What ends with it, whatever fails then: when it is closed, forgotten or the process ends.
+        self.at_end = ExitStack()
+        self._end = finalize(self, self.at_end.close)
+        self._folder = SpillFolder()
+        self.at_end.callback(self._folder.remove)
+        self._connection: duckdb.DuckDBPyConnection | None = self.at_end.enter_context(duckdb.connect())
+        settings: dict[str, object] = {
+            "TimeZone": "UTC",
+            "memory_limit": memory or DEFAULT_MEMORY,
+            "temp_directory": str(self._folder.path),
+            "preserve_insertion_order": False,
+            # Nothing is kept, so a checkpoint would be wasted work.
+            "checkpoint_threshold": "1TB",
+            # Each query would read the footers of the same files again.
+            "parquet_metadata_cache": True,
+        }
+        try:
+            for name, value in settings.items():
+                self.connection.execute(f"SET {name} = {value!r}")
+        except duckdb.Error:
+            self.close()
+            if name != "memory_limit":
+                raise
+            words = "is not an amount of memory that can be held. Allowed: such as 4GB, 500MB or 80%"
+            raise SimulationError(f"memory: '{value}' {words}") from None
+        # So that the engine can be asked how far it is; it prints nothing. In Jupyter it refuses without ipywidgets.
+        with suppress(duckdb.InvalidInputException):
+            self.connection.execute("SET enable_progress_bar = true")
+            self.connection.execute("SET enable_progress_bar_print = false")
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The connection. Raises `SimulationError` once the workspace is closed."""
+        if self._connection is None:
+            raise SimulationError("the simulation is closed: ask it before its `with` block ends, or before close()")
+        return self._connection
+
+    def make_room(self) -> None:
+        """Hold less from now on, beside the processes of Spark, where nobody has said how much."""
+        if self._memory is None:
+            self.connection.execute(f"SET memory_limit = '{MEMORY_BESIDE_SPARK}'")
+
+    def another(self) -> duckdb.DuckDBPyConnection:
+        """One more connection, for what is done while this one reads. A time zone is of one connection only."""
+        connection = self.connection.cursor()
+        connection.execute("SET TimeZone = 'UTC'")
+        return connection
+
+    def new_table(self, name: str) -> str:
+        """A name for a table that no other has."""
+        self._tables += 1
+        return f"{name}{self._tables}"
+
+    @property
+    def folder(self) -> Path:
+        """Where this workspace may keep files, until it is closed."""
+        return self._folder.path
+
+    def close(self) -> None:
+        """Free the memory and remove what was spilled."""
+        self._connection = None
+        self._end()
+
+
+def read_columns(
+    connection: duckdb.DuckDBPyConnection, names: Sequence[str], integers: Sequence[str], source: str
+) -> tuple[list[pyarrow.ChunkedArray], list[Any]]:
+    """Columns, and others of integers as arrays: 64 bits hold these nearly always, and no object is made of each."""
+
+    def read(type_: str) -> pyarrow.Table:
+        chosen = ", ".join((*names, *(f"CAST({each} AS {type_})" for each in integers)))
+        return connection.sql(f"SELECT {chosen} {source}").to_arrow_table()
+
+    try:
+        columns = read("BIGINT").columns
+    except duckdb.ConversionException:
+        columns = read("VARCHAR").columns
+    return columns[: len(names)], list(map(integers_of, columns[len(names) :]))
+
+
+def each_once(column: pyarrow.ChunkedArray) -> tuple[list[Any], Any]:
+    """The different values of a column, and for each row the number of its own."""
+    found = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    return found.dictionary.to_pylist(), _numbers([found.indices])
+
+
+def integers_of(column: pyarrow.ChunkedArray) -> Any:
+    """Integers as an array, which the engine gives as text where 64 bits are too few for some of them."""
+    if pyarrow.types.is_integer(column.type):
+        return _numbers(column.chunks).astype(numpy.int64)
+    found = numpy.empty(len(column), object)
+    found[:] = list(map(int, column.to_pylist()))
+    return found
+
+
+def _numbers(parts: Sequence[pyarrow.Array]) -> Any:
+    """Integers by way of their buffers: `to_numpy` would import pandas first where there is one."""
+    return numpy.concatenate([numpy.from_dlpack(each) for each in parts] or [numpy.empty(0, numpy.int64)])
