@@ -19,7 +19,7 @@ from ratecard.rating.quote import MINIMUM, Estimate, LineRate, Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID, Body, read_body
 from ratecard.requests.metered import usage_keys, usage_problems
-from ratecard.requests.service_parameters import plain_name, split_model
+from ratecard.requests.service_parameters import Suffix, plain_name, split_model
 from ratecard.requests.usage import RATED, AnyUsage, read_usage
 from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
@@ -58,7 +58,7 @@ def deprecation_of(model: Model[Any], moment: date) -> Deprecation | None:
 
 
 # The parameters of a model's name without a suffix.
-_NO_SUFFIX: dict[str, Any] = {}
+_NO_SUFFIX: Suffix = ()
 _VIDEO_KEYS = usage_keys(FIELD_ORDER)
 
 AnyPricer = TypeVar("AnyPricer", VideoPricer, Rater)

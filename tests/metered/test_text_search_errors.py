@@ -93,7 +93,6 @@ def test_everything_wrong_is_told_at_once(prices: PriceBook) -> None:
         ("disable_thinking=true&enable_web_search=on", {}, 1),
         ("enable_web_search=on&enable_x_search=true", {}, 0),
         ("enable_web_search=on&enable_x_search=true", {"enable_x_search": False}, 1),
-        ("enable_web_search=off&enable_web_search=on", {}, 1),
         ("character_slug=alan:turing&enable_web_search=on", {}, 1),
         ("disable_thinking=true:enable_web_search=on", {}, 1),
         ("enable_web_search=on:character_slug=alan:turing", {}, 1),

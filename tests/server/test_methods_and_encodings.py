@@ -178,3 +178,34 @@ def test_a_body_is_decoded_where_a_host_adds_dependencies(card: ratecard.RateCar
             precise = b'{"model": "openai/whisper-large-v3", "seconds": 0.1234567890123456789}'
             assert post(client, precise, "/api/v1/rate").json()["lines"][0]["quantity"] == "0.1234567890123456789"
             assert post(client, b"{", "/api/v1/rate").status_code == 400
+
+
+FIGURES = "application/openmetrics-text; version=1.0.0"
+PLAIN, NOT_OFFERED = "text/plain; version=0.0.4", "a/b, "
+
+
+@pytest.mark.parametrize(
+    ("accept", "media_type"),
+    [
+        (FIGURES, FIGURES),
+        (NOT_OFFERED * 100 + FIGURES, FIGURES),
+        (f"{FIGURES}, {'a/b, ' * 1000}", FIGURES),
+        # Only 1024 characters are read, and no part of the range that goes beyond them.
+        (NOT_OFFERED.ljust(1024 - len(FIGURES)) + FIGURES, FIGURES),
+        (NOT_OFFERED.ljust(1024 - len(FIGURES)) + FIGURES + ", a/b", FIGURES),
+        (NOT_OFFERED.ljust(1025 - len(FIGURES)) + FIGURES, PLAIN),
+        (NOT_OFFERED.ljust(1024 - len(FIGURES)) + FIGURES + "9", PLAIN),
+        (NOT_OFFERED * 1000 + FIGURES, PLAIN),
+        (NOT_OFFERED * 1000 + FIGURES + ", a/b", PLAIN),
+        *((f"{kind}; version={version}", PLAIN) for kind in ("text/plain", "application/openmetrics-text")
+          for version in ("abc", "1.", "1.x", "-1", "²", "x" * 5000)),
+        ("", PLAIN),
+        (",;=,", PLAIN),
+    ],
+)  # fmt: skip
+def test_metrics_are_in_the_form_that_the_beginning_of_accept_asks_for(
+    client: Any, accept: str, media_type: str
+) -> None:
+    answer = client.get("/metrics", headers={"accept": accept.encode("latin-1")})
+    assert (answer.status_code, answer.headers["content-type"].startswith(media_type)) == (200, True)
+    assert b"ratecard_" in answer.content

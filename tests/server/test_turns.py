@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from ratecard.service.turns import _MOST_NEW, _TURN, LoopTurns
+from ratecard.service.turns import _MOST_NEW, _NEW, _TURN, LoopTurns
 
 
 class Client:
@@ -65,6 +65,18 @@ def test_a_flood_of_new_ones_does_not_keep_others_out() -> None:
     assert "other" in order(wait, 2)
 
 
+def test_of_many_new_ones_those_who_came_first_do_not_wait_for_all_behind_them() -> None:
+    names = [str(number) for number in range(500)]
+    assert "0" in order(lambda turns, log: [Client(turns, log, name) for name in names], 1)
+
+
+def test_a_connection_is_new_for_a_few_turns_only() -> None:
+    def wait(turns: LoopTurns, log: list[str]) -> list[Client]:
+        return [*(Client(turns, log, "once") for _ in range(10)), Client(turns, log, "busy", goes=100)]
+
+    assert [name for name in order(wait) if name != "|"].index("once") == _NEW
+
+
 def test_accepting_connections_lets_others_go_on_now_and_then() -> None:
     log: list[str] = []
 
@@ -79,3 +91,4 @@ def test_accepting_connections_lets_others_go_on_now_and_then() -> None:
     asyncio.run(run())
     assert log.count("one") == 3
     assert log.index("one") > 3
+    assert log[-1] == "|"  # it did not wait for the last that was accepted

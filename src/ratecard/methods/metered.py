@@ -10,6 +10,7 @@ from ratecard.rating.compiling import slug
 from ratecard.rating.conditions import charge_under, is_plain
 from ratecard.rating.counts import LineCounter, per_unit
 from ratecard.rating.quote import MINIMUM, LineItem, LineRate, PricedVersion, Quote
+from ratecard.requests.service_parameters import Suffix
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
@@ -18,7 +19,7 @@ from ratecard.tables.units import Unit
 from ratecard.tables.version import Model
 
 # The function that a version is compiled into: (usage, parameters in the model's name) -> quote.
-Rater = Callable[[Mapping[str, Any], Mapping[str, Any]], Quote]
+Rater = Callable[[Mapping[str, Any], Suffix], Quote]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.counts import LISTED, count_listed, read_counts
 from ratecard.requests.fields import RequestShape
 from ratecard.requests.metered import UsageSchema
+from ratecard.requests.service_parameters import Suffix
 from ratecard.requests.token_usage import read_conditions
 
 Made = TypeVar("Made")
@@ -41,7 +42,7 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
     lines, wrong = lines_under(metered, kind), wrong_conditions(metered.version, metered.meters)
     meters = {name for reading in readings for name in reading.meters}
 
-    def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
+    def rate(usage: Mapping[str, Any], suffix: Suffix) -> Quote:
         if type_ in _OF_TOKENS and "tokens" in usage:
             usage = _without_no_tokens(usage)
         unpriced: tuple[str, ...] = ()

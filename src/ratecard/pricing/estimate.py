@@ -17,7 +17,7 @@ from ratecard.rating.tokens import unpriced_tokens
 from ratecard.requests.body import INVALID
 from ratecard.requests.counters import MOST_TOKENS
 from ratecard.requests.counts import read_counts
-from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
+from ratecard.requests.service_parameters import SEARCHES, Suffix, billed_searches, read_parameters
 from ratecard.requests.token_usage import count_messages
 from ratecard.tables.limits import Limits
 from ratecard.tables.meters import COMPLETION, PROMPT
@@ -33,7 +33,7 @@ class EstimateRequest(NamedTuple):
 
     prompt_tokens: int
     max_completion_tokens: int
-    suffix: Mapping[str, Any]
+    suffix: Suffix
     service_parameters: Mapping[str, Any]
     web_search_requests: int | None
     scraped_urls: int | None

@@ -18,7 +18,7 @@ from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.counters import MOST_TOKENS, path_of, path_of_bucket
 from ratecard.requests.counts import LISTED, Meterage, count_listed, read_counts
 from ratecard.requests.metered import usage_keys, usage_problems
-from ratecard.requests.service_parameters import NO_PARAMETERS, SEARCHES, billed_searches, read_parameters
+from ratecard.requests.service_parameters import NO_PARAMETERS, SEARCHES, Suffix, billed_searches, read_parameters
 from ratecard.requests.token_usage import (
     NO_PRICE,
     NO_TOKENS,
@@ -62,7 +62,7 @@ def price_text(
     of_searches = frozenset((*own, "counts"))
     further_surcharges, wrong = surcharges.keys() - SEARCHES.keys(), wrong_conditions(metered.version, metered.meters)
 
-    def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
+    def rate(usage: Mapping[str, Any], suffix: Suffix) -> Quote:
         problems: Problems = []
         stated: dict[str, str] = {}
         given = usage.get("usage", _LEFT_OUT)
@@ -186,7 +186,7 @@ _NO_COUNTS: dict[str, int | Decimal] = {}
 
 def _read_searches(
     usage: Mapping[str, Any],
-    suffix: Mapping[str, Any],
+    suffix: Suffix,
     searched: int | None,
     counted: Mapping[str, int | Decimal],
     supported: frozenset[str],

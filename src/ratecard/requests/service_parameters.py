@@ -1,6 +1,7 @@
 """Read the `service_parameters` of a text request (in its body, or its model's name), and the searches to bill."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple, get_args
 
@@ -28,6 +29,8 @@ SEARCHES = {
     "web_scraping": ("scraped_urls", "enable_web_scraping"),
     "x_search": ("x_search_results", "enable_x_search"),
 }
+# The parameters in a model's name, in order; what has no `=` is no parameter, and its value is None.
+Suffix = tuple[tuple[str, Any], ...]
 _BOOLEANS = {"true": True, "false": False}
 # The `:` before a parameter with its value.
 _PARAMETER = re.compile(":(?=[^:&=]*=)")
@@ -55,32 +58,30 @@ def plain_name(tables: Tables, name: str) -> str:
     return plain
 
 
-def split_model(name: str) -> tuple[str, dict[str, Any]]:
+def split_model(name: str) -> tuple[str, Suffix]:
     """Split a model's name into the model and the parameters of its suffix `:<parameter>=<value>`.
 
     Parameters are joined by `&` or `:`. A `:` begins a parameter if `=` follows; else it is part of the name or value
     before it. Only a name that no model has is split.
 
     >>> split_model("zai-org-glm-5-2:enable_web_search=on&disable_thinking=true")
-    ('zai-org-glm-5-2', {'enable_web_search': 'on', 'disable_thinking': True})
+    ('zai-org-glm-5-2', (('enable_web_search', 'on'), ('disable_thinking', True)))
     >>> split_model("zai-org-glm-5-2:enable_web_search=on:character_slug=alan:turing")
-    ('zai-org-glm-5-2', {'enable_web_search': 'on', 'character_slug': 'alan:turing'})
-
-    What has no `=` is no parameter: its value is None.
+    ('zai-org-glm-5-2', (('enable_web_search', 'on'), ('character_slug', 'alan:turing')))
     """
     model, *parts = _PARAMETER.split(name)
     if not parts:  # what follows the first `:` is refused by name
         model, _, suffix = name.partition(":")
         parts = [suffix]
-    parameters: dict[str, Any] = {}
+    parameters = list[tuple[str, Any]]()
     for part in filter(None, "&".join(parts).split("&")):
         parameter, stated, value = part.partition("=")
         expected = PARAMETERS.get(parameter)
         if expected is None and not stated:
-            parameters[parameter] = None
+            parameters.append((parameter, None))
         else:
-            parameters[parameter] = _BOOLEANS.get(value, value) if isinstance(expected, Boolean) else value
-    return model, parameters
+            parameters.append((parameter, _BOOLEANS.get(value, value) if isinstance(expected, Boolean) else value))
+    return model, tuple(parameters)
 
 
 class Parameters(NamedTuple):
@@ -104,22 +105,27 @@ class Parameters(NamedTuple):
 NO_PARAMETERS = Parameters({}, ())
 
 
-def read_parameters(given: object, suffix: Mapping[str, Any], problems: Problems) -> Parameters:
+def read_parameters(given: object, suffix: Suffix, problems: Problems) -> Parameters:
     """Read the parameters of a request; those of the body win over the suffix of the model's name.
 
-    A name that is not known is no problem: the API passes it through. It is listed as it is, at most 20 of them.
+    A name that is not known is no problem: the API passes it through. It is listed as it is, at most 20 of them. One
+    that the suffix gives twice is a problem, whether it is known or not: nothing says which of the two counts.
     """
     own = mapping_of(given)
     if own is None:
         problems.append((("service_parameters",), wrong_type("object", given)))
         own = {}
-    for name in [name for name, value in suffix.items() if value is None][:MOST_PROBLEMS]:
+    in_name = dict(suffix)
+    for name in [name for name, value in in_name.items() if value is None][:MOST_PROBLEMS]:
         near = did_you_mean(name, PARAMETERS)
         problems.append((("model",), f"Unrecognized parameter in the model name: '{echo(name)}'.{near}"))
+    counts = Counter(name for name, value in suffix if value is not None)
+    for name in [name for name, count in counts.items() if count > 1][:MOST_PROBLEMS]:
+        problems.append((("model",), f"Parameter given twice in the model name: '{echo(name)}'. Give it once"))
     parameters: dict[str, Any] = {}
-    wrong = field_problems({**suffix, **own}, PARAMETERS, parameters)
+    wrong = field_problems({**in_name, **own}, PARAMETERS, parameters)
     problems += [(("service_parameters", *path), message) for path, message in wrong]
-    return Parameters(parameters, field_names(name for name in {**suffix, **own} if name not in PARAMETERS))
+    return Parameters(parameters, field_names(name for name in {**in_name, **own} if name not in PARAMETERS))
 
 
 def billed_searches(counts: Mapping[str, int], parameters: Mapping[str, Any]) -> dict[str, int]:

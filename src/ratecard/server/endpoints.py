@@ -113,8 +113,18 @@ def metrics_routes(routes: APIRouter, service: Service) -> None:
         if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
             registry = CollectorRegistry()
             MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        encode, media_type = choose_encoder(request.headers.get("accept", "")[:_MOST_ACCEPT])
+        encode, media_type = _encoder_for(request.headers.get("accept", ""))
         return Response(encode(registry), headers={"Content-Type": media_type})
+
+
+def _encoder_for(accept: str) -> tuple[Callable[[CollectorRegistry], bytes], str]:
+    """Return the encoder of the first range that it has, and its media type; that of plain text where none is read."""
+    if len(accept) > _MOST_ACCEPT:  # a range that is cut could say another version
+        accept = accept[: _MOST_ACCEPT + 1].rpartition(",")[0]
+    try:
+        return choose_encoder(accept)
+    except (TypeError, ValueError):  # a version that is no number
+        return choose_encoder("")
 
 
 _OK = b'{"status":"ok"}'
