@@ -21,7 +21,7 @@ from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.answers.tornado import tornado
 from ratecard.simulation.answers.volume import read_elasticity
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.groups.engines import writable
+from ratecard.simulation.groups.engines.engine import writable
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.prices.remap import Remapping
 from ratecard.simulation.prices.sides import AS_BILLED, costs_of, sides

@@ -20,7 +20,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.workspace.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK, SpillFolder
 
 
-def check_names(names: Iterable[str]) -> None:
+def check_column_names(names: Iterable[str]) -> None:
     """Raise `SimulationError` for two columns of one name: engines take one of them, or name the other anew."""
     known: dict[str, str] = {}
     for name in names:
