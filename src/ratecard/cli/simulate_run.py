@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, NamedTuple
 
 import click
@@ -58,6 +59,7 @@ class SimulateOptions(NamedTuple):
     max_rise: Fraction | None
     tornado: Fraction | None
     locale: Locale
+    show_sql: bool
     command: str
     # Further arguments of `simulate`.
     settings: Mapping[str, Any]
@@ -84,6 +86,8 @@ def run(asked: SimulateOptions) -> None:
             stack.enter_context(writable(asked.places, asked.settings["master"]))
         with progress() as begin:
             simulation = stack.enter_context(_simulated(asked, compared, costs, begin))
+            if asked.show_sql:
+                stack.callback(_show_sql, simulation)
             if not simulation.priced:
                 raise SimulationError(simulation.unpriced_text())
             if asked.tornado is not None:
@@ -109,6 +113,12 @@ def run(asked: SimulateOptions) -> None:
     if crossed:
         tell_beyond(report, limits, crossed)
         raise SystemExit(1)
+
+
+def _show_sql(simulation: Simulation) -> None:
+    """Print what the engine has run, as it can be run by hand."""
+    for statement in simulation.sql:
+        click.echo(f"{dedent(statement).strip().removesuffix(';')};\n", err=True)
 
 
 def _tornado(asked: SimulateOptions, simulation: Simulation, begin: Any) -> None:

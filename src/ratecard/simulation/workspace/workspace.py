@@ -107,10 +107,17 @@ class Workspace:
                 raise
             words = "is not an amount of memory that can be held. Allowed: such as 4GB, 500MB or 80%"
             raise SimulationError(f"memory: '{value}' {words}") from None
+        self.connection.execute("CALL enable_logging('QueryLog')")
         # So that the engine can be asked how far it is; it prints nothing. In Jupyter it refuses without ipywidgets.
         with suppress(duckdb.InvalidInputException):
             self.connection.execute("SET enable_progress_bar = true")
             self.connection.execute("SET enable_progress_bar_print = false")
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """The statements of SQL that have run here, in their order; a mark `?` stands for a value that was given."""
+        kept = "SELECT message FROM duckdb_logs WHERE type = 'QueryLog' AND message NOT ILIKE '%duckdb_logs%'"
+        return tuple(message for (message,) in self.connection.execute(f"{kept} ORDER BY timestamp").fetchall())
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
