@@ -119,6 +119,10 @@ class Workspace:
         kept = "SELECT message FROM duckdb_logs WHERE type = 'QueryLog' AND message NOT ILIKE '%duckdb_logs%'"
         return tuple(message for (message,) in self.connection.execute(f"{kept} ORDER BY timestamp").fetchall())
 
+    def forget_statements(self) -> None:
+        """Keep no statement that has run until now: who tries prices all day runs many."""
+        self.connection.execute("CALL truncate_duckdb_logs()")
+
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
         """The connection. Raises `SimulationError` once the workspace is closed."""
