@@ -59,6 +59,7 @@ FIXES = {
     r"^write both": "Do as it says: one without the other has no meaning.",
     r"is not a whole number of pixels": "Write whole pixels.",
     r"means a clip of": "Accept every second of the clip's range, or narrow the range.",
+    r"its usage is empty": "Write what a request of this model counts.",
     r"the example says": "Work the example out by hand again: correct its total, or the rate.",
     r"file is empty": "Write a family into it, or remove it.",
     r"levels of nesting": "Write it flat: a table needs no more than ten.",

@@ -284,7 +284,7 @@ def test_no_price_is_a_default_in_code() -> None:
     neutral: tuple[object, ...] = (None, (), {}, 0, 1, "exact")
     wrong = {
         f"{charge.__name__}.{name} = {default!r}"
-        for charge in {method.charge for method in METHODS.values()}
+        for charge in set(METHODS.values())
         for name, field in charge.model_fields.items()
         if not field.is_required() and (default := field.get_default(call_default_factory=True)) not in neutral
     }

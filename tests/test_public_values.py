@@ -15,9 +15,9 @@ import ratecard
 from ratecard import PriceBook, RateCard
 from ratecard.changes.sides import Side
 from ratecard.ledger.walk import Page, Walk
-from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.answers.limits import ChangeLimits, beyond
 from ratecard.simulation.answers.tornado import tornado
+from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.simulation import Simulation
 
 WHEN = datetime(2026, 10, 1, tzinfo=UTC)

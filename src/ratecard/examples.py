@@ -20,13 +20,18 @@ from ratecard.tables.video import VideoExample
 
 
 class Worked(NamedTuple):
-    """One example with the total that its rates give, or None and the reason why it has no price."""
+    """One example with the quote that its rates give, or None and the reason why it has no price."""
 
     model: str
     number: int
     example: Example
-    total: Decimal | None
+    quote: Quote | None
     reason: str
+
+    @property
+    def total(self) -> Decimal | None:
+        """The total of the quote."""
+        return self.quote.total if self.quote else None
 
 
 def work(compiler: Compiler) -> Iterator[Worked]:
@@ -46,7 +51,7 @@ def work_version(compiler: Compiler, model: AnyModel, version: Version) -> Itera
             yield Worked(model.model, number, example, None, str(error))
         else:
             lines = "".join(f"\n    {line.sku} {text(line.amount)} ({line.source})" for line in quote.lines)
-            yield Worked(model.model, number, example, quote.total, lines)
+            yield Worked(model.model, number, example, quote, lines)
 
 
 def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:
@@ -77,6 +82,8 @@ def _fault(worked: Worked) -> Fault:
 
 
 def _says(worked: Worked) -> str:
+    if worked.total is None and isinstance(worked.example, UsageExample) and not worked.example.usage:
+        return f"but its usage is empty. Write what a request counts: {worked.reason}"
     if worked.total is None:
         return f"but it is refused: {worked.reason}"
     return f"the rates give {text(worked.total)}:{worked.reason}"

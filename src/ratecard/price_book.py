@@ -389,7 +389,10 @@ class PriceBook(LimitsOfADay):
     def _rate_video(self, usage: Mapping[str, Any]) -> Quote:
         """Rate a video that was made: as a quote of its fields, but other keys are refused."""
         usage = self._of_provider(usage)
-        problems, refused = usage_problems(usage, _VIDEO_KEYS), list[tuple[Path, str]]()
+        conditions = [name for name in self.tables.meters.condition if name in usage and name not in _VIDEO_KEYS]
+        others = {name: value for name, value in usage.items() if name not in conditions}
+        problems, refused = usage_problems(others, _VIDEO_KEYS), list[tuple[Path, str]]()
+        problems += [((name,), "Videos are not priced by conditions. Leave it out") for name in conditions]
         try:
             quote = self.quote_video({name: value for name, value in usage.items() if name in FIELD_ORDER})
         except QuoteError as refusal:

@@ -194,13 +194,13 @@ def test_a_changed_copy_is_checked_and_written() -> None:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("{", "Invalid JSON: Expecting property name"),
-        ("", "Invalid JSON: Expecting value"),
-        ('{"id":"k","id":"k"}', "Invalid JSON: a key is there twice"),
-        ('{"more":NaN}', "Invalid JSON: NaN is not a number"),
-        ('{"more":1e99999999999999999999}', "Invalid JSON: 1e99999999999999999999 is not a number"),
-        ('{"more":' + "[" * 100_000, "Invalid JSON: it is nested too deeply"),
-        (b'{"id":"\xff"}', "Invalid JSON: "),
+        ("{", "The record is not JSON: "),
+        ("", "The record is not JSON: it is empty"),
+        ('{"id":"k","id":"k"}', "The record has the key 'id' twice; keep one"),
+        ('{"more":NaN}', "The record has a number that JSON does not have"),
+        ('{"more":1e99999999999999999999}', "The record has a number that is too large"),
+        ('{"more":' + "[" * 100_000, "The record is not JSON: it is nested too deeply"),
+        (b'{"id":"\xff"}', "The record is not JSON"),
         ('["k"]', "valid dictionary"),
     ],
 )

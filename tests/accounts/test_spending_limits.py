@@ -300,3 +300,11 @@ def test_a_period_contains_its_instant_and_the_next_begins_where_it_ends(instant
         assert start <= instant < end
         assert period_start(period, end) == end
         assert period_end(period, end - timedelta(microseconds=1)) == end
+
+
+@pytest.mark.parametrize("currency", ["usd", "diem"])
+def test_a_negative_usage_raises_no_limit(quote: Quote, currency: str) -> None:
+    """More was refunded in a period than spent: the limit is still the most of a charge."""
+    record = {"consumptionLimits": {currency: "0.10"}, "currentPeriodUsage": {currency: "-100"}}
+    assert not within_limits(quote, record, currency=currency)
+    assert within_limits(quote, record | {"consumptionLimits": {currency: "1000"}}, currency=currency)

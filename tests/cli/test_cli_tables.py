@@ -67,6 +67,34 @@ def test_check_of_sound_tables_counts_them(folder: Path) -> None:
     assert json.loads(words[1].stdout) == {"models": 1, "versions": 1, "examples": 1, "digest": digest}
 
 
+def test_check_says_notes_below_its_verdict_and_fails_by_them_only_where_it_is_strict(folder: Path) -> None:
+    edit(folder, "checked: ", "checked: 2025-01-01 # ")
+    digest = load_rate_card(folder).digest
+    note = "video/ovi.yaml:11: ovi-image-to-video: checked 2025-01-01 is more than 90 days before effective 2025-"
+
+    sent, as_json = run("check", str(folder)), run("check", str(folder), "--json")
+    strict, strict_json = run("check", str(folder), "--strict"), run("check", str(folder), "--strict", "--json")
+
+    assert [each.exit_code for each in (sent, as_json, strict, strict_json)] == [0, 0, 1, 1]
+    verdict, blank, heading, line = sent.stdout.splitlines()
+    assert verdict == f"Sound: 1 model, 1 version, 1 example. Digest {digest}."
+    assert (blank, heading) == ("", "1 note, which fail with --strict alone:")
+    assert line.startswith(f"  {note}")
+    assert [each[: len(note)] for each in json.loads(as_json.stdout)["notes"]] == [note]
+    assert strict.stdout.startswith(note)
+    assert strict.stderr.endswith("\n1 note\n")
+    assert json.loads(strict_json.stdout)["error"] == "1 note"
+
+
+def test_check_shows_the_first_notes_and_says_how_many_more_there_are() -> None:
+    sent, strict = run("check"), run("check", "--strict")
+    notes = strict.stdout.splitlines()
+    _, _, heading, *lines = sent.stdout.splitlines()
+    assert (sent.exit_code, strict.exit_code) == (0, 1)
+    assert heading == f"{len(notes)} notes, which fail with --strict alone:"
+    assert lines == [*(f"  {note}" for note in notes[:5]), f"  and {len(notes) - 5} more: --strict names all"]
+
+
 def test_check_without_a_folder_checks_the_shipped_tables() -> None:
     sent = run("check", "--json")
     assert sent.exit_code == 0

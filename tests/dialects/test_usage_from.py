@@ -341,22 +341,27 @@ def test_conditions_are_those_of_the_response_unless_the_caller_says_others() ->
 
 def test_parts_of_a_stream_are_added_replaced_or_the_last_counts() -> None:
     first, last = CHAT | {"completion_tokens": 1, "total_tokens": 11}, CHAT
-    chunks = [{"model": "gpt-5", "usage": None}, {"model": "gpt-5", "usage": first}, {"usage": last}, {"choices": []}]
+    chunks = [{"model": "gpt-5", "usage": None}, {"model": "gpt-5", "id": "a", "usage": first}]
+    chunks += [{"id": "a", "choices": [{"finish_reason": "stop"}], "usage": last}, {"choices": []}]
     assert tokens("openai", chunks, None) == tokens("openai", iter(chunks), None) == {"input": 10, "output": 5}
     events = [
         {"type": "message_start", "message": {"model": "m", "usage": ANTHROPIC | {"cache_read_input_tokens": 9}}},
         {"type": "ping"},
         {"type": "message_delta", "usage": {"output_tokens": 40}},  # the input was said before
+        {"type": "message_stop"},
     ]
     assert tokens("anthropic", events, None) == {"input": 12, "output": 40, "cache_input": 9}
     turns = [{"input_tokens": 5, "output_tokens": 1}, {"input_tokens": 7, "cache_read_tokens": 2}]
     assert tokens("genai-prices", turns) == {"input": 12, "output": 1, "cache_input": 2}
-    assert tokens("openai", [{"usage": CHAT}, {"usage": {}}]) == {"input": 10, "output": 5}  # which says nothing more
+    ended = {"choices": [{"finish_reason": "stop"}], "usage": {}}
+    assert tokens("openai", [{"usage": CHAT}, ended]) == {"input": 10, "output": 5}  # which says nothing more
     assert refusal("openai", []) == {"usage": "Required"}
     assert {name: dialect.stream for name, dialect in DIALECTS.items() if dialect.stream != "last"} == {
         "anthropic": "replace",
         "genai-prices": "add",
+        "langchain": "add",
         "opentelemetry": "refuse",
+        "otlp": "refuse",
     }
 
 
@@ -465,7 +470,7 @@ def test_seconds_are_read_where_tokens_are_null() -> None:
 
 @pytest.mark.parametrize("other", [{"duration": 8}, {"data": [{"url": "a"}]}], ids=["seconds", "pieces"])
 def test_tokens_count_in_whichever_part_of_a_stream_they_are(other: dict[str, Any]) -> None:
-    parts = [{"usage": CHAT}, other]
+    parts = [{"choices": [{"finish_reason": "stop"}], "usage": CHAT}, other]
     same = {"input": 10, "output": 5}
     assert [tokens("openai", given) for given in (parts, parts[::-1], [parts[0] | other])] == [same] * 3
 

@@ -63,6 +63,12 @@ def _days() -> Iterator[bytes]:
         yield get(f"/api/v1/models?at={day}", "Accept-Encoding: br")
 
 
+def chunked(path: str, *chunks: bytes) -> bytes:
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    return head.encode() + b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in (*chunks, b""))
+
+
+UPGRADE = "Connection: Upgrade", "Upgrade: websocket"
 # Requests that are sent one after the other, and the connections that do so at the same time.
 IN_TURN: dict[str, tuple[Callable[[], Iterator[bytes]], int]] = {
     "unknown keys": (lambda: _same(post(QUOTE, unknown_keys(200_000)), post(QUOTE, unknown_keys(90_000))), 8),
@@ -92,8 +98,14 @@ IN_TURN: dict[str, tuple[Callable[[], Iterator[bytes]], int]] = {
             get("/metrics", "Accept: " + "a;b," * 16_000),
             get("/openapi.json"),
         ),
-        12,
+        40,
     ),
+    "chunks of a byte": (lambda: _same(chunked(QUOTE, *[b" "] * 40_000, b"{}")), 40),
+    "scrapes and upgrades": (
+        lambda: _same(get("/metrics"), get("/livez", *UPGRADE), post(QUOTE, b"{}", "Expect: 100-continue")),
+        100,
+    ),
+    "unknown counts": (lambda: _same(post(RATE, b'{"model":"grok-4-3","usage":%s}' % unknown_keys(1500))), 40),
 }
 
 

@@ -16,8 +16,8 @@ from ratecard.base.errors import RateCardError
 LEAST = 0.005
 # Four times the input may cost so many times as much: a linear cost and the noise of a busy machine.
 MOST_TIMES = 6
-# Where an input leaves the caches of the processor, a linear cost was seen to rise by nine times at one step, and by fifty over
-# two, of four times the input each; what grows with the square of the size rises by 256 times over two.
+# Where an input leaves the caches of the processor, a linear cost was seen to rise by nine times at one step, and by
+# fifty over two, of four times the input each; what grows with the square of the size rises by 256 times over two.
 MOST_TIMES_OF_TWO = 80
 REPEATS = 5
 

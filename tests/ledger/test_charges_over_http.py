@@ -18,8 +18,9 @@ from ratecard.base.errors import QuoteError
 from ratecard.ledger import Clock
 from ratecard.ledger.store import Ledger
 from ratecard.server import Bearer, LiveRateCard
-from ratecard.server.charges import charges_router
+from ratecard.server.charges import BookedEntry, charges_router
 from ratecard.server.long_work import LONG_BODY
+from ratecard.server.usage_history import UsageEntry
 
 WHEN = "2026-10-01T12:00:00+00:00"
 USAGE = {"type": "video", "model": "ovi-image-to-video"}
@@ -340,6 +341,8 @@ def test_the_description_is_what_is_answered(app: FastAPI, client: TestClient) -
         "ErrorObject",
     } <= names
     assert "null" not in json.dumps(description["components"]["schemas"]["BookedEntry"])
+    assert "BookedDetails" not in names
+    assert BookedEntry.model_fields.keys() == UsageEntry.model_fields.keys()
 
 
 def test_a_database_that_is_gone_is_503_with_one_line_and_back_by_itself(

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from ratecard.ledger.database import Threads
+from ratecard.base.threads import Threads
 
 # Seconds, far more than anything takes on a busy machine: only what never happens fails.
 PATIENCE = 120
@@ -22,7 +22,7 @@ def test_calls_are_made_in_their_order_by_no_more_threads_than_allowed() -> None
     assert [each.result(PATIENCE) for each in futures] == list(range(20))
     assert len(names) <= 2
     threads.close(PATIENCE)
-    with pytest.raises(RuntimeError, match="the ledger is closed"):
+    with pytest.raises(RuntimeError, match="test is closed"):
         threads.submit(lambda: None)
 
 

@@ -37,6 +37,7 @@ models:
         checked: 2026-01-01
         source: a test
         rounding: none
+        defaults: {resolution: 1K}
         examples: [{usage: {resolution: 1K}, total: 11}]
         charges:
           - charge: images
@@ -55,6 +56,7 @@ models:
         checked: 2026-01-01
         source: a test
         rounding: none
+        defaults: {resolution: 1K, quality: high}
         examples: [{usage: {}, total: 10}]
         charges:
           - charge: images
@@ -76,14 +78,14 @@ def drawn() -> PriceBook:
 @pytest.mark.parametrize(
     ("typed", "left_out", "total"),
     [
-        # One image, of the lowest resolution, from one input.
+        # One image, of the resolution that the table says, from one input.
         (EditUsage(model="brush"), {}, "11"),
         (EditUsage(model="brush", n=3), {"n": 3}, "33"),
         (EditUsage(model="brush", input_images=4), {"input_images": 4}, "14"),
         (EditUsage(model="brush", resolution="2K"), {"resolution": "2K"}, "101"),
         (EditUsage(model="brush", n=2, input_images=3, resolution="2K"),
          {"n": 2, "input_images": 3, "resolution": "2K"}, "206"),
-        # High quality: a charge is never too low.
+        # As the table says.
         (ImageUsage(model="pencil"), {}, "10"),
         (ImageUsage(model="pencil", n=2), {"n": 2}, "20"),
         (ImageUsage(model="pencil", quality="low"), {"quality": "low"}, "1"),

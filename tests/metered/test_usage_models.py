@@ -147,3 +147,6 @@ def test_a_video_is_rated_as_it_is_quoted(prices: PriceBook) -> None:
     assert refused(prices, {"type": "video", **body, "duration": "99s"}).keys() == {"duration"}
     assert refused(prices, {"type": "video"})["model"] == ["Required"]
     assert sentence(prices, {"type": "video", "model": "grok-4-3"}).endswith("and has no price for video")
+    for name in ("service_tier", "inference_geo"):
+        said = refused(prices, {"type": "video", **body, name: "batch"})
+        assert said == {name: ["Videos are not priced by conditions. Leave it out"]}

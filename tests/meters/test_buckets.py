@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_up_provider import RATES, book, faults, rated, table
+from made_up_provider import FACTORS, RATES, book, faults, rated, table
 
 from nightly import examples
 from ratecard import PriceBook, QuoteError, TextUsage
@@ -105,7 +105,7 @@ def test_reasoning_is_charged_with_the_output_unless_it_has_a_rate(prices: Price
 
 
 def test_a_table_may_charge_a_part_with_its_parent() -> None:
-    free = book(table(further="\n        without_rate: {image: parent}\n"))
+    free = book(table(further=f"{FACTORS}        without_rate: {{image: parent}}\n"))
     quote = free.rate({"type": "text", "model": "m", "tokens": {"input": M // 10, "input_image": M // 20}})
     assert [(line.sku, str(line.amount.normalize())) for line in quote.lines] == [
         ("m-llm-input-mtoken", "0.2"),

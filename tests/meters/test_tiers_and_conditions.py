@@ -111,28 +111,28 @@ def test_a_condition_that_no_rate_of_the_model_knows_is_refused(
     assert words in message
 
 
-def test_an_undeclared_condition_is_refused_and_a_declared_one_is_charged(prices: PriceBook) -> None:
-    with pytest.raises(QuoteError, match="Unrecognized key"):
-        rated(prices, {"input": 1000}, region="eu")
-    meters = "conditions:\n  - {condition: region, values: [world, mars], default: world}\n"
-    own = book(table(further="\n        factors: [{region: mars, factor: 1.25}]\n"), meters=meters)
-    assert rated(own, {"input": 1000}, region="mars") == {"input-mars": "0.005"}
-    assert rated(own, {"input": 1000}, region="world", service_tier="auto") == {"input": "0.004"}
-
-
-def test_a_version_may_have_the_factors_of_all_its_charges() -> None:
-    text = table(further="").replace(
-        "        charges:", "        factors: [{service_tier: batch, factor: 0.5}]\n        charges:"
-    )
-    assert rated(book(text), {"input": 1000}, service_tier="batch") == {"input-batch": "0.002"}
-
-
 EACH_REGION = """
           - {tokens: input, inference_geo: global, rate: 4}
           - {tokens: input, inference_geo: [us, eu], rate: 5}
           - {tokens: input, inference_geo: us, above: 128000, rate: 6}
           - {tokens: output, rate: 20}
 """
+
+
+def test_an_undeclared_condition_is_refused_and_a_declared_one_is_charged(prices: PriceBook) -> None:
+    with pytest.raises(QuoteError, match="Unrecognized key"):
+        rated(prices, {"input": 1000}, region="eu")
+    meters = "conditions:\n  - {condition: region, values: [world, mars], default: world}\n"
+    own = book(table(EACH_REGION, "\n        factors: [{region: mars, factor: 1.25}]\n"), meters=meters)
+    assert rated(own, {"input": 1000}, region="mars") == {"input-mars": "0.005"}
+    assert rated(own, {"input": 1000}, region="world", service_tier="auto") == {"input": "0.004"}
+
+
+def test_a_version_may_have_the_factors_of_all_its_charges() -> None:
+    text = table(EACH_REGION, "").replace(
+        "        charges:", "        factors: [{service_tier: batch, factor: 0.5}]\n        charges:"
+    )
+    assert rated(book(text), {"input": 1000}, service_tier="batch") == {"input-batch": "0.002"}
 
 
 def test_a_rate_for_each_value_of_a_condition_needs_none_beside_them() -> None:

@@ -35,31 +35,23 @@ from ratecard.views.schema import table_schema
 from ratecard.views.sheet import price_cells
 
 
-class PerStartedMinute(CountedCharge):
-    """Seconds of audio, each begun minute of which is charged."""
+class PerStartedMinute(CountedCharge, Method):
+    """Seconds of audio, each begun minute of which is charged: 61.2 seconds are two."""
 
     METERS: ClassVar = ("minute",)
+    TYPES: ClassVar = ("transcription",)
     method: Literal["per-started-minute"]
 
-
-class StartedMinutes(Method[PerStartedMinute]):
-    """Seconds: 61.2 are two minutes."""
-
-    charge = PerStartedMinute
-    types = ("transcription",)
-
-    def reading(self, charge: PerStartedMinute, metered: Metered, kind: str) -> UsageReading | None:
-        started = charge.model_copy(update={"started": Decimal(60)})
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
+        started = self.model_copy(update={"started": Decimal(60)})
         count, sku = per_unit(started, 60), f"{metered.model.model}-minute"
-        lines = lambda shape: [count(shape["seconds"], charge.rates[0], sku)]  # noqa: E731
+        lines = lambda shape: [count(shape["seconds"], self.rates[0], sku)]  # noqa: E731
         return UsageReading(lines, {"seconds": ANY_NUMBER}, required=("seconds",))
 
-    def samples(
-        self, charge: PerStartedMinute, version: MeteredVersion, type_: str, tables: Tables
-    ) -> Iterator[dict[str, Any]]:
+    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
         yield {"seconds": 60}
 
-    def linear(self, charge: PerStartedMinute, unit: Unit) -> bool:
+    def linear(self, unit: Unit) -> bool:
         return False
 
 
@@ -81,7 +73,7 @@ MODEL = model("hear", "transcription", CHARGE, EXAMPLE)
 
 @pytest.fixture(scope="module", autouse=True)
 def registered() -> Iterator[None]:
-    register(StartedMinutes())
+    register(PerStartedMinute)
     yield
     del METHODS["per-started-minute"]
     METERED_CHARGES.remove("per-started-minute")
@@ -166,7 +158,7 @@ def test_the_law_of_counts_is_tried_where_a_method_says_so(prices: PriceBook, mo
     """Begun minutes are no multiple of their seconds: were they said to be, the law would be broken."""
     law, case = next(law for law in LAWS if law.trial is a_count_costs_its_rate), Case(prices, "hear")
     assert not law.applies(case)
-    monkeypatch.setattr(StartedMinutes, "numbers", ("seconds",))
+    monkeypatch.setattr(PerStartedMinute, "NUMBERS", ("seconds",))
     assert law.applies(case)
     with pytest.raises(BrokenLawError, match="The rate gives"):
         check(law, case)

@@ -1,5 +1,7 @@
 """A new pricing method of video is one file and one line: "per started second", which only this file knows."""
 
+import inspect
+import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -13,10 +15,10 @@ import pytest
 from click.testing import CliRunner
 from counted_models import UNITS
 
+import ratecard
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.base.errors import TableError
 from ratecard.base.messages import Finding
-from ratecard.base.money import from_fraction
 from ratecard.changes.sides import Side
 from ratecard.cli import main
 from ratecard.load.folder import tables_from
@@ -24,7 +26,7 @@ from ratecard.methods import METHODS, register
 from ratecard.methods.method import Method, Steps
 from ratecard.methods.video import tier_of
 from ratecard.rating.compiling import SECONDS, Calculator, Compiling
-from ratecard.rating.quote import LineItem, LineRate
+from ratecard.rating.quote import LineItem
 from ratecard.server.models import listed_model
 from ratecard.simulation.billing.skus import Clips, ModelInEffect
 from ratecard.simulation.simulate import simulate
@@ -39,70 +41,51 @@ from ratecard.views.schema import table_schema
 from ratecard.views.sheet import price_cells
 
 
-class PerStartedBlock(VideoCharge):
-    """Seconds of output in blocks, each begun one of which is charged."""
+class PerStartedBlock(VideoCharge, Method):
+    """Seconds of output in blocks, each begun one of which is charged: 5 seconds in blocks of 4 are 8."""
 
     ATTRIBUTES: ClassVar = ("resolution",)
     METERS: ClassVar = ("second of video",)
+    TYPES: ClassVar = ("video",)
+    FORMULA: ClassVar = "seconds: duration, up to whole blocks"
     method: Literal["per-started-block"]
     block: Count
 
-    def check(self, version: VideoVersion) -> Iterator[Finding]:
+    def check_options(self, version: VideoVersion) -> Iterator[Finding]:
         if self.block == 1:
             yield ("block",), "block 1 is duration-rate. Write more seconds"
 
     def units(self, of: Measures) -> Fraction:
-        return Fraction(ceil(of.seconds / self.block) * self.block) / of.per
+        return Fraction(ceil(of.seconds / self.block) * self.block, of.per)
 
-
-class StartedBlocks(Method[PerStartedBlock]):
-    """Whole blocks: 5 seconds in blocks of 4 are 8."""
-
-    charge = PerStartedBlock
-    types = ("video",)
-    formula = "seconds: duration, up to whole blocks"
-
-    def calculator(self, charge: PerStartedBlock, compiling: Compiling) -> Calculator:
-        key, rates = compiling.rates_by()
-        lines = {values: compiling.line_rate(rate) for values, rate in rates.items()}
+    def calculator(self, compiling: Compiling) -> Calculator:
+        (key, rates), line, per = compiling.rates_by(), compiling.line_of_part(), compiling.per
 
         def calculate(shape: Any) -> LineItem:
-            line, seconds = (
-                lines[key(shape)],
-                Decimal(-(-int(SECONDS[shape["duration"]]) // charge.block) * charge.block),
-            )
-            return LineItem(line, seconds, line.price(seconds))
+            return line(rates[key(shape)], self.units(Measures(Fraction(SECONDS[shape["duration"]]), per)), "")
 
         return calculate
 
-    def working(self, charge: PerStartedBlock, shape: Any, counted: Decimal) -> Steps:
-        return SECONDS[shape["duration"]], "s begin", counted / charge.block, f"blocks of {charge.block} s"
+    def working(self, shape: Any, counted: Decimal) -> Steps:
+        return SECONDS[shape["duration"]], "s begin", counted / self.block, f"blocks of {self.block} s"
 
 
-class PerPixelOfSource(VideoCharge):
-    """Seconds of source, enlarged, at the rate of the height before."""
+class PerPixelOfSource(VideoCharge, Method):
+    """Seconds of source, enlarged, at the rate of the height before: each factor multiplies."""
 
     ATTRIBUTES: ClassVar = ("up_to",)
     METERS: ClassVar = ("second of video",)
     READS: ClassVar = ("duration", "upscale_factor", "video_url")
+    TYPES: ClassVar = ("video",)
     method: Literal["per-source-second"]
 
-
-class SourceSeconds(Method[PerPixelOfSource]):
-    """Each factor multiplies; the tier is that of the source."""
-
-    charge = PerPixelOfSource
-    types = ("video",)
-
-    def calculator(self, charge: PerPixelOfSource, compiling: Compiling) -> Calculator:
-        find, places = tier_of(compiling), compiling.places
+    def calculator(self, compiling: Compiling) -> Calculator:
+        find, line = tier_of(compiling), compiling.line_of_part()
 
         def calculate(shape: Any) -> LineItem:
             source = shape["source"]
-            (rate, where, words), note = find(shape, source.height if source else None)
-            seconds = Fraction(shape["seconds"]) * shape["upscale_factor"]
-            line = LineRate(f"{compiling.sku}{words}", charge.unit, rate, where, note)
-            return LineItem(line, from_fraction(seconds, places), from_fraction(seconds * Fraction(rate), places))
+            rate, note = find(shape, source.height if source else None)
+            return line(rate, Fraction(shape["seconds"]) * shape["upscale_factor"], note)
 
         return calculate
 
@@ -170,8 +153,8 @@ def card_of(table: str) -> RateCard:
 
 @pytest.fixture(scope="module", autouse=True)
 def registered() -> Iterator[None]:
-    register(StartedBlocks())
-    register(SourceSeconds())
+    register(PerStartedBlock)
+    register(PerPixelOfSource)
     yield
     for method in ("per-started-block", "per-source-second"):
         del METHODS[method]
@@ -261,7 +244,14 @@ def test_the_laws_hold_for_it(prices: PriceBook, monkeypatch: pytest.MonkeyPatch
         if law.applies(case):
             check(law, case, max_examples=3)
     law = next(law for law in LAWS if law.trial is a_line_counts_what_its_method_says)
-    monkeypatch.setattr(PerStartedBlock, "units", VideoCharge.units)  # were it said to be linear
+    of_shape = PerStartedBlock.calculator
+
+    def of_eight_seconds(self: PerStartedBlock, compiling: Compiling) -> Calculator:
+        calculate = of_shape(self, compiling)
+        return lambda shape: calculate({**shape, "duration": "8s"})
+
+    monkeypatch.setattr(PerStartedBlock, "calculator", of_eight_seconds)
+    case = Case(card_of(TABLE).at(date(2026, 10, 1)), "blocks")
     with pytest.raises(BrokenLawError, match="the formula gives"):
         check(law, case)
 
@@ -273,6 +263,23 @@ def test_rows_of_it_are_simulated_as_they_are_quoted() -> None:
     now = Side("now", card_of(TABLE), datetime(2026, 10, 1, tzinfo=UTC))
     with simulate(pyarrow.Table.from_pylist(rows), now, by=("model",)) as found:
         assert [row.amounts[0] for row in found.groups if row.requests] == [Decimal("0.25") * (4 + 8 + 8)]
+
+
+def test_no_code_beside_its_class_its_line_and_its_strategy_names_a_method_of_video() -> None:
+    """With its formula in `tests/prices_from_models.py`, a new one is four files of code."""
+    source = Path(ratecard.__file__).parent
+    further = {source / "methods/__init__.py", source / "testing/card_strategies.py"}
+    texts = {path: path.read_text() for path in source.rglob("*.py") if path not in further}
+    shipped = {name: charge for name, charge in METHODS.items() if charge.__module__.startswith("ratecard.")}
+    video = {name: charge for name, charge in shipped.items() if "video" in charge.TYPES}
+    assert len(video) == 8
+    for name, charge in video.items():
+        # An image too has a price that is called "fixed".
+        words = [charge.__name__, *([f'"{name}"'] if "-" in name else [])]
+        naming = {
+            path for path, code in texts.items() for word in words if re.search(rf"(?<![\w]){word}(?![\w])", code)
+        }
+        assert naming == {Path(inspect.getfile(charge))}
 
 
 def test_a_unit_of_video_tokens_is_a_part_that_a_decimal_holds() -> None:

@@ -72,7 +72,13 @@ SEARCH = """
             rates: [{rate: 10}]"""
 HALF = "\n        factors: [{service_tier: batch, factor: 0.5}]"
 MODELS = (
-    model("paint", "image", IMAGES, "usage: {resolution: 2K}, total: 0.08", "\n        minimum: 0.01"),
+    model(
+        "paint",
+        "image",
+        IMAGES,
+        "usage: {resolution: 2K}, total: 0.08",
+        "\n        minimum: 0.01\n        defaults: {resolution: 1K}",
+    ),
     model("speak", "speech", SPEECH, "usage: {characters: 1100}, total: 0.02"),
     model("sing", "music", SONGS.replace("unit: image", "unit: song"), "usage: {duration_seconds: 61}, total: 2"),
     model("call", "rpc", CALLS, "usage: {network: ethereum-mainnet, method: eth_call}, total: 0.2"),
@@ -104,7 +110,8 @@ def charged(prices: PriceBook, usage: dict[str, Any]) -> dict[str, str]:
         ({"resolution": "1K"}, {"paint-fixed-1K-1img": "0.04"}),
         ({"resolution": "1K", "service_tier": "auto"}, {"paint-fixed-1K-1img": "0.04"}),
         ({"resolution": "1K", "service_tier": "batch"}, {"paint-batch-image-unit": "0.03"}),
-        ({"resolution": "2K", "service_tier": "flex"}, {"paint-fixed-2K-1img": "0.08"}),
+        # Under this condition no rate asks for the choice that has a default.
+        ({"service_tier": "batch"}, {"paint-batch-image-unit": "0.03"}),
         ({"resolution": "1K", "region": "south"}, {"paint-south-fixed-1K-1img": "0.044"}),
         (
             {"resolution": "1K", "service_tier": "batch", "region": "south"},
@@ -125,9 +132,9 @@ def test_the_line_that_names_more_holds_and_factors_of_other_conditions_multiply
 
 def test_a_line_shows_its_list_rate_and_its_factor_with_their_places(prices: PriceBook) -> None:
     [line] = prices.rate({"model": "paint", "resolution": "2K", "region": "south"}).lines
-    assert (line.unit_rate, line.source) == (Decimal("0.088"), "made-up.yaml:21")
-    assert line.note == "0.08 x 1.1 for region: south (made-up.yaml:18)"
-    assert line.rate.factors == (("region south", "made-up.yaml:18"),)
+    assert (line.unit_rate, line.source) == (Decimal("0.088"), "made-up.yaml:22")
+    assert line.note == "0.08 x 1.1 for region: south (made-up.yaml:19)"
+    assert line.rate.factors == (("region south", "made-up.yaml:19"),)
     [line] = prices.rate({"model": "speak", "characters": 1100, "service_tier": "batch"}).lines
     assert line.note.startswith("20 x 0.5 for service_tier: batch (made-up.yaml:")
     assert line.note.endswith("; 1100 counted; 100 included")
@@ -158,9 +165,10 @@ def test_songs_and_calls_have_them_too(prices: PriceBook) -> None:
     assert charged(prices, {"model": "sing", "duration_seconds": 90, "service_tier": "flex"}) == {
         "sing-flex-duration-based-120s": "1.5"
     }
-    assert charged(prices, {"model": "sing", "duration_seconds": 60, "service_tier": "flex"}) == {
-        "sing-duration-based-60s": "1"
-    }
+    with pytest.raises(QuoteError) as caught:
+        prices.rate({"model": "sing", "duration_seconds": 60, "service_tier": "flex"})
+    words = "Not sold. Expected 'no condition', received 'service_tier: flex'"
+    assert list(caught.value.problems) == [(("service_tier",), words)]
     batch = {"network": "ethereum-mainnet", "calls": [{"method": "eth_call"}], "region": "south"}
     assert charged(prices, batch) == {"call-south-ethereum-standard-credit": "0.4"}
 
@@ -176,6 +184,46 @@ def test_factors_of_a_version_are_for_its_own_charges_and_not_for_its_surcharges
     assert charged(prices, {"model": "dear-web", "count": 10, "service_tier": "batch"}) == {
         "dear-web-batch-krequest": "0.05"
     }
+
+
+@pytest.mark.parametrize("resolution", ["1K", "2K"])
+def test_a_value_that_is_sold_in_one_region_only_is_refused_in_others(prices: PriceBook, resolution: str) -> None:
+    with pytest.raises(QuoteError) as caught:
+        prices.rate({"model": "paint", "resolution": resolution, "service_tier": "flex"})
+    [(path, words)] = caught.value.problems
+    assert path == ("service_tier",)
+    assert ("| 'service_tier: flex, region: south'" in words) == (resolution == "2K")
+    assert words.endswith("received 'service_tier: flex'")
+
+
+def test_a_condition_without_a_default_chooses_the_rate_of_an_image() -> None:
+    images = IMAGES.replace("{resolution: 1K, ", "{gpu: small, ").replace("{resolution: 2K, rate", "{gpu: large, rate")
+    images = images.split("              - {service_tier")[0]
+    meters = METERS + "  - {condition: gpu, values: [small, large]}\n"
+    prices = book(
+        model("paint", "image", images + PAGES, "usage: {gpu: large, counts: {page: 0}}, total: 0.08"), meters=meters
+    )
+    usage = {"model": "paint", "counts": {"page": 0}}
+    assert [prices.rate({**usage, "gpu": size}).total for size in ("small", "large")] == [
+        Decimal("0.04"),
+        Decimal("0.08"),
+    ]
+    with pytest.raises(QuoteError) as caught:
+        prices.rate(usage)
+    assert list(caught.value.problems) == [(("gpu",), "Required. Expected 'small' | 'large'")]
+    assert {cell.quote.total for cell in price_cells(prices, "paint")} >= {Decimal("0.04"), Decimal("0.088")}
+    case = Case(prices, "paint")
+    for law in LAWS:
+        if law.applies(case):
+            check(law, case, max_examples=3)
+
+
+def test_a_charge_of_any_method_may_say_that_its_price_is_the_one_without_a_value() -> None:
+    songs = SONGS.replace("unit: image", "unit: song\n            without_rate: {flex: default}")
+    prices = book(model("sing", "music", songs, "usage: {duration_seconds: 61}, total: 2"), meters=METERS)
+    usage = {"model": "sing", "service_tier": "flex"}
+    assert charged(prices, {**usage, "duration_seconds": 60}) == {"sing-duration-based-60s": "1"}
+    assert charged(prices, {**usage, "duration_seconds": 90}) == {"sing-flex-duration-based-120s": "1.5"}
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,9 @@ import pytest
 from counted_models import PAGES, REQUESTS, TOKENS, book, faults, model
 
 from ratecard import PriceBook, QuoteError
+from ratecard.rating.compiling import slug
+from ratecard.testing import LAWS, Case
+from ratecard.testing.laws.law import check
 
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 100}
 CHAT = "usage: {prompt_tokens: 1000, completion_tokens: 100}, total: 0.006"
@@ -175,7 +178,6 @@ def test_a_search_counts_the_same_in_its_field_and_in_counts(prices: PriceBook) 
 @pytest.mark.parametrize(
     ("charges", "fault"),
     [
-        (PAGES + PAGES.replace("charge: pages", "charge: more"), "another charge counts each page already"),
         (PAGES.replace("kpage", "mtoken"), "unit 'mtoken' counts a token, but count counts a request or session"),
         (PAGES.replace("{rate: 1.5}", "{batch: yes, rate: 1}"), "unknown key 'batch'"),
         (PAGES.replace("{rate: 1.5}", "{service_tier: slow, rate: 1}"), "service_tier 'slow' is not known."),
@@ -190,6 +192,43 @@ def test_a_search_counts_the_same_in_its_field_and_in_counts(prices: PriceBook) 
 def test_a_charge_that_could_mean_two_things_is_a_fault(charges: str, fault: str) -> None:
     [found] = faults(model("ocr", "text", charges, "usage: {counts: {page: 1000}}, total: 1.5"))
     assert fault in found
+
+
+DIARIZED = """
+          - charge: {name}
+            method: {method}
+            unit: {unit}
+            rates:
+              - {{rate: 0}}
+              - {{speakers: several, rate: {rate}}}"""
+SPEAKERS = "conditions:\n  - {condition: speakers, values: [one, several], default: one}\n"
+
+
+@pytest.mark.parametrize(
+    ("method", "unit", "count"),
+    [("count", "page", {"counts": {"page": 60}}), ("per-audio-second", "audio_second", {"seconds": 60})],
+)
+def test_several_charges_count_one_meter_each_with_a_line(method: str, unit: str, count: dict[str, Any]) -> None:
+    heard = DIARIZED.format(name="heard", method=method, unit=unit, rate=2).replace("rate: 0", "rate: 2")
+    apart = DIARIZED.format(name="Who speaks", method=method, unit=unit, rate="0.5")
+    example = f"usage: {count}, total: 120"
+    prices = book(model("hear", "transcription", heard + apart, example.replace("'", "")), meters=SPEAKERS)
+    assert lines(prices, {"model": "hear", **count, "speakers": "several"}) == {
+        f"hear-several-{slug(unit)}": "120",
+        f"hear-several-{slug(unit)}-who-speaks": "30",
+    }
+    assert list(lines(prices, {"model": "hear", **count}).values()) == ["120", "0"]
+    case = Case(prices, "hear")
+    for law in LAWS:
+        if law.applies(case):
+            check(law, case, max_examples=2)
+
+
+def test_a_second_charge_that_would_not_be_billed_is_a_fault() -> None:
+    songs = SPEECH.replace("speech", "songs").replace("per-character", "per-song").replace("mcharacter", "song")
+    for charges, type_ in ((SPEECH.replace("mcharacter", "kcharacter") + songs, "music"), (TOKENS + TOKENS, "text")):
+        found = faults(model("m", type_, charges, "usage: {}, total: 0"))
+        assert any("a second charge would never be billed; keep one" in each for each in found), found
 
 
 def test_surcharges_need_tokens_and_a_name_that_nothing_else_counts() -> None:

@@ -176,7 +176,7 @@ def priced_by_peer(provider: Any, model: Any, usage: dict[str, Any], at: datetim
 
 
 def priced_by_us(
-    card: ratecard.RateCard, name: str, usage: dict[str, Any], at: datetime, context: dict[str, str]
+    card: ratecard.RateCard, name: str, usage: dict[str, Any], at: datetime, context: dict[str, Any]
 ) -> Any:
     try:
         return card.at(at).rate(ratecard.usage_from("genai-prices", usage, model=name, **context)).total

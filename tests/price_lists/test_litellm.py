@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -40,14 +40,22 @@ ENTRIES = """{
   "lasting-x": {
     "litellm_provider": "anthropic", "input_cost_per_token": 1e-06, "output_cost_per_token": 0.0,
     "cache_creation_input_token_cost": 2e-06, "cache_creation_input_token_cost_above_1hr": 3e-06,
-    "cache_creation_input_token_cost_above_1hr_above_200k_tokens": 5e-06, "input_cost_per_token_priority": 4e-06,
+    "cache_creation_input_token_cost_above_1hr_above_200k_tokens": 5e-06,
     "input_cost_per_token_batches": 5e-07, "cache_creation_input_token_cost_batches": 1e-06
+  },
+  "hurried-lasting-x": {
+    "litellm_provider": "anthropic", "input_cost_per_token": 1e-06, "input_cost_per_token_priority": 4e-06,
+    "cache_creation_input_token_cost_above_1hr_above_200k_tokens": 5e-06
   },
   "dashscope/qwen-x": {
     "litellm_provider": "dashscope", "tiered_pricing": [
       {"range": [0, 32000.0], "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06},
       {"range": [32000.0, 1000000.0], "input_cost_per_token": 3e-06, "output_cost_per_token": 4e-06}
     ]
+  },
+  "paint-x": {
+    "litellm_provider": "openai", "mode": "image_generation", "input_cost_per_token": 5e-06,
+    "input_cost_per_token_batches": 2.5e-06, "output_cost_per_image_token": 4e-05
   },
   "sora-x": {
     "litellm_provider": "openai", "mode": "video_generation",
@@ -70,20 +78,9 @@ ENTRIES = """{
   "new-x": {"litellm_provider": "acme", "input_cost_per_token": 1e-06, "input_cost_per_thought": 1e-06},
   "kind-x": {"litellm_provider": "acme", "input_cost_per_token": 1e-06, "search_context_cost_per_query": 3},
   "minus-x": {"litellm_provider": "acme", "input_cost_per_token": -1e-06},
-  "hours-x": {
-    "litellm_provider": "acme", "input_cost_per_token": 2e-06, "output_cost_per_token": 4e-06,
-    "off_peak_pricing": {"input_cost_per_token": 1e-06, "windows": [
-      {"hours_utc": ["00:00-01:00", "10:00-00:00"], "weekdays": [1, 2, 3, 4, 5]},
-      {"hours_utc": "00:00-00:00", "weekdays": [6, 7]}
-    ]}
-  },
   "midnight-x": {
     "litellm_provider": "acme", "input_cost_per_token": 2e-06,
     "off_peak_pricing": {"input_cost_per_token": 1e-06, "windows": [{"hours_utc": "16:30-00:30"}]}
-  },
-  "calendars-x": {
-    "litellm_provider": "acme", "input_cost_per_token": 2e-06,
-    "off_peak_pricing": {"input_cost_per_token": 1e-06, "weekday_timezone": "Asia/Shanghai", "windows": []}
   },
   "results-x": {"litellm_provider": "acme", "tiered_pricing": [{"input_cost_per_query": 0.01}]},
   "noise-x": {"litellm_provider": "acme", "input_cost_per_token": 1.0000000000000001e-07}
@@ -122,13 +119,15 @@ def test_what_is_left_out_has_a_reason(report: Mapping[str, Any]) -> None:
         "acme/new-x": "the key input_cost_per_thought is not known",
         "acme/kind-x": "a value of it is not of the kind that its key has",
         "acme/minus-x": "the value of input_cost_per_token is not a price",
-        "acme/midnight-x": "has prices of hours over midnight, whose weekday is not understood",
-        "acme/calendars-x": "its prices of some hours are not understood",
+        "acme/midnight-x": "has prices of some hours of the day",
+        "anthropic/hurried-lasting-x": (
+            "has prices of long prompts that are written for an hour, and of service tiers"
+        ),
         "acme/results-x": "its prices depend on the number of results",
         "acme/noise-x": "its rates have the noise of a float (0.10000000000000001 for 0.1)",
     }
     assert report["without_price"] == ["one of many/sample_spec", "ollama/silent-x"]
-    assert report["added"] == {"models": 14, "versions": 14, "retired": 0}
+    assert report["added"] == {"models": 13, "versions": 13, "retired": 0}
 
 
 # (model, usage, amount in millionths of a dollar)
@@ -139,8 +138,13 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     # Without a price of its own above 200,000, a tier has the standard one.
     ("openai/gpt-x", {"tokens": {"input": 200_000, "output": 1}, "service_tier": "priority"}, "600020"),
     ("openai/gpt-x", {"tokens": {"input": 200_001, "output": 1}, "service_tier": "fast"}, "800024"),
-    # A batch has its own prices at any length, and half of the output where it has none.
-    ("openai/gpt-x", {"tokens": {"input": 200_001, "output": 2}, "service_tier": "batch"}, "200011"),
+    # A batch has its own prices up to where longer prompts have others, and half of the output where it has none.
+    ("openai/gpt-x", {"tokens": {"input": 200_000, "output": 2}, "service_tier": "batch"}, "200010"),
+    (
+        "openai/gpt-x",
+        {"tokens": {"input": 9, "cache_input": 9}, "service_tier": "batch", "data_residency": "eu"},
+        "0.99",
+    ),
     ("openai/gpt-x", {"tokens": {"input": 100, "output": 10}, "data_residency": "eu"}, "330"),
     ("openai/gpt-x", {"tokens": {"input": 0}, "counts": {"web_search": 2}}, "40000"),
     ("openai/gpt-x", {"tokens": {"input": 0}, "counts": {"web_search": 2}, "search_context_size": "high"}, "60000"),
@@ -158,7 +162,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("bedrock/anthropic.claude-x", {"tokens": {"input": 100, "input_audio": 50, "input_image": 10}}, "250"),
     ("bedrock/anthropic.claude-x", {"tokens": {"input": 0, "output": 9, "output_reasoning": 4}}, "49"),
     ("bedrock/anthropic.claude-x", {"tokens": {"input": 100}, "inference_geo": "us"}, "110"),
-    # Writing for an hour has its own price, of long prompts too; a tier without one has that of short ones.
+    # Writing for an hour has its own price, of long prompts too.
     (
         "anthropic/lasting-x",
         {"tokens": {"input": 200_000, "cache_write": 200_000, "cache_write_1h": 200_000}},
@@ -174,12 +178,10 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
         {"tokens": {"input": 200_001, "cache_write": 200_001, "cache_write_1h": 200_001}, "service_tier": "priority"},
         "600003",
     ),
-    # In a batch it has that of writing.
-    (
-        "anthropic/lasting-x",
-        {"tokens": {"input": 9, "cache_write": 9, "cache_write_1h": 9}, "service_tier": "batch"},
-        "9",
-    ),
+    ("anthropic/lasting-x", {"tokens": {"input": 9, "cache_write": 9}, "service_tier": "batch"}, "9"),
+    # Where only images made have a price, other output has it too, but not in a batch.
+    ("openai/paint-x", {"tokens": {"input": 10, "output": 10}}, "450"),
+    ("openai/paint-x", {"tokens": {"input": 10, "output": 10, "output_image": 10}, "service_tier": "batch"}, "225"),
     ("dashscope/qwen-x", {"tokens": {"input": 32_000, "output": 1}}, "32002"),
     ("dashscope/qwen-x", {"tokens": {"input": 32_001, "output": 1}}, "96007"),
     ("openai/sora-x", {"counts": {"video_second": 5}}, "500000"),
@@ -209,20 +211,20 @@ def test_tokens_without_a_price_are_refused(prices: ratecard.PriceBook, model: s
 
 
 @pytest.mark.parametrize(
-    ("instant", "millionths"),
+    ("model", "tokens", "bucket"),
     [
-        ("2026-10-02T00:59:59Z", "1004"),  # a Friday
-        ("2026-10-02T01:00:00Z", "2004"),
-        ("2026-10-02T09:59:59Z", "2004"),
-        ("2026-10-02T10:00:00Z", "1004"),
-        ("2026-10-03T05:00:00Z", "1004"),
-        ("2026-10-05T05:00:00Z", "2004"),
+        ("openai/gpt-x", {"input": 200_001}, "input"),
+        ("anthropic/lasting-x", {"input": 9, "cache_write": 9, "cache_write_1h": 9}, "cache_write_1h"),
+        ("openai/paint-x", {"input": 10, "output": 10, "output_image": 9}, "output"),
     ],
 )
-def test_hours(file: Path, report: object, instant: str, millionths: str) -> None:
-    prices = ratecard.load_rate_card(file.parent / "market").at(datetime.fromisoformat(instant))
-    usage = {"model": "acme/hours-x", "tokens": {"input": 1_000, "output": 1}}
-    assert prices.rate(usage).total * 1_000_000 == Decimal(millionths)
+def test_what_a_batch_costs_is_refused_where_the_list_does_not_say_it(
+    prices: ratecard.PriceBook, model: str, tokens: dict[str, int], bucket: str
+) -> None:
+    usage = {"model": model, "tokens": {"output": 0, **tokens}}
+    assert prices.rate(usage).total
+    with pytest.raises(ratecard.QuoteError, match=f"{bucket} tokens under these conditions"):
+        prices.rate({**usage, "service_tier": "batch"})
 
 
 def test_a_condition_that_an_entry_does_not_price_is_refused(prices: ratecard.PriceBook) -> None:

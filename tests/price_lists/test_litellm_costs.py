@@ -263,6 +263,8 @@ def test_random_usages(card: ratecard.RateCard, monkeypatch: pytest.MonkeyPatch)
             missing = [bucket for bucket, name in WHOLES.items() if entries[key].get(name) is None]
             if any(f"No price is known for {bucket}" in str(error) for bucket in missing):
                 found["no price of the input or output"] += 1
+            elif ours.get("service_tier") == "batch" and "under these conditions" in str(error):
+                found["a batch of which the list is silent"] += 1
             else:
                 wrong.append(f"{key}: {ours}: {error}")
             continue

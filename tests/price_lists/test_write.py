@@ -32,8 +32,8 @@ from ratecard.price_lists.peer import (
 from ratecard.price_lists.report import Imported
 from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, amount_at, specific_rates
 from ratecard.price_lists.write import import_list
+from ratecard.rating.conditions import Edge, WrittenRate, chosen
 from ratecard.tables.rate import Rate
-from ratecard.tables.token_rates import Edge, WrittenRate, chosen
 
 DAY = date(2026, 6, 1)
 LATER = date(2026, 7, 1)
@@ -97,7 +97,7 @@ def test_a_list_becomes_a_folder_of_sound_tables(tmp_path: Path) -> None:
         PeerRate(Decimal("0.20"), "input", above=200_000),
         PeerRate(Decimal("0.05"), "input", hours=("16:30..00:30",)),
         PeerRate(Decimal("0.07"), "input", above=200_000, hours=("16:30..00:30",)),
-        PeerRate(Decimal("1e-3"), "input_tool"),
+        PeerRate(Decimal("1e-3"), "input_map"),
         PeerRate(Decimal(3), "output"),
     )
     tokens = PeerCharge("token", 1_000_000, rates, factors=(({"service_tier": "batch"}, Decimal("0.5")),))
@@ -112,14 +112,14 @@ def test_a_list_becomes_a_folder_of_sound_tables(tmp_path: Path) -> None:
         (PeerModel("acme", "Large:8b", (first,), aliases=("large",), reference="https://example.com/prices"),),
         meters=(PeerMeter("scan", every_usage=0),),
         conditions=(PeerCondition("route", ("standard", "acme/eu"), "standard"),),
-        buckets={"input_tool": {"direction": "input", "part": "tool"}},
+        buckets={"input_map": {"direction": "input", "part": "map"}},
     )
     done = add(tmp_path / "new" / "market", prices)
     assert (done.models, done.versions, done.retired, done.left_out) == (1, 1, 0, ())
     assert done.files == ("acme.yaml", "meters.yaml")
     card = ratecard.load_rate_card(tmp_path / "new" / "market")
     assert card.digest == done.digest
-    quote = card.at(DAY).rate({"model": "acme/large", "tokens": {"input": 10, "input_tool": 10}, "counts": {"page": 2}})
+    quote = card.at(DAY).rate({"model": "acme/large", "tokens": {"input": 10, "input_map": 10}, "counts": {"page": 2}})
     assert (quote.model, quote.total) == ("acme/Large:8b", Decimal("0.00000001"))
     text = contents(tmp_path / "new" / "market")["acme.yaml"]
     for line in (
@@ -130,7 +130,7 @@ def test_a_list_becomes_a_folder_of_sound_tables(tmp_path: Path) -> None:
         "        line_places: 30",
         "          # two are free",
         '              - {tokens: input, above: 200000, hours: "16:30..00:30", zone: UTC, rate: 0.07}',
-        "              - {tokens: input_tool, rate: 0.001}",
+        "              - {tokens: input_map, rate: 0.001}",
         "              - {service_tier: batch, factor: 0.5}",
     ):
         assert f"{line}\n" in text, text
@@ -176,7 +176,7 @@ def test_what_is_new_and_what_has_vanished(tmp_path: Path) -> None:
         listed(model("a", version("1")), model("c", photo), model("z", version("4"), provider="zeta")),
         meters=(PeerMeter("scan"), PeerMeter("photo")),
         conditions=(PeerCondition("route", ("standard", "eu"), "standard"),),
-        buckets={"input_tool": {"direction": "input", "part": "tool"}},
+        buckets={"input_map": {"direction": "input", "part": "map"}},
     )
     done = add(tmp_path, prices, LATER)
     assert (done.models, done.versions, done.retired) == (2, 2, 1)
@@ -186,13 +186,13 @@ def test_what_is_new_and_what_has_vanished(tmp_path: Path) -> None:
     assert card.tables.models["acme/b"].retired_at(LATER)
     assert price(tmp_path, "zeta/z", LATER) == 4
     further = replace(prices.conditions[0], values=("standard", "eu", "us"))
-    tools = {**prices.buckets, "output_tool": {"direction": "output", "part": "tool"}}
+    tools = {**prices.buckets, "output_map": {"direction": "output", "part": "map"}}
     before = tables(tmp_path)
     add(tmp_path, replace(prices, conditions=(further,), buckets=tools), LATER)
     assert only_new_lines(before, tables(tmp_path))
     meters = ratecard.load_rate_card(tmp_path).tables.meters
     assert meters.condition["route"].values == ("standard", "eu", "us")
-    assert "output_tool" in meters.buckets
+    assert "output_map" in meters.buckets
 
 
 def test_a_model_that_comes_back_is_named(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from ratecard.rating.compiling import Compiling
 from ratecard.tables.video import VIDEO_CHARGES, VideoCharge, VideoModel
 
 
-class ByWeight(VideoCharge):
+class ByWeight(VideoCharge, Method):
     """A method that nobody has written yet."""
 
     method: Literal["weight-rate"] = "weight-rate"
@@ -27,4 +27,4 @@ def test_a_charge_without_a_calculator_is_named(card: RateCard) -> None:
     assert isinstance(model, VideoModel)
     strange = ByWeight(charge="weight", unit="clip", rates=())
     with pytest.raises(NotImplementedError, match="no calculator for weight-rate"):
-        Method[ByWeight]().calculator(strange, Compiling(model.model, model.versions[0], strange, 1, first=True))
+        strange.calculator(Compiling(model.model, model.versions[0], strange, 1, first=True))

@@ -92,7 +92,7 @@ def made_up() -> ratecard.RateCard:
     rates = """
           - {tokens: input, rate: 4}
           - {tokens: output, rate: 20}
-          - {tokens: input, service_tier: priority, rate: 7}
+          - {tokens: [input, output], service_tier: priority, rate: 7}
 """
     factors = """
         factors:

@@ -190,18 +190,18 @@ def test_a_kept_listing_is_that_of_its_day(card: ratecard.RateCard) -> None:
     kept = LiveRateCard(card).served
     around = [each.date() + timedelta(days=more) for each in card.boundaries() for more in (-1, 0, 1)]
     for day in (*around, *reversed(around)):
-        assert kept.models(None, day, "") == LiveRateCard(card).served.models(None, day, "")
-        assert kept.kept_models(None, day, "") == kept.models(None, day, "")
+        assert kept.models(None, day) == LiveRateCard(card).served.models(None, day)
+        assert kept.kept_models(None, day) == kept.models(None, day)
 
 
 def test_kept_listings_are_bounded(card: ratecard.RateCard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ratecard.server.tables._MOST_LISTINGS", 2)
     served = LiveRateCard(card).served
     for type_ in ("music", "speech", "transcription"):
-        served.models(type_, None, "")
-    assert served.kept_models("music", None, "") is None
-    assert served.kept_models("transcription", None, "") == served.models("transcription", None, "")
-    assert served.kept_models("speech", date(1990, 1, 1), "") is None
+        served.models(type_, None)
+    assert served.kept_models("music", None) is None
+    assert served.kept_models("transcription", None) == served.models("transcription", None)
+    assert served.kept_models("speech", date(1990, 1, 1)) is None
 
 
 def test_a_query_of_many_wrong_names_is_answered_shortly(card: ratecard.RateCard) -> None:
@@ -240,16 +240,16 @@ def test_long_bodies_on_their_way_are_bounded_together(monkeypatch: pytest.Monke
             await asyncio.Event().wait()
             return {}
 
-        first = asyncio.ensure_future(read_json_body(request_of(receive), {}, 2**20, work))
+        first = asyncio.ensure_future(read_json_body(request_of(receive), 2**20, work))
         await gate.wait()
         await asyncio.sleep(0)
         with pytest.raises(HTTPException) as refused:
-            await read_json_body(body_in(long, b""), {}, 2**20, work)
+            await read_json_body(body_in(long, b""), 2**20, work)
         assert (refused.value.status_code, refused.value.headers) == (503, {"Connection": "close", "Retry-After": "1"})
-        assert await read_json_body(body_in(short, short), {}, 2**20, work) == 2 * short
+        assert await read_json_body(body_in(short, short), 2**20, work) == 2 * short
         first.cancel()
         await asyncio.gather(first, return_exceptions=True)
-        assert await read_json_body(body_in(long, b""), {}, 2**20, work) == long
+        assert await read_json_body(body_in(long, b""), 2**20, work) == long
 
     asyncio.run(crowd())
 
@@ -257,6 +257,6 @@ def test_long_bodies_on_their_way_are_bounded_together(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("parts", [(b"x" * 11,), (b"x" * 10, b"x"), (b"", b"x" * 11)])
 def test_a_body_is_too_long_in_one_part_or_several(parts: tuple[bytes, ...]) -> None:
     with pytest.raises(HTTPException) as refused:
-        asyncio.run(read_json_body(body_in(*parts), {}, 10, LongWork()))
+        asyncio.run(read_json_body(body_in(*parts), 10, LongWork()))
     assert (refused.value.status_code, refused.value.detail) == (413, too_long(10))
     assert "--body-bytes" in too_long(10)

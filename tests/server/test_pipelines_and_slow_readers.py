@@ -73,10 +73,12 @@ def test_a_refusal_comes_after_the_answers_before_it(server: Server) -> None:
     [
         (b"GET /" + b"x" * 8191 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"404"),
         (b"GET /" + b"x" * 8192 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"414"),
+        (b"GET /x?" + b"a&" * 99 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"404"),
+        (b"GET /x?" + b"a&" * 100 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"414"),
         (b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 100 + b"\r\n", b"404"),
         (b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 101 + b"\r\n", b"431"),
     ],
-    ids=["url", "longer url", "headers", "more headers"],
+    ids=["url", "longer url", "parameters", "more parameters", "headers", "more headers"],
 )
 def test_a_url_and_the_number_of_headers_are_limited(server: Server, start: bytes, status: bytes) -> None:
     with server.connect() as connection:
@@ -170,3 +172,10 @@ def test_a_server_ends_while_long_work_goes_on() -> None:
         assert server.stop() == 0
         for each in held:
             each.close()
+
+
+def test_a_request_for_another_protocol_is_answered_and_not_logged(server: Server) -> None:
+    with server.connect() as connection:
+        connection.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+        assert connection.recv(4096).startswith(b"HTTP/1.1 200")
+    assert "pgrade" not in server.said

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from asking import asked
-from prices_from_models import PricesFromModels
 
 import ratecard
+from prices_from_models import PricesFromModels
 from ratecard.examples import price_example
 from ratecard.methods import METHODS
 from ratecard.requests.text_body import body_of_text, usage_of_text
@@ -124,14 +124,16 @@ CONDITIONS = f"""family: made-up
 models:
   - model: paint
     type: image{HEAD}
-          - {{charge: images, method: per-image, unit: image, factors: [{{speed: fast, factor: 3}}], rates: [
+          - {{charge: images, method: per-image, unit: image, factors: [{{speed: fast, factor: 3}}],
+             without_rate: {{flex: default}}, rates: [
               {{resolution: 1K, rate: 0.04}}, {{resolution: 2K, rate: 0.08}},
               {{resolution: 2K, service_tier: [batch, flex], rate: 0.05}}]}}
-          - {{charge: requests, method: count, unit: request, rates: [{{rate: 0.01}}, {{speed: fast, rate: 0.02}}]}}
+          - {{charge: requests, method: count, unit: request, without_rate: {{service_tier: default}}, rates: [
+              {{rate: 0.01}}, {{speed: fast, rate: 0.02}}]}}
         examples: [{{usage: {{resolution: 2K}}, total: 0.09}}]
   - model: read
     type: text{HEAD}
-          - {{charge: tokens, method: tokens, unit: mtoken, rates: [
+          - {{charge: tokens, method: tokens, unit: mtoken, without_rate: {{speed: default}}, rates: [
               {{tokens: input, rate: 2}}, {{tokens: output, rate: 8}}, {{tokens: output, speed: fast, rate: 9}}]}}
           - {{charge: pages, method: count, unit: kpage, included: 10, rates: [{{rate: 3}}]}}
         examples: [{{usage: {{prompt_tokens: 1000, counts: {{page: 1010}}}}, total: 3.002}}]

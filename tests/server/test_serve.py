@@ -13,6 +13,7 @@ from threading import Timer
 import httpx
 import pytest
 from serving import BODY, EVERY_ADDRESS, GROK, PATIENCE, Server, at_rate, copy_tables, rewrite, serving, wait_for
+from uvicorn.supervisors import multiprocess
 
 from ratecard.service.process import Worker
 
@@ -119,6 +120,22 @@ def test_a_killed_worker_is_replaced_and_serves_the_same_tables(server: Server, 
     finally:
         rewrite(grok, text)
     wait_for(lambda: server.said.count("take the place of") >= 2, "end of the refusal")
+
+
+def test_a_hangup_replaces_each_worker_after_its_successor_is_ready(server: Server) -> None:
+    before = set(server.workers())
+    os.kill(server.process.pid, signal.SIGHUP)
+
+    def replaced() -> bool:
+        assert server.quote(headers=KEY).status_code == 200
+        return len(set(server.workers()) - before) == len(server.workers()) == 2
+
+    wait_for(replaced, "new workers")
+
+
+def test_the_names_of_uvicorn_are_its_own() -> None:
+    assert Worker.__mro__[1] is multiprocess.Process
+    assert multiprocess.Process.__module__ == "uvicorn.supervisors.multiprocess"
 
 
 def test_a_worker_that_ends_while_its_parent_asks_it_is_noticed_at_once() -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -11,9 +12,11 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 
-from ratecard import RateCard, load_rate_card, usage_from
+from ratecard import QuoteError, RateCard, load_rate_card, usage_from
 from ratecard.cli import main
 from ratecard.load.folder import tables_from
+from ratecard.requests.counters import Counter
+from ratecard.requests.dialects import DIALECTS
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from token_tables import by_tokens, family, text_model
@@ -147,6 +150,36 @@ def test_a_row_without_its_counts_has_no_price(tmp_path: Path) -> None:
     assert priced(path, "litellm") == (one_by_one("litellm", [spend_log(LOGS[0])]), 1, 2)
 
 
+WRONG_LOGS: dict[str, dict[str, Any]] = {
+    "a total of another sum": {"total_tokens": 1021},
+    "two names that disagree": {"output_tokens": 19},
+    "a part above its whole": {"completion_tokens_details": {"reasoning_tokens": 21}},
+    "more from the cache than in the prompt": {"prompt_tokens_details": {"cached_tokens": 1001}},
+    "more in the cache than in the prompt": {
+        "prompt_tokens_details": {"cached_tokens": 600, "cache_creation_tokens": 401}
+    },
+    "hits and misses that are not the prompt": {"prompt_cache_hit_tokens": 400, "prompt_cache_miss_tokens": 5},
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_LOGS.values(), ids=WRONG_LOGS)
+def test_a_row_that_contradicts_itself_has_no_price_as_by_itself(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    sound, odd = spend_log(LOGS[0]), spend_log(LOGS[0] | wrong)
+    with pytest.raises(QuoteError):
+        usage_from("litellm", odd)
+    path = written(tmp_path / "logs.jsonl", [sound, odd, spend_log(LOGS[1])])
+    assert priced(path, "litellm") == (one_by_one("litellm", [sound, spend_log(LOGS[1])]), 2, 1)
+
+
+def test_a_span_that_contradicts_itself_has_no_price(tmp_path: Path) -> None:
+    for wrong in ({"gen_ai.usage.prompt_tokens": 999}, {"gen_ai.usage.reasoning.output_tokens": 21}):
+        odd = SPANS[0] | wrong
+        with pytest.raises(QuoteError):
+            usage_from("opentelemetry", odd)
+        path = written(tmp_path / "spans.jsonl", [*SPANS, odd])
+        assert priced(path, "opentelemetry") == (one_by_one("opentelemetry", SPANS), 4, 1)
+
+
 @pytest.mark.parametrize(
     ("dialect", "row", "said"),
     [
@@ -167,6 +200,8 @@ def test_a_row_without_its_counts_has_no_price(tmp_path: Path) -> None:
             spend_log(LOGS[0] | {"prompt_tokens_details": {"image_count": 2}}),
             "prompt_tokens_details.image_count",
         ),
+        ("litellm", spend_log(LOGS[0] | {"completion_tokens": "20"}), "completion_tokens: Expected number"),
+        ("litellm", spend_log(LOGS[0] | {"audio_tokens": "5"}), "audio_tokens: Expected number"),
         ("anthropic", SPANS[0], "dialect is 'anthropic'. Allowed for a table: opentelemetry, litellm"),
     ],
 )
@@ -175,6 +210,24 @@ def test_what_is_not_understood_is_refused(tmp_path: Path, dialect: str, row: di
     with pytest.raises(SimulationError) as caught:
         priced(path, dialect)
     assert said in str(caught.value)
+
+
+def test_a_new_counter_is_one_line_of_its_dialect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both doors read it by the data: the reader of one response, and the view of a table."""
+    output = "- {tokens: output, rate: 25}\n"
+    table = TABLE.replace(output, f"{output}{' ' * 14}- {{tokens: output_citation, rate: 3}}\n")
+    card = RateCard(tables_from({"made-up.yaml": table.encode()}))
+    row = spend_log(LOGS[1] | {"completion_tokens_details": {"cited_tokens": 2}})
+    path = written(tmp_path / "logs.jsonl", [row])
+    with pytest.raises(SimulationError, match="cited_tokens: No price is known"):
+        simulate(path, card, dialect="litellm", by=[])
+    counter = Counter("cited", (("completion_tokens_details", "cited_tokens"),), "completion", "output_citation")
+    dialect = DIALECTS["litellm"]
+    monkeypatch.setitem(DIALECTS, "litellm", replace(dialect, counters=(*dialect.counters, counter)))
+    exact = card.at(date(2026, 10, 1)).rate(usage_from("litellm", row)).exact
+    assert exact == Decimal("0.000231")  # 50 x 3, 3 x 25 and 2 x 3 a million
+    with simulate(path, card, dialect="litellm", by=[]) as found:
+        assert found.total.amounts == (exact,)
 
 
 def test_spark_reads_no_responses(tmp_path: Path) -> None:

@@ -10,13 +10,12 @@ from rows import table_of
 from usage import ROWS, row
 
 from ratecard import load_rate_card, simulate
-from ratecard.rating import tokens
+from ratecard.rating import conditions, tokens
 from ratecard.simulation.answers.rows import EVEN, Row, made_rows
 from ratecard.simulation.groups.roll_up import uncollected
 from ratecard.simulation.groups.shape import UsageShape
 from ratecard.simulation.prices.pricer import Pricer
 from ratecard.simulation.prices.shape_price import ShapePrices
-from ratecard.tables import token_rates
 
 HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"
 
@@ -80,7 +79,7 @@ def test_what_rates_are_read_off_is_the_same_for_all_models(monkeypatch: pytest.
 
 
 def test_how_buckets_are_charged_is_found_once_for_models_alike() -> None:
-    caches = tokens._form, token_rates._parents
+    caches = tokens._form, conditions._parents
     for each in caches:
         each.cache_clear()
     prices = load_rate_card().at(ROWS[0]["timestamp"].date())

@@ -33,7 +33,7 @@ def lines_of(method: str, change: Callable[..., Any]) -> Plant:
         calculate = original(*args)
         return lambda shape: change(calculate(shape), shape)
 
-    return wrapped(type(METHODS[method]), "calculator", around)
+    return wrapped(METHODS[method], "calculator", around)
 
 
 def shapes_of(method: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Plant:
@@ -43,16 +43,16 @@ def shapes_of(method: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -
         calculate = original(*args)
         return lambda shape: calculate({**shape, **change(shape)})
 
-    return wrapped(type(METHODS[method]), "calculator", around)
+    return wrapped(METHODS[method], "calculator", around)
 
 
 def options_of(method: str, **changed: Any) -> Plant:
     """The options of a method as the table says them, changed."""
 
-    def around(original: Any, entry: Any, charge: Any, compiling: Any) -> Any:
-        return original(entry, altered(charge, changed), compiling)
+    def around(original: Any, charge: Any, compiling: Any) -> Any:
+        return original(altered(charge, changed), compiling)
 
-    return wrapped(type(METHODS[method]), "calculator", around)
+    return wrapped(METHODS[method], "calculator", around)
 
 
 def altered(options: Any, changed: dict[str, Any]) -> Any:

@@ -18,11 +18,20 @@ from ratecard.base.money import plain, text
 from ratecard.examples import price_example
 from ratecard.load.folder import tables_from
 from ratecard.methods import METHODS
-from ratecard.tables.video import REQUEST_FIELDS, SOURCE_MATCHED_DURATIONS, SOURCE_MATCHED_RATIOS
+from ratecard.tables.rate import Charge
+from ratecard.tables.video import (
+    LISTED_NUMBERS,
+    REQUEST_FIELDS,
+    SOURCE_MATCHED_DURATIONS,
+    SOURCE_MATCHED_RATIOS,
+    VideoCharge,
+    VideoModel,
+)
 from ratecard.testing import LAWS, Case, check
 from ratecard.testing.card_strategies import example_of, yaml_text
 from ratecard.views.explain import explain
 from ratecard.views.sheet import price_cells
+from shipped import CARD
 
 DAY = date(2026, 1, 1)
 VIDEO = tables_from({}).vocabulary.video
@@ -35,34 +44,34 @@ WORDS = [
 KINDS = {"5s", "1 gen", *SOURCE_MATCHED_DURATIONS, *SOURCE_MATCHED_RATIOS, "16:9", "720p", "2K", "1", "2"}
 SIZE: dict[str, Any] = {"size": "1000x1000"}
 FPS: dict[str, Any] = {"target_fps": {"min": "16", "max": "120"}}
-# By method: unit, options, what every version of it accepts beside the word, and the attributes of its rate.
-MADE: dict[str, tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]] = {
-    "duration-rate": ("video_second", {}, {}, {}),
-    "resolution-rate": ("video_second", {}, {}, {}),
-    "fixed": ("clip", {}, {}, {}),
-    "duration-resolution-rate": ("clip", {}, {}, {}),
-    "token-formula": (
-        "mtoken",
-        {"frames_per_second": "24", "pixels_per_token": "1024", "reference_minimum": "5/3", "sizes": [SIZE]},
-        {},
-        {},
-    ),
-    "megapixel-rate": ("megapixel", {"frames": {"per_second": "24"}, "sizes": [SIZE]}, {}, {}),
-    "megapixel-rate of the source": ("megapixel", {}, {"upscale_factor": ["1"]}, {}),
-    "upscale-rate": (
-        "video_second",
-        {"frame_rate": {"from": "48", "factor": "2"}},
-        {"upscale_factor": ["1"], **FPS},
-        {"up_to": "any"},
-    ),
-    "interpolation-rate": (
-        "interpolated_second",
-        {"at_frame_rate": "60"},
-        {"slowdown_factor": ["1"], **FPS},
-        {"up_to": "any"},
-    ),
+
+
+def words_in(part: Any) -> Any:
+    """A part of a table as a person writes it."""
+    if isinstance(part, dict):
+        return {name: words_in(value) for name, value in part.items()}
+    return [words_in(value) for value in part] if isinstance(part, list) else str(part)
+
+
+def made_of(charge: VideoCharge) -> tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]:
+    """Unit, options, what every version of it accepts beside the word, and the attributes of its rate."""
+    options = charge.model_dump(
+        mode="json", by_alias=True, exclude=set(Charge.model_fields), exclude_none=True, exclude_defaults=True
+    )
+    options = words_in(options) | ({"sizes": [SIZE]} if "sizes" in options else {})
+    accepted = {name: ["1"] for name in LISTED_NUMBERS if name in charge.reads}
+    accepted |= FPS if "target_fps" in charge.reads else {}
+    return charge.unit, options, accepted, {"up_to": "any"} if "up_to" in charge.ATTRIBUTES else {}
+
+
+# By method, and whether it counts what the source video says: the shipped charge that has the most options.
+CHARGES = [model.versions[0].charges[0] for model in CARD.tables.models.values() if isinstance(model, VideoModel)]
+SHIPPED = {
+    f"{charge.method} of the source" if charge.of_source else charge.method: charge
+    for charge in sorted(CHARGES, key=lambda charge: len(charge.model_dump(exclude_none=True, exclude_defaults=True)))
 }
-OF_SOURCE = ("megapixel-rate of the source", "upscale-rate", "interpolation-rate")
+MADE = {name: made_of(charge) for name, charge in SHIPPED.items()}
+OF_SOURCE = [name for name, charge in SHIPPED.items() if charge.of_source]
 PER_CLIP = ("fixed", "duration-resolution-rate")
 
 
@@ -106,7 +115,7 @@ def files_of(table: dict[str, Any]) -> dict[str, bytes]:
 
 
 def test_every_method_of_video_is_tried_with_every_field_of_listed_words() -> None:
-    methods = {name for name, method in METHODS.items() if "video" in method.types}
+    methods = {name for name, method in METHODS.items() if "video" in method.TYPES}
     assert {made.partition(" ")[0] for made in MADE} == methods
     listed = {"duration", "aspect_ratio", "resolution", "upscale_factor", "slowdown_factor"}
     assert {field for field, _ in WORDS} == listed

@@ -12,11 +12,12 @@ from starlette.testclient import TestClient
 from usage_app import SECRET, account_of, client_of
 
 from ratecard import RateCard
+from ratecard.base.errors import QuoteError
 from ratecard.history import usage_history_router
 from ratecard.ledger.store import Ledger
 from ratecard.load.folder import tables_from
 from ratecard.server import LiveRateCard
-from ratecard.server.usage_history import Cursors, RefusedError, read_query
+from ratecard.server.usage_history import Cursors, read_query
 
 DATETIME = "Invalid datetime. Expected ISO 8601 with at most 6 decimal places, like 2026-10-01T00:00:00Z"
 CURRENCY = "Invalid enum value. Expected 'USD' | 'DIEM' | 'BUNDLED_CREDITS' | another ISO 4217 code"
@@ -188,7 +189,7 @@ def test_no_character_of_a_cursor_may_change(client: TestClient, cursor: str) ->
     changed |= {cursor[:place] + other + cursor[place:] for place in range(len(cursor) + 1) for other in "A!= "}
     changed |= {cursor[:place] for place in range(len(cursor))} | {cursor * 2}
     for wrong in changed - {cursor}:
-        with pytest.raises(RefusedError):
+        with pytest.raises(QuoteError):
             Cursors(SECRET).read("a", wrong)
     assert refusal(client, {"cursor": cursor[:-1]}) == {"cursor": [CURSOR]}
 
@@ -202,7 +203,7 @@ def test_a_cursor_shows_no_account(ledger: Ledger, client: TestClient) -> None:
 def test_a_signed_cursor_of_another_shape_is_refused() -> None:
     cursors = Cursors(SECRET)
     for shape in ([1, 2], {"size": 1}, 5, None, "text"):
-        with pytest.raises(RefusedError):
+        with pytest.raises(QuoteError):
             cursors.read("a", cursors._serializer("a").dumps(shape))
 
 
@@ -230,5 +231,5 @@ def test_any_query_is_read_or_refused(pairs: list[tuple[str, str]]) -> None:
         question = read_query(pairs)
         if question.cursor is not None:
             Cursors(SECRET).read("a", question.cursor)
-    except RefusedError as error:
+    except QuoteError as error:
         assert error.body()["details"]

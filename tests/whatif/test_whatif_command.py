@@ -7,14 +7,20 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
-from babel import Locale
 from click.testing import CliRunner, Result
-from small_usage import DAY, STANDING, write_usage
+from small_usage import DAY, write_usage
 
-from ratecard.cli import main, whatif
+from ratecard.cli import main, simulate_run, whatif
+from ratecard.cli import rollup as rollup_command
+from ratecard.cli import simulate as simulate_command
+from ratecard.simulation.rollup import rollup
 from ratecard.simulation.simulate import simulate
 from ratecard.whatif import app as serving
 from ratecard.whatif.draft import Draft
@@ -88,24 +94,31 @@ def test_usage_that_cannot_be_priced(content: str, said: str, tmp_path: Path) ->
 
 
 def test_the_report_of_a_saved_candidate_is_of_the_same_usage() -> None:
-    columns = {"customer": "account"}
     where, days = "customer = 'beta'", ("2026-10-02", "2026-10-04")
-    asked = whatif._Asked(
-        ("my usage.csv",),
-        STANDING,
-        Path("tables"),
-        "costs",
-        columns,
-        where,
-        *days,
-        "1GB",
-        Locale("en"),
-        port=0,
-        no_open=False,
+    settings = {"columns": {"customer": "account"}, "where": where, "since": days[0], "until": days[1]}
+    words_of = whatif.command(
+        ["my usage.csv"], {**settings, "memory": "1GB", "tables": Path("tables"), "cost": "costs"}
     )
     chosen = f"--where {shlex.quote(where)} --since {days[0]} --until {days[1]}"
     words = f"ratecard simulate 'my usage.csv' --map customer=account {chosen} --tables tables --cost costs"
-    assert asked.command() == words
+    assert words_of == words
+
+
+@pytest.mark.parametrize(
+    ("command", "reads", "engine"),
+    [
+        (simulate_command.simulate, simulate_run.run, simulate),
+        (whatif.whatif, whatif.whatif.callback, simulate),
+        (rollup_command.rollup, rollup_command.rollup.callback, rollup),
+    ],
+    ids=["simulate", "whatif", "rollup"],
+)
+def test_an_option_that_the_command_does_not_read_is_an_argument_of_the_library(
+    command: click.Command, reads: Callable[..., Any], engine: Callable[..., Any]
+) -> None:
+    """A further option is defined once for all commands, and passed on by its name."""
+    passed_on = {str(option.name) for option in command.params} - {*signature(reads).parameters}
+    assert {"where", "columns", "memory"} <= passed_on <= {*signature(engine).parameters}
 
 
 def test_the_rows_that_are_chosen_are_those_of_simulate(usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:

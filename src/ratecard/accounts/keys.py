@@ -1,7 +1,7 @@
 """API key records as the API lists them, and whether a charge stays within a key's spending limit."""
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NoReturn, Self, cast
@@ -21,8 +21,9 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_python
 
 from ratecard.base.errors import CurrencyError
+from ratecard.base.json_reader import JsonError, read_json
 from ratecard.base.messages import echo
-from ratecard.base.money import EXACT, READING, add, text
+from ratecard.base.money import EXACT, add, text
 from ratecard.base.suggestions import suggestions
 from ratecard.rating.ledger_entry import check_paid, worth_of
 from ratecard.rating.quote import Estimate, Quote
@@ -30,17 +31,6 @@ from ratecard.rating.quote import Estimate, Quote
 # The balance that a key record has no limit for.
 _UNLIMITED = "BUNDLED_CREDITS"
 _LOST = "a float has lost its digits already. Give a Decimal, an int or text"
-# Options of pydantic's writing that a record passes on to itself.
-_OPTIONS = (
-    "include",
-    "exclude",
-    "context",
-    "by_alias",
-    "exclude_unset",
-    "exclude_defaults",
-    "exclude_none",
-    "round_trip",
-)
 
 
 class _Record(BaseModel):
@@ -78,21 +68,19 @@ class _Record(BaseModel):
 
     @classmethod
     def _as_written(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """What was given, as the API writes it."""
         return given
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
         """Read a record from JSON; numbers keep every digit. Raises pydantic's `ValidationError`."""
         try:
-            given = json.loads(json_data, parse_float=_number, parse_constant=_number, object_pairs_hook=_object)
-            return cls.model_validate(given, **options)
-        except ValidationError:
-            raise
-        except (ValueError, RecursionError) as error:
-            reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-            wrong = PydanticCustomError("json_invalid", "Invalid JSON: {reason}", {"reason": reason})
+            given = _copied(read_json(json_data), _finite)
+            if _float_in(given, ()):  # NaN or Infinity: other numbers are none
+                raise JsonError("has a number that JSON does not have: NaN or Infinity")
+        except JsonError as error:
+            wrong = PydanticCustomError("json_invalid", "The record {reason}", {"reason": str(error)})
             _refuse(cls.__name__, wrong, (), json_data)
+        return cls.model_validate(given, **options)
 
     def model_dump_json(self, *, indent: int | None = None, ensure_ascii: bool = False, **options: Any) -> str:
         """Write the record as it was read: nothing is added, and numbers keep every digit.
@@ -108,24 +96,22 @@ class _Record(BaseModel):
 
     @model_serializer(mode="wrap")
     def _as_it_was_read(self, write: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
-        if info.mode_is_json():
-            options = {name: getattr(info, name) for name in _OPTIONS}
-            return cast(dict[str, Any], _copied(self.model_dump(**options), _plain))
         # What the options leave: nested records write themselves, and so a number or a time is written as it was read.
         left = write(self)
+        # As JSON, a decimal of an unknown field would be text already.
+        parts = type(self).model_fields if info.mode_is_json() else left
         written = {
-            name: _copied(left[name]) if isinstance(given, (dict, list)) else given
+            name: _copied(left[name] if name in parts and isinstance(given, (dict, list)) else given)
             for name, given in self._as_read.items()
-            if name in left
+            if name in left and not (given is None and info.exclude_none)
         }
-        return {name: part for name, part in written.items() if part is not None or not info.exclude_none}
+        return cast(dict[str, Any], _copied(written, _plain)) if info.mode_is_json() else written
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__
 
 
 def _refuse(record: str, wrong: PydanticCustomError, at: tuple[str | int, ...], given: object) -> NoReturn:
-    """Raise pydantic's `ValidationError`."""
     problem = InitErrorDetails(type=wrong, loc=at, input=given)
     raise ValidationError.from_exception_data(record, [problem]) from None
 
@@ -160,18 +146,10 @@ def _folded(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
 
 
-def _number(word: str) -> Decimal:
-    number = READING.create_decimal(word)
+def _finite(number: Decimal) -> Decimal:
     if not number.is_finite():
-        raise ValueError(f"{echo(word)} is not a number")
+        raise JsonError("has a number that is too large")
     return number
-
-
-def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key is there twice")
-    return found
 
 
 def _json(value: Any, indent: int | None, ascii_only: bool, level: int = 1) -> str:
@@ -213,7 +191,6 @@ def _plain(number: Decimal) -> Any:
 
 
 def _nothing_is(empty: Any) -> BeforeValidator:
-    """Read null as `empty`."""
     return BeforeValidator(lambda given: empty if given is None else given)
 
 
@@ -319,9 +296,10 @@ def within_limits(
     `currency` (`usd`, `diem`, `vcu`) is what pays the charge, by default that of the quote; if several balances pay,
     `paid` is what each of them pays, as `settle` splits it, and each is compared with its own limit. `spent` is what
     the key spent in the period so far, by currency or in the one that pays; by default the record's
-    `currentPeriodUsage`. A currency without a limit is unlimited, and so are bundled credits. Raises `CurrencyError`
-    for a quote that is not in USD, for a currency without a limit or a rate in limits.yaml, and for an amount that is
-    not exact; pydantic's `ValidationError` for a mapping that is not a key record.
+    `currentPeriodUsage`, of which a negative amount counts as 0. A currency without a limit is unlimited, and so are
+    bundled credits. Raises `CurrencyError` for a quote that is not in USD, for a currency without a limit or a rate in
+    limits.yaml, and for an amount that is not exact; pydantic's `ValidationError` for a mapping that is not a key
+    record.
 
     >>> from datetime import UTC
     >>> from ratecard import load_rate_card, settle
@@ -361,9 +339,9 @@ def _limit_of(key: ApiKey, name: str) -> Decimal | None:
 def _spent(
     key: ApiKey, spent: Mapping[str, Decimal] | Decimal | None, parts: Mapping[str, Decimal]
 ) -> Mapping[str, Decimal]:
-    """The amounts spent so far, by currency."""
     if spent is None:
-        return {name: getattr(key.currentPeriodUsage, name) for name in Amounts.model_fields}
+        # Where more was refunded than spent, the limit is still the most.
+        return {name: max(Decimal(0), getattr(key.currentPeriodUsage, name)) for name in Amounts.model_fields}
     if not isinstance(spent, Mapping):
         if len(parts) > 1:
             raise CurrencyError(f"spent={spent!r} of a charge that {', '.join(parts)} pay. Give it by currency")

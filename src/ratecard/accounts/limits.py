@@ -60,7 +60,7 @@ class Limit:
         >>> Limit(75, 750_000).fits(20_000), Limit(75, 750_000).fits(20_000, requests_left=9, tokens_left=150_000)
         (37, 7)
         """
-        left = self.requests if requests_left is None else _count("requests_left", requests_left)
+        left = self.requests if requests_left is None else whole_number("requests_left", requests_left)
         if self.tokens is None:
             for name, given in (("tokens", tokens), ("tokens_left", tokens_left)):
                 if given is not None:
@@ -68,8 +68,8 @@ class Limit:
             return left
         if tokens is None:
             raise LimitError("tokens=None: this limit counts tokens too; give the tokens of one request")
-        size = _count("tokens", tokens)
-        budget = self.tokens if tokens_left is None else _count("tokens_left", tokens_left)
+        size = whole_number("tokens", tokens)
+        budget = self.tokens if tokens_left is None else whole_number("tokens_left", tokens_left)
         return min(left, budget // size) if size else left
 
 
@@ -278,7 +278,8 @@ def _message(each: EndpointRetirement, gone: bool) -> str:
     return f"{each.endpoint} has no data here; it is deprecated from {each.deprecated} and ends on {each.sunset}. {use}"
 
 
-def _count(name: str, given: int) -> int:
+def whole_number(name: str, given: int) -> int:
+    """A whole number, zero or more. Raises `LimitError` for anything else."""
     if isinstance(given, bool) or not isinstance(given, int) or given < 0:
         raise LimitError(f"{name}={given!r} must be a whole number, zero or more")
     return given

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal, get_args
 
-from ratecard.accounts.limits import Limit, LimitError
+from ratecard.accounts.limits import Limit, LimitError, whole_number
 from ratecard.accounts.periods import in_utc
 
 _MINUTE = 60
@@ -40,7 +40,7 @@ def rate_limit_headers(
         raise LimitError(f"tokens={tokens!r}: {words}")
     moment = in_utc(now)
     reset = int(moment.replace(second=0, microsecond=0).timestamp()) + _MINUTE
-    left = limit.requests - _count("requests", requests)
+    left = limit.requests - whole_number("requests", requests)
     values = {
         "limit-requests": limit.requests,
         "remaining-requests": 0 if enforced else max(left, 0),
@@ -48,13 +48,7 @@ def rate_limit_headers(
     }
     if limit.tokens is not None and tokens is not None:
         seconds = _MINUTE - moment.second
-        left = max(limit.tokens - _count("tokens", tokens), 0)
+        left = max(limit.tokens - whole_number("tokens", tokens), 0)
         values |= {"limit-tokens": limit.tokens, "remaining-tokens": left, "reset-tokens": seconds}
     headers = {f"x-ratelimit-{name}": str(value) for name, value in values.items()}
     return headers | ({"x-ratelimit-type": enforced} if enforced else {})
-
-
-def _count(name: str, given: int) -> int:
-    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-        raise LimitError(f"{name}={given!r} must be a whole number, zero or more")
-    return given

@@ -97,6 +97,15 @@ def as_decimal(amount: Fraction) -> Decimal | Fraction:
     return amount if pow(10, below.bit_length(), below) else EXACT.divide(Decimal(amount.numerator), Decimal(below))
 
 
+def exact_decimal(amount: Fraction) -> Decimal:
+    """Convert a fraction to the decimal that it is. Raises `ArithmeticError` for one that no decimal holds.
+
+    >>> exact_decimal(Fraction(1, 8))
+    Decimal('0.125')
+    """
+    return EXACT.divide(Decimal(amount.numerator), Decimal(amount.denominator))
+
+
 @lru_cache(maxsize=64)
 def part_of(number: int) -> Decimal | Fraction:
     """1/`number` of a unit: a decimal, or a fraction where no decimal holds it.

@@ -250,7 +250,7 @@ def attributes_of(charge: Charge, rate: Rate, meters: Meters) -> dict[str, tuple
     """The attributes of a rate, with what it means by naming none.
 
     For tokens, a rate that names no tier is of the base context. Beside rates that name a condition, one that does not
-    is of the default.
+    is of the default, if there is one.
     """
     named = {name for each in charge.rates for name in each.attributes}
     tiered = not isinstance(charge, Tokens) or rate.attributes.keys() & {"above", "from"}
@@ -261,7 +261,7 @@ def attributes_of(charge: Charge, rate: Rate, meters: Meters) -> dict[str, tuple
         **{
             name: (each.default,)
             for name, each in meters.condition.items()
-            if name in named and name not in rate.attributes
+            if each.default and name in named and name not in rate.attributes
         },
     }
 

@@ -22,12 +22,17 @@ from ratecard.changes.rates import described
 from ratecard.load.yaml_text import read_yaml_text
 from ratecard.price_book import PriceBook
 from ratecard.pricing.text import token_rates
-from ratecard.rating.factors import charge_under
+from ratecard.rating.conditions import (
+    EVERY_PROMPT,
+    StatedRate,
+    WrittenRate,
+    charge_under,
+    combinations_of,
+    written_rates,
+)
 from ratecard.tables.card import Tables
-from ratecard.tables.conditions import combinations_of, named_conditions
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
-from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of
-from ratecard.tables.token_rates import EVERY_PROMPT, WrittenRate, written_rates
+from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of, named_conditions
 from ratecard.tables.units import Unit
 from ratecard.tables.windows import windows_of
 
@@ -260,6 +265,8 @@ class _Listed:
             held = charge_under(charge, version, model, self._meters, stated) if named else charge
             domains, of = domains_of(version, held), priced.setdefault(tuple(stated.items()), [])
             for rate in held.rates:
+                if isinstance(rate, StatedRate) and rate.factored.unmet:
+                    continue
                 price = _Price(held.unit_rate(rate), unit, rate.source)
                 for values in combinations(rate, tuple(domains), domains):
                     own = {name: value for name, value in zip(domains, values, strict=True) if value}
@@ -308,7 +315,12 @@ class _Listed:
         return named
 
     def _offers(self, stated: _Stated) -> bool:
-        """Whether the model knows these conditions; what it does not know is refused in a request."""
+        """Return True for conditions that the model sells; it may need one, and refuses others in a request."""
+        version = self._version
+        if isinstance(version, MeteredVersion):
+            needed, refused = version.needed(self._meters), version.refuses(stated, self._meters)
+            if refused or not needed.keys() <= stated.keys():
+                return False
         return all(value in self._known.get(name, ()) for name, value in stated.items())
 
 

@@ -108,7 +108,6 @@ def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:
 
 
 def _watched(rows: Sequence[_Row]) -> Iterator[_Row]:
-    """The rows, with a progress bar if standard error is a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield from rows

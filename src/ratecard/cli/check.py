@@ -19,14 +19,15 @@ from ratecard.changes.margins import TableCosts, thin_margins
 from ratecard.changes.sides import Side
 from ratecard.cli.diff_text import diff_text
 from ratecard.cli.options import FOLDER, checkout_tables, instant, json_option, now, tell_tables
-from ratecard.cli.simulate_options import optional_share, share
-from ratecard.examples import work, wrong_examples
+from ratecard.cli.simulate_options import share
+from ratecard.examples import faults_of, work
 from ratecard.load.folder import shipped_folder
 from ratecard.load.revision import RevisionError, find_revision, load_revision
+from ratecard.notes import notes_on
 from ratecard.tables.scalars import read_number
 
-# How many models a sentence names.
-_NAMED = 5
+# How many models a sentence names, and how many notes are printed below a verdict.
+_NAMED, _NOTED = 5, 5
 
 
 def _factor(given: str | Decimal) -> Decimal:
@@ -44,10 +45,11 @@ def _factor(given: str | Decimal) -> Decimal:
 @click.option("--against", metavar="REVISION", help="Also refuse edits of what was in effect at this git revision.")
 @click.option("--as-of", type=instant, help="What is in effect at this instant may not be edited; now if left out.")
 @click.option("--max-change", type=_factor, help="Greatest factor by which a rate may change; 2 if left out.")
-@click.option("--min-margin", type=optional_share, help="Refuse prices that leave less than this, like 20%.")
+@click.option("--min-margin", type=share, help="Refuse prices that leave less than this, like 20%.")
 @click.option(
     "--cost", metavar="COSTS", help="What we pay: a folder of tables; or 60%, of the price --against REVISION."
 )
+@click.option("--strict", is_flag=True, help="Let notes fail: all of them are printed, and the exit status is 1.")
 @json_option
 def check(
     folder: Path | None,
@@ -56,6 +58,7 @@ def check(
     max_change: Decimal | None,
     min_margin: Fraction | None,
     cost: str | None,
+    strict: bool,
     as_json: bool,
 ) -> None:
     """Check the tables of FOLDER and run their examples.
@@ -63,6 +66,9 @@ def check(
     Where none is named, they are those of the checkout that you are in, else the shipped ones; which, is said.
 
     Every fault is printed as file:line, what was given and what is allowed; with faults the exit status is 1.
+
+    Sound tables may have notes, on what may be a mistake: a rate or factor that can never apply, one that no example
+    reaches, a tier that one bucket alone has, an unlikely date. They fail with --strict alone.
 
     With --against, a version that is in effect may not be edited or deleted unless it says `correction: reason`, a
     model may not vanish unless it is retired, and a rate may not change by more than a factor unless its version says
@@ -91,7 +97,8 @@ def check(
         costs = _costs(cost, before) if cost is not None else None
     except TableError as error:
         _refuse(error.body(), error.faults, as_json)
-    wrong, refused, below, more = wrong_examples(card.compiler), [], "", {}
+    examples = list(work(card.compiler))
+    wrong, refused, below, more = faults_of(examples), [], "", {}
     if before:
         found = compare_sides(before, Side(str(folder or shipped_folder()), card))
         refused = refusals(before.card, card, Rules(as_of or now(), max_change or Decimal(2), against or ""))
@@ -115,15 +122,24 @@ def check(
         faults = [*wrong, *refused, *thin]
         body = {"error": ", ".join(error_words), "details": TableError(faults).details, **more}
         _refuse(body, faults, as_json, below)
+    notes = notes_on(card.tables, examples, as_of or now())
+    if notes and strict:
+        _refuse({"error": plural(len(notes), "note"), "details": TableError(notes).details, **more}, notes, as_json)
     versions = sum(len(model.versions) for model in card.tables.models.values())
-    counts = {"models": len(card.tables.models), "versions": versions, "examples": sum(1 for _ in work(card.compiler))}
+    counts = {"models": len(card.tables.models), "versions": versions, "examples": len(examples)}
     if as_json:
+        more |= {"notes": list(map(str, notes))} if notes else {}
         click.echo(json.dumps({**counts, "digest": card.digest, **more}, ensure_ascii=False))
         return
     words = ", ".join(f"{count} {noun if count > 1 else noun[:-1]}" for noun, count in counts.items())
     click.echo(f"Sound: {words}. Digest {card.digest}.")
     if before:
         click.echo(f"Nothing that was in effect at {before.label} is changed.")
+    if notes:
+        click.echo(f"\n{plural(len(notes), 'note')}, which fail with --strict alone:")
+        click.echo("\n".join(f"  {note}" for note in notes[:_NOTED]))
+        if notes[_NOTED:]:
+            click.echo(f"  and {len(notes) - _NOTED:,} more: --strict names all")
     click.echo(below, nl=False)
 
 

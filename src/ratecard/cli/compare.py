@@ -1,6 +1,5 @@
 """`ratecard compare`: our models beside those of another price list."""
 
-import json
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +17,7 @@ from ratecard.changes.market_markdown import (
     price_words,
     summary_of_market,
 )
-from ratecard.cli.options import FOLDER, instant, now
+from ratecard.cli.options import FOLDER, as_json_text, at_option, format_options, show
 from ratecard.cli.screen import align, heading_style, paragraph
 
 
@@ -42,11 +41,6 @@ def _ending(market: Market) -> Iterator[str]:
         yield paragraph(f"Not in the map: {', '.join(market.unmatched)}", indent="  ")
 
 
-def market_json(market: Market) -> str:
-    """The comparison as JSON, amounts as text."""
-    return json.dumps(market.to_dict(), indent=2, ensure_ascii=False) + "\n"
-
-
 def _page(market: Market) -> str:
     # Loaded here, because the other formats need no templates.
     from ratecard.changes.market_page import market_page
@@ -57,7 +51,7 @@ def _page(market: Market) -> str:
 _FORMATS: dict[str, Callable[[Market], str]] = {
     "text": market_text,
     "markdown": market_markdown,
-    "json": market_json,
+    "json": as_json_text,
     "html": _page,
 }
 
@@ -83,15 +77,14 @@ def _renamed(given: tuple[str, ...]) -> dict[str, str]:
     required=True,
     help="YAML file of the models to compare.",
 )
-@click.option("--at", type=instant, default=now, show_default="now", help="Prices at this instant, like 2026-10-01.")
+@at_option
 @click.option(
     "--same",
     multiple=True,
     metavar="THEIRS=OURS",
     help="Their name of a condition, bucket or meter, and our name. May be repeated.",
 )
-@click.option("--format", "kind", type=click.Choice(list(_FORMATS)), default="text", show_default=True)
-@click.option("--out", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write to this file.")
+@format_options
 def compare(
     ours: Path, theirs: Path, path: Path, at: datetime, same: tuple[str, ...], kind: str, out: Path | None
 ) -> None:
@@ -111,9 +104,4 @@ def compare(
     one, other = load_rate_card(ours), load_rate_card(theirs)
     matches = read_matches(path, one.tables, other.tables)
     market = compare_models(one, other, matches, at=at, renamed=names, labels=(str(ours), str(theirs)))
-    words = _FORMATS[kind](market)
-    if out is None:
-        click.echo(words, nl=False)
-        return
-    out.write_text(click.unstyle(words), encoding="utf-8")
-    click.echo(f"Wrote {out}", err=True)
+    show(_FORMATS[kind](market), out)

@@ -12,14 +12,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ratecard.base.plural import plural
 from ratecard.card import load_rate_card
-from ratecard.cli.options import tables_option
-from ratecard.cli.promote import day
+from ratecard.cli.options import day, tables_option
 from ratecard.simulation.demo.usage import BAD_SHARE, CUSTOMERS, FRACTIONAL_SHARE, MOST_CUSTOMERS, MOST_ROWS
 from ratecard.simulation.demo.usage import demo_usage as write_demo_usage
 
 
 def _share(given: str | Decimal) -> Decimal:
-    """Read a part of all rows, from 0 to 1."""
     try:
         found = Decimal(given)
     except InvalidOperation:
@@ -105,7 +103,6 @@ def demo_usage(
 
 @contextmanager
 def _progress(rows: int) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar if standard error is a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:

@@ -1,6 +1,5 @@
 """`ratecard diff`: compare the prices of two folders, git revisions, candidates or days."""
 
-import json
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +11,7 @@ from ratecard.changes.compare import Diff, compare_sides
 from ratecard.changes.markdown import diff_markdown
 from ratecard.changes.sides import Side, SideError, Stack, named, side_of
 from ratecard.cli.diff_text import diff_text
-from ratecard.cli.options import FOLDER, checkout_tables, instant
+from ratecard.cli.options import FOLDER, as_json_text, checkout_tables, format_options, instant, show
 from ratecard.load.revision import RevisionError
 
 
@@ -39,11 +38,6 @@ def _laid(given: str, candidate: Stack, base: RateCard) -> Side:
     return Side(given, candidate.over(base))
 
 
-def diff_json(diff: Diff) -> str:
-    """The comparison as JSON, amounts as text."""
-    return json.dumps(diff.to_dict(), indent=2, ensure_ascii=False) + "\n"
-
-
 def _page(diff: Diff) -> str:
     # Loaded here, because the other formats need no templates.
     from ratecard.changes.page import diff_page
@@ -54,7 +48,7 @@ def _page(diff: Diff) -> str:
 _FORMATS: dict[str, Callable[[Diff], str]] = {
     "text": diff_text,
     "markdown": diff_markdown,
-    "json": diff_json,
+    "json": as_json_text,
     "html": _page,
 }
 
@@ -63,7 +57,6 @@ _FORMATS: dict[str, Callable[[Diff], str]] = {
 @click.argument("old")
 @click.argument("new")
 @click.option("--at", type=instant, help="Compare at this instant only, like 2026-10-01.")
-@click.option("--format", "kind", type=click.Choice(list(_FORMATS)), default="text", show_default=True)
 @click.option(
     "--tables",
     type=FOLDER,
@@ -71,7 +64,7 @@ _FORMATS: dict[str, Callable[[Diff], str]] = {
     show_default="of the checkout that you are in",
     help="Folder of rate tables of which OLD and NEW are revisions or dates.",
 )
-@click.option("--out", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write to this file.")
+@format_options
 def diff(old: str, new: str, at: datetime | None, kind: str, tables: Path | None, out: Path | None) -> None:
     """Show what differs between OLD and NEW: rates, conditions, models, and what it does to prices.
 
@@ -92,9 +85,4 @@ def diff(old: str, new: str, at: datetime | None, kind: str, tables: Path | None
         raise click.UsageError(
             "--at goes with folders, revisions and candidates; two dates say already what to compare"
         )
-    words = _FORMATS[kind](compare_sides(before, after, at))
-    if out is None:
-        click.echo(words, nl=False)
-        return
-    out.write_text(click.unstyle(words), encoding="utf-8")
-    click.echo(f"Wrote {out}", err=True)
+    show(_FORMATS[kind](compare_sides(before, after, at)), out)

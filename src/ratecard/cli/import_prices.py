@@ -1,6 +1,5 @@
 """`ratecard import`: write the price list of another into a folder of tables."""
 
-import json
 from collections.abc import Callable
 from datetime import date
 from functools import wraps
@@ -9,14 +8,9 @@ from typing import Any
 
 import click
 
-from ratecard.cli.options import json_option, now
-from ratecard.cli.promote import day
+from ratecard.cli.options import as_json_text, day, json_option, today
 from ratecard.price_lists.peer import PriceList
 from ratecard.price_lists.write import import_list
-
-
-def _today() -> date:
-    return now().date()
 
 
 def import_options(command: Callable[..., PriceList]) -> Callable[..., None]:
@@ -32,7 +26,7 @@ def import_options(command: Callable[..., PriceList]) -> Callable[..., None]:
     @click.option(
         "--effective",
         type=day,
-        default=_today,
+        default=today,
         show_default="today",
         help="The day from which a change holds that the list does not date.",
     )
@@ -40,8 +34,8 @@ def import_options(command: Callable[..., PriceList]) -> Callable[..., None]:
     @json_option
     @wraps(command)
     def run(out: Path, effective: date, strict: bool, as_json: bool, **options: Any) -> None:
-        done = import_list(command(**options), out, effective=effective, checked=_today())
-        click.echo(json.dumps(done.to_dict(), indent=2, ensure_ascii=False) if as_json else str(done))
+        done = import_list(command(**options), out, effective=effective, checked=today())
+        click.echo(as_json_text(done) if as_json else f"{done}\n", nl=False)
         if strict and done.inexpressible:
             raise SystemExit(1)
 
@@ -84,7 +78,7 @@ def litellm(file: Path) -> PriceList:
     """Import FILE, the JSON of litellm's model prices (`model_prices_and_context_window.json`).
 
     Ids are those of the file, behind their provider. Conditions: service_tier, data_residency, vertex_location,
-    inference_geo, speed, search_context_size, resolution, image_size, cache_type.
+    inference_geo, speed, search_context_size, resolution, image_size.
     """
     from ratecard.price_lists.litellm import read_litellm
 

@@ -1,7 +1,10 @@
 """Options that several commands share, and how their text is read."""
 
-from datetime import UTC, datetime
+import json
+from collections.abc import Callable
+from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 from babel import Locale, UnknownLocaleError
@@ -23,6 +26,14 @@ def instant(given: str | datetime) -> datetime:
         raise click.BadParameter(str(error)) from None
 
 
+def day(given: str | date) -> date:
+    """Read a calendar day."""
+    try:
+        return given if isinstance(given, date) else date.fromisoformat(given)
+    except ValueError:
+        raise click.BadParameter(f"'{given}' is not a day. Write it like 2026-10-01") from None
+
+
 def locale(given: str | Locale) -> Locale:
     """Read a locale by its name: `de_DE`, `de-DE`."""
     try:
@@ -34,6 +45,11 @@ def locale(given: str | Locale) -> Locale:
 def now() -> datetime:
     """The current instant; no other function of the command line reads the clock."""
     return datetime.now(UTC)
+
+
+def today() -> date:
+    """The current day in UTC."""
+    return now().date()
 
 
 _TABLES = "pricing_tables"
@@ -60,6 +76,48 @@ def tell_tables(folder: Path | None, *, err: bool = True) -> None:
     click.echo(f"Tables: {(folder or shipped_folder()).resolve()}", err=err)
 
 
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def options(*added: Decorator) -> Decorator:
+    """Add several options to a command, which `--help` lists in this order."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(added):
+            command = option(command)
+        return command
+
+    return add
+
+
+def as_json_text(found: Any) -> str:
+    """Write what was found as JSON, amounts as text."""
+    return json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+
+def show(words: str, out: Path | None) -> None:
+    """Print words, or write them to the file of `--out`, and say so."""
+    if out is None:
+        click.echo(words, nl=False)
+        return
+    out.write_text(click.unstyle(words), encoding="utf-8")
+    click.echo(f"Wrote {out}", err=True)
+
+
+out_option = click.option(
+    "--out", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write to this file."
+)
+# How a comparison is written, and where.
+format_options = options(
+    click.option(
+        "--format",
+        "kind",
+        type=click.Choice(["text", "markdown", "json", "html"]),
+        default="text",
+        show_default=True,
+    ),
+    out_option,
+)
 tables_option = click.option(
     "--tables",
     type=FOLDER,

@@ -7,7 +7,7 @@ import click
 
 from ratecard.changes.promote import folder_of, promotion
 from ratecard.changes.sides import SideError, Stack, stack_of
-from ratecard.cli.options import now, tables_option, tell_tables
+from ratecard.cli.options import day, tables_option, tell_tables, today
 
 
 def stack(given: str | Stack) -> Stack:
@@ -18,22 +18,10 @@ def stack(given: str | Stack) -> Stack:
         raise click.BadParameter(f"'{given}': {error}") from None
 
 
-def day(given: str | date) -> date:
-    """Read a calendar day."""
-    try:
-        return given if isinstance(given, date) else date.fromisoformat(given)
-    except ValueError:
-        raise click.BadParameter(f"'{given}' is not a day. Write it like 2026-10-01") from None
-
-
-def _today() -> date:
-    return now().date()
-
-
 @click.command(short_help="Write an accepted candidate into the tables.")
 @click.argument("candidate", type=stack)
 @tables_option
-@click.option("--checked", type=day, default=_today, show_default="today", help="The day that its versions say.")
+@click.option("--checked", type=day, default=today, show_default="today", help="The day that its versions say.")
 @click.option("--dry-run", is_flag=True, help="Show the new lines, and write nothing.")
 def promote(candidate: Stack, tables: Path | None, checked: date, dry_run: bool) -> None:
     """Write the file CANDIDATE into the tables as new versions; or several, stacked as in a simulation.

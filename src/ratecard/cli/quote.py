@@ -12,7 +12,7 @@ from babel import Locale
 
 from ratecard.base.errors import QuoteError
 from ratecard.cli.bill import refusal_text, show_bill
-from ratecard.cli.options import at_option, book, json_option, locale_option, tables_option
+from ratecard.cli.options import Decorator, at_option, book, json_option, locale_option, options, tables_option
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
@@ -96,17 +96,19 @@ def source_video(given: str | SourceVideo) -> SourceVideo:
         raise click.BadParameter(f"'{given}' ({error}). Write seconds=10,width=854,height=480,fps=30") from None
 
 
-def _field_options(likes: Mapping[str, str]) -> Callable[[Any], Any]:
-    def add(command: Any) -> Any:
-        for name, like in reversed(list(likes.items())):
-            command = click.option(f"--{name.replace('_', '-')}", name, metavar="VALUE", help=f"{like}.")(command)
-        return command
-
-    return add
+def _field_options(likes: Mapping[str, str]) -> Decorator:
+    named = ((f"--{name.replace('_', '-')}", name, f"{like}.") for name, like in likes.items())
+    return options(*(click.option(option, name, metavar="VALUE", help=words) for option, name, words in named))
 
 
-_batch_option = click.option(
-    "--batch", type=click.Path(path_type=Path, allow_dash=True), help="A file of many: JSON lines or CSV."
+_shared_options = options(
+    click.option(
+        "--batch", type=click.Path(path_type=Path, allow_dash=True), help="A file of many: JSON lines or CSV."
+    ),
+    tables_option,
+    at_option,
+    locale_option,
+    json_option,
 )
 
 
@@ -117,11 +119,7 @@ _batch_option = click.option(
     "--source", type=source_video, metavar="VIDEO", help="Video to process: seconds=10,width=854,height=480,fps=30."
 )
 @click.option("--probe", "probing", is_flag=True, help="Fetch video_url, and read what --source would say.")
-@_batch_option
-@tables_option
-@at_option
-@locale_option
-@json_option
+@_shared_options
 def quote(
     body: str | None,
     source: SourceVideo | None,
@@ -161,11 +159,7 @@ def quote(
     metavar="NAME",
     help=f"USAGE, or each line of --batch, is a response: {', '.join(DIALECTS)}.",
 )
-@_batch_option
-@tables_option
-@at_option
-@locale_option
-@json_option
+@_shared_options
 def rate(
     usage: str | None,
     dialect: str | None,
@@ -208,16 +202,15 @@ def _no_text(_: Mapping[str, str]) -> Mapping[str, Any]:
 def _answer(
     command: _Command,
     body: str | None,
-    options: Mapping[str, str | None],
+    given: Mapping[str, str | None],
     batch: Path | None,
     prices: PriceBook,
     locale: Locale,
     as_json: bool,
     source_of: Callable[[Mapping[str, Any]], SourceVideo | None],
 ) -> None:
-    """Print the price of one body, or of each of a batch."""
-    given = {name: value for name, value in options.items() if value is not None}
-    if sum((body is not None, bool(given), batch is not None)) != 1:
+    stated = {name: value for name, value in given.items() if value is not None}
+    if sum((body is not None, bool(stated), batch is not None)) != 1:
         raise click.UsageError("Give one of: a JSON body, fields such as --model, or --batch FILE")
     if batch is not None:
         # Its progress bar takes longer to load than a quote takes.
@@ -230,7 +223,7 @@ def _answer(
     sent = None if body is None else _read(body)
     fields: Mapping[str, Any] = {}
     try:
-        fields = command.of_text(given) if sent is None else command.of_json(read_body(sent))
+        fields = command.of_text(stated) if sent is None else command.of_json(read_body(sent))
         source = source_of(fields)
         quoted = command.price(prices, fields, source)
     except QuoteError as error:

@@ -7,7 +7,16 @@ import click
 
 from ratecard.cli.options import tables_option
 from ratecard.cli.simulate import stopping
-from ratecard.cli.simulate_options import check_usage, dialect_option, engine_options, keys, map_option, needing
+from ratecard.cli.simulate_options import (
+    by_option,
+    candidate_option,
+    check_usage,
+    dialect_option,
+    engine_options,
+    map_option,
+    needing,
+    where_option,
+)
 
 
 @click.command(short_help="Keep usage as groups, to simulate it in seconds.")
@@ -18,21 +27,15 @@ from ratecard.cli.simulate_options import check_usage, dialect_option, engine_op
     required=True,
     help="Folder to keep the groups in, or its address: s3://bucket/folder, gs://, az://.",
 )
-@click.option("--by", metavar="KEYS", help="Columns that can be grouped by later. Default: model,day.")
-@click.option(
-    "--candidate",
-    "candidates",
-    metavar="SPEC",
-    multiple=True,
-    help="Other prices that will be asked about; only those that ask for more need it; repeatable.",
-)
-@click.option("--where", metavar="CONDITION", help="Keep only the rows for which it holds: \"region = 'eu'\".")
+@by_option("Columns that can be grouped by later. Default: model,day.")
+@candidate_option("Other prices that will be asked about; only those that ask for more need it; repeatable.")
+@where_option
 @map_option
 @dialect_option
 @engine_options
 @tables_option
 @click.pass_context
-def rollup(context: click.Context, /, usage: Sequence[str], out: str, by: str | None, **given: Any) -> None:
+def rollup(context: click.Context, /, usage: Sequence[str], out: str, **given: Any) -> None:
     """Keep USAGE as groups in a folder, which is then usage itself: for the same answers, in seconds.
 
     \b
@@ -61,7 +64,7 @@ def rollup(context: click.Context, /, usage: Sequence[str], out: str, by: str | 
             from ratecard.cli.simulate_progress import progress
             from ratecard.simulation.rollup import rollup as keep
         with progress() as begin:
-            done = keep(list(usage), out, by=keys(by), progress=begin, **given)
+            done = keep(list(usage), out, progress=begin, **given)
     if done.anew:
         click.echo(f"All files are read again: {done.anew}", err=True)
     counts = {"new": done.changes.new, "changed": done.changes.changed, "gone": done.changes.gone}

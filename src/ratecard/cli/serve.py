@@ -6,7 +6,7 @@ import secrets
 import socket
 import tempfile
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from ipaddress import ip_address
@@ -17,20 +17,15 @@ import annotated_types
 import click
 from pydantic.fields import FieldInfo
 
-from ratecard.cli.options import FOLDER, checkout_tables, tell_tables
+from ratecard.cli.options import FOLDER, Decorator, checkout_tables, options, tell_tables
 from ratecard.ledger import LedgerError
 from ratecard.service.settings import CONFIG, SettingError, Settings, is_secret, option, read_settings, variable
 
-
-def _options(command: Callable[..., None]) -> Callable[..., None]:
-    """An option for each setting, as the list has them; what is not given is left to the environment and the file."""
-    for name, field in reversed(Settings.model_fields.items()):
-        if name != "tables" and not is_secret(name):
-            command = _option(name, field)(command)
-    return command
+_SHOWN = {name: field for name, field in Settings.model_fields.items() if name != "tables" and not is_secret(name)}
 
 
-def _option(name: str, field: FieldInfo) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def _option(name: str, field: FieldInfo) -> Decorator:
+    """The option of a setting; what is not given is left to the environment and the file."""
     words = f"{field.description}."
     if field.annotation is bool:
         return click.option(option(name), is_flag=True, default=None, help=words)
@@ -61,7 +56,9 @@ def _type(field: FieldInfo) -> Any:
 @click.option(
     "--config", CONFIG, type=click.Path(path_type=Path), help="Settings as TOML, like `port = 80` or `no-auth = true`."
 )
-@_options
+@options(
+    *(_option(name, field) for name, field in Settings.model_fields.items() if name != "tables" and not is_secret(name))
+)
 def serve(folder: Path | None, **given: Any) -> None:
     """Answer quotes over HTTP from the tables of FOLDER.
 
@@ -93,8 +90,8 @@ def serve(folder: Path | None, **given: Any) -> None:
         if find_spec(name) is None:
             raise click.UsageError(f"The server needs {name}: pip install 'ratecard[server]'")
     try:
-        options = {name: value for name, value in {**given, "tables": folder}.items() if value not in (None, ())}
-        settings = read_settings(options, os.environ, {"tables": checkout_tables()})
+        stated = {name: value for name, value in {**given, "tables": folder}.items() if value not in (None, ())}
+        settings = read_settings(stated, os.environ, {"tables": checkout_tables()})
         _check_access(settings)
         _check_files(settings)
     except SettingError as error:

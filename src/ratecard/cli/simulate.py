@@ -10,14 +10,15 @@ import click
 
 from ratecard.cli.options import locale_option, tables_option
 from ratecard.cli.simulate_options import (
+    by_option,
+    candidate_option,
     check_tornado,
     check_usage,
+    cost_option,
     dialect_option,
     engine_options,
-    keys,
     map_option,
     needing,
-    optional_share,
     outputs,
     periods,
     rows_options,
@@ -29,7 +30,6 @@ _ARGUMENTS = "ratecard.arguments"
 _INTERRUPTED = 130
 # The message of the error that DuckDB raises for an interrupted query.
 _INTERRUPTION = "Query interrupted"
-_SETTINGS = ("strict", "currency", "memory", "engine", "master", "where", "since", "until", "dialect")
 
 
 class _Recorded(click.Command):
@@ -43,24 +43,14 @@ class _Recorded(click.Command):
 @click.command(cls=_Recorded, short_help="Price recorded usage under other prices.")
 @click.argument("usage", nargs=-1, required=True)
 @click.option("--current", metavar="SPEC", help="Today's prices. Default: those of each row's own timestamp.")
-@click.option(
-    "--candidate",
-    "candidates",
-    metavar="SPEC",
-    multiple=True,
-    help="Other prices; repeatable. Needed but for --tornado.",
-)
-@click.option(
-    "--by",
-    metavar="KEYS",
-    help="Columns to group by. Default: model,day and customer, as far as there are; of a roll-up, its own.",
-)
+@candidate_option("Other prices; repeatable. Needed but for --tornado.")
+@by_option("Columns to group by. Default: model,day and customer, as far as there are; of a roll-up, its own.")
 @map_option
 @dialect_option
 @rows_options
 @click.option("--out", metavar="FILE", multiple=True, help="Write .html, .xlsx, .csv, .parquet or .json; repeatable.")
 @click.option("--strict", is_flag=True, help="Fail where rows have no price on either side.")
-@click.option("--cost", metavar="COST", help="What we pay: tables, a candidate, a CSV file, or 60%. Shows the margin.")
+@cost_option
 @click.option("--successors", is_flag=True, help="Price what a candidate retires at the successor of the model.")
 @click.option(
     "--remap", metavar="OLD=NEW", multiple=True, help="Price a model as another under candidates; repeatable."
@@ -69,9 +59,9 @@ class _Recorded(click.Command):
 @click.option("--until-target", metavar="TARGET", help="Seek the smallest factor that reaches 5%, or margin=40%.")
 @click.option("--rise", type=share, default="10%", show_default=True, help="Count the customers who rise above it.")
 @click.option("--bridge", metavar="A..B", help="Price, volume and mix of two periods: 2026-09..2026-10.")
-@click.option("--max-change", type=optional_share, help="Exit with 1 if revenue rises or falls by more, like 5%.")
-@click.option("--max-rise", type=optional_share, help="Exit with 1 if a customer's payments rise by more; says whose.")
-@click.option("--tornado", type=optional_share, help="Instead: revenue if each family were 5% dearer or cheaper.")
+@click.option("--max-change", type=share, help="Exit with 1 if revenue rises or falls by more, like 5%.")
+@click.option("--max-rise", type=share, help="Exit with 1 if a customer's payments rise by more; says whose.")
+@click.option("--tornado", type=share, help="Instead: revenue if each family were 5% dearer or cheaper.")
 @click.option("--currency", default="USD", show_default=True, help="What amounts are added in.")
 @click.option("--show-sql", is_flag=True, help="Print the SQL that DuckDB has run, to read it or run it by hand.")
 @engine_options
@@ -108,18 +98,15 @@ def simulate(context: click.Context, /, **given: Any) -> None:
     done, 1 for usage that cannot be read or priced, for a candidate that changes nothing and for one beyond a limit
     (--max-change, --max-rise), 2 for wrong use.
     """
-    settings = {name: given.pop(name) for name in _SETTINGS}
-    check_usage(given["usage"], settings["engine"])
+    check_usage(given["usage"], given["engine"])
     check_tornado(given)
-    given["out"], places = outputs(given["out"], given["usage"], settings["engine"])
-    given["bridge"] = periods(given["bridge"])
-    given |= {"by": keys(given["by"]), "places": places}
-    given["remap"] = with_models(given["remap"])
+    given["out"], given["places"] = outputs(given["out"], given["usage"], given["engine"])
+    given["bridge"], given["remap"] = periods(given["bridge"]), with_models(given["remap"])
     with stopping(context):
         with needing("A simulation"):
             # Loaded here, because --help needs no engine.
-            from ratecard.cli.simulate_run import SimulateOptions, run
-        run(SimulateOptions(command=context.meta[_ARGUMENTS], settings=settings, **given))
+            from ratecard.cli.simulate_run import run
+        run(context.meta[_ARGUMENTS], **given)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Read and check the options of `ratecard simulate`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ratecard.cli.options import Decorator, options
 from ratecard.requests.dialects import TABLE_DIALECTS
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.place import beside
@@ -22,17 +23,6 @@ SPARK = "spark"
 _CONDITION = "region = 'eu' and not n > 4"
 
 
-def rows_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that choose rows of the usage."""
-    for option in (
-        click.option("--until", metavar="DAY", help="Only the rows before this day (UTC)."),
-        click.option("--since", metavar="DAY", help="Only the rows from this day (UTC) on."),
-        click.option("--where", metavar="CONDITION", help=f'Only the rows for which it holds: "{_CONDITION}".'),
-    ):
-        command = option(command)
-    return command
-
-
 def _columns(context: click.Context, option: click.Parameter, given: Sequence[str]) -> Mapping[str, str]:
     """Read `prompt_tokens=input`: a column that has another name in the usage."""
     found: dict[str, str] = {}
@@ -42,6 +32,11 @@ def _columns(context: click.Context, option: click.Parameter, given: Sequence[st
             raise click.BadParameter(f"'{each}' is not NAME=COLUMN, like prompt_tokens=input", param_hint="--map")
         found[name] = column
     return found
+
+
+def _keys(context: click.Context, option: click.Parameter, given: str | None) -> tuple[str, ...] | None:
+    """Read `model,day,customer`; an empty text means no grouping."""
+    return None if given is None else tuple(key.strip() for key in given.split(",") if key.strip())
 
 
 map_option = click.option(
@@ -55,22 +50,35 @@ map_option = click.option(
 dialect_option = click.option(
     "--dialect", type=click.Choice(TABLE_DIALECTS), help="Rows are spans, or rows of litellm's spend logs."
 )
+where_option = click.option("--where", metavar="CONDITION", help=f'Only the rows for which it holds: "{_CONDITION}".')
+rows_options = options(
+    where_option,
+    click.option("--since", metavar="DAY", help="Only the rows from this day (UTC) on."),
+    click.option("--until", metavar="DAY", help="Only the rows before this day (UTC)."),
+)
+cost_option = click.option(
+    "--cost", metavar="COST", help="What we pay: tables, a candidate, a CSV file, or 60%. Shows the margin."
+)
 memory_option = click.option(
     "--memory",
     help="Most memory of the engine; it spills what is more.",
     show_default=f"{DEFAULT_MEMORY}, with Spark {MEMORY_BESIDE_SPARK}",
 )
+engine_options = options(
+    memory_option,
+    click.option("--engine", type=click.Choice(["duckdb", SPARK]), help="Default: duckdb."),
+    click.option("--master", metavar="URL", help="Where Spark runs."),
+)
 
 
-def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that choose the engine, and say what it may use."""
-    for option in (
-        click.option("--master", metavar="URL", help="Where Spark runs."),
-        click.option("--engine", type=click.Choice(["duckdb", SPARK]), help="Default: duckdb."),
-        memory_option,
-    ):
-        command = option(command)
-    return command
+def candidate_option(words: str) -> Decorator:
+    """Other prices, with what they are for."""
+    return click.option("--candidate", "candidates", metavar="SPEC", multiple=True, help=words)
+
+
+def by_option(words: str) -> Decorator:
+    """Columns to group by, with what they are for."""
+    return click.option("--by", metavar="KEYS", callback=_keys, help=words)
 
 
 @contextmanager
@@ -81,11 +89,6 @@ def needing(what: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         words = f"{what} needs {(error.name or '').partition('.')[0]}: pip install 'ratecard[simulate]'"
         raise click.UsageError(words) from None
-
-
-def keys(given: str | None) -> tuple[str, ...] | None:
-    """Read `model,day,customer`; an empty text means no grouping."""
-    return None if given is None else tuple(key.strip() for key in given.split(",") if key.strip())
 
 
 def with_models(given: Sequence[str]) -> Mapping[str, str]:
@@ -123,11 +126,6 @@ def periods(given: str | None) -> tuple[str, str] | None:
             f"'{given}' is not two periods. Write them like 2026-09..2026-10", param_hint="--bridge"
         )
     return before, after
-
-
-def optional_share(given: str | Fraction | None) -> Fraction | None:
-    """Read a share, or None."""
-    return None if given is None else share(given)
 
 
 def check_tornado(given: Mapping[str, Any]) -> None:

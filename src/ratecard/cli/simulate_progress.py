@@ -65,8 +65,6 @@ class ProgressWatch:
 
 
 class _Speed(Column):
-    """A column with the rows a second."""
-
     def render(self, task: Task) -> Text:
         speed = task.fields.get("speed")
         return Text(f"{speed:,} rows/s" if speed else "")
@@ -79,7 +77,6 @@ class _Bar(Progress):
     shown: TaskID | None = None
 
     def get_renderables(self) -> Iterator[Any]:
-        """The bar with the current state."""
         if self.shown is not None:
             seen = self.watch.look()
             self.update(self.shown, description=seen.words, completed=seen.percent, speed=seen.speed)

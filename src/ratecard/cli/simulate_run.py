@@ -1,29 +1,27 @@
 """Run `ratecard simulate` once its options are read. This module loads the engine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from textwrap import dedent
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 from babel import Locale
 
 from ratecard.base.errors import InstantError
 from ratecard.base.instants import read_instant
-from ratecard.changes.sides import Side
 from ratecard.cli.options import tell_tables
 from ratecard.cli.simulate_progress import progress
 from ratecard.cli.simulate_text import show_simulation, show_tornado, tell, tell_beyond
 from ratecard.simulation.answers.limits import ChangeLimits, beyond, check_change_limits
 from ratecard.simulation.answers.target import read_target, smallest_factor
-from ratecard.simulation.answers.tornado import tornado
+from ratecard.simulation.answers.tornado import tornado as swings_of
 from ratecard.simulation.answers.volume import read_elasticity
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.engines.engine import writable
-from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.prices.remap import Remapping
 from ratecard.simulation.prices.sides import AS_BILLED, costs_of, sides
 from ratecard.simulation.report.groups import write_groups
@@ -35,81 +33,81 @@ from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 
 
-class SimulateOptions(NamedTuple):
-    """The options of one run."""
+def run(
+    command: str,
+    *,
+    usage: tuple[str, ...],
+    current: str | None,
+    candidates: tuple[str, ...],
+    out: Sequence[Path],
+    places: Sequence[str],
+    tables: Path | None,
+    elasticities: tuple[str, ...],
+    cost: str | None,
+    until_target: str | None,
+    rise: Fraction,
+    bridge: tuple[str, str] | None,
+    max_change: Fraction | None,
+    max_rise: Fraction | None,
+    tornado: Fraction | None,
+    locale: Locale,
+    show_sql: bool,
+    **settings: Any,
+) -> None:
+    """Simulate, and write or show the result.
 
-    usage: tuple[str, ...]
-    current: str | None
-    candidates: tuple[str, ...]
-    by: tuple[str, ...] | None
-    columns: Mapping[str, str]
-    # Files to write, and addresses that Spark writes to.
-    out: Sequence[Path]
-    places: Sequence[str]
-    tables: Path | None
-    elasticities: tuple[str, ...]
-    cost: str | None
-    successors: bool
-    # Models whose rows candidates price as requests of another model.
-    remap: Mapping[str, str]
-    until_target: str | None
-    rise: Fraction
-    bridge: tuple[str, str] | None
-    max_change: Fraction | None
-    max_rise: Fraction | None
-    tornado: Fraction | None
-    locale: Locale
-    show_sql: bool
-    command: str
-    # Further arguments of `simulate`.
-    settings: Mapping[str, Any]
-
-
-def run(asked: SimulateOptions) -> None:
-    """Simulate, and write or show the result."""
+    `out` are files, and `places` addresses that Spark writes to; `settings` are further arguments of `simulate`.
+    """
     try:
-        compared = sides(asked.current, asked.candidates, asked.tables)
-        costs = costs_of(asked.cost, compared, asked.tables)
-        remapping = Remapping(asked.remap, asked.successors)
-        remapping.check(side.card for side in compared)
-        elasticities = dict(map(read_elasticity, asked.elasticities))
-        target = read_target(asked.until_target) if asked.until_target else None
-        Chosen.of(*(asked.settings[name] for name in ("where", "since", "until")))
+        compared = sides(current, candidates, tables)
+        costs = costs_of(cost, compared, tables)
+        Remapping(settings["remap"], settings["successors"]).check(side.card for side in compared)
+        answers = dict(map(read_elasticity, elasticities))
+        target = read_target(until_target) if until_target else None
+        Chosen.of(settings["where"], settings["since"], settings["until"])
     except SimulationError as error:
         raise click.UsageError(str(error)) from None
-    if target and (len(asked.candidates) != 1 or not Path(asked.candidates[0]).is_file()):
+    if target and (len(candidates) != 1 or not Path(candidates[0]).is_file()):
         raise click.UsageError("--until-target needs one --candidate, a file that scales rates by a factor")
-    limits = ChangeLimits(asked.max_change, asked.max_rise)
-    question = Question(asked.command, elasticities, asked.rise, target, bridge=asked.bridge)
+    limits = ChangeLimits(max_change, max_rise)
+    question = Question(command, answers, rise, target, bridge=bridge)
+    # Which tables are read is said, unless the specifications say it.
+    said = current in (None, AS_BILLED) or any(map(_is_date, (current, *candidates, cost)))
     with ExitStack() as stack:
-        if asked.places:
-            stack.enter_context(writable(asked.places, asked.settings["master"]))
+        if places:
+            stack.enter_context(writable(places, settings["master"]))
         with progress() as begin:
-            simulation = stack.enter_context(_simulated(asked, compared, costs, begin))
-            if asked.show_sql:
+            simulation = stack.enter_context(
+                simulate(list(usage), compared[0], compared[1:], costs=costs, progress=begin, **settings)
+            )
+            if show_sql:
                 stack.callback(_show_sql, simulation)
             if not simulation.priced:
                 raise SimulationError(simulation.unpriced_text())
-            if asked.tornado is not None:
-                _tornado(asked, simulation, begin)
+            if tornado is not None:
+                begin("Moving each family", None)
+                _tornado(Report(simulation, Question(command), locale), tornado, out)
+                if said:
+                    tell_tables(tables, err=bool(out))
                 return
             check_change_limits(simulation, limits, CUSTOMER)
             if target:
                 begin("Seeking the factor", None)
-                found = smallest_factor(simulation, Path(asked.candidates[0]), target)
+                found = smallest_factor(simulation, Path(candidates[0]), target)
                 question = replace(question, reached=found)
-            report = Report(simulation, question, asked.locale)
-            if written := [*map(str, asked.out), *asked.places]:
+            report = Report(simulation, question, locale)
+            if written := [*map(str, out), *places]:
                 begin("Writing", None)
-                write(report, asked.out)
-                for place in asked.places:
-                    write_groups(report, place, asked.settings["master"])
+                write(report, out)
+                for place in places:
+                    write_groups(report, place, settings["master"])
         if written:
             tell(report, written)
         else:
             show_simulation(report)
         crossed = list(beyond(simulation, limits, CUSTOMER))
-    _tell_tables(asked, err=bool(written))
+    if said:
+        tell_tables(tables, err=bool(written))
     if crossed:
         tell_beyond(report, limits, crossed)
         raise SystemExit(1)
@@ -121,24 +119,13 @@ def _show_sql(simulation: Simulation) -> None:
         click.echo(f"{dedent(statement).strip().removesuffix(';')};\n", err=True)
 
 
-def _tornado(asked: SimulateOptions, simulation: Simulation, begin: Any) -> None:
-    """Show or write how much each family moves revenue."""
-    share = asked.tornado or Fraction(0)
-    begin("Moving each family", None)
-    swings = tornado(simulation, share)
-    report = Report(simulation, Question(asked.command), asked.locale)
-    if not asked.out:
+def _tornado(report: Report, share: Fraction, out: Sequence[Path]) -> None:
+    swings = swings_of(report.simulation, share)
+    if not out:
         show_tornado(report, share, swings)
-    for path in asked.out:
+    for path in out:
         write_tornado(report, share, swings, path)
         click.echo(f"Wrote {path}", err=True)
-    _tell_tables(asked, err=bool(asked.out))
-
-
-def _tell_tables(asked: SimulateOptions, *, err: bool) -> None:
-    """Say which tables are read, unless the specifications say it."""
-    if asked.current in (None, AS_BILLED) or any(map(_is_date, (asked.current, *asked.candidates, asked.cost))):
-        tell_tables(asked.tables, err=err)
 
 
 def _is_date(given: str | None) -> bool:
@@ -147,19 +134,3 @@ def _is_date(given: str | None) -> bool:
         return given is not None and bool(read_instant(given))
     except InstantError:
         return False
-
-
-def _simulated(asked: SimulateOptions, compared: Sequence[Side], costs: Costs | None, begin: Any) -> Simulation:
-    current, *candidates = compared
-    return simulate(
-        list(asked.usage),
-        current,
-        candidates,
-        by=asked.by,
-        columns=asked.columns,
-        costs=costs,
-        successors=asked.successors,
-        remap=asked.remap,
-        progress=begin,
-        **asked.settings,
-    )

@@ -24,7 +24,7 @@ from ratecard.simulation.report.sections import (
     winners_table,
 )
 from ratecard.simulation.report.sentences import answer, further, proposals, reached, scope
-from ratecard.simulation.report.table import CHANGES, Kind, Table, written
+from ratecard.simulation.report.table import CHANGES, Kind, Table, Value, written
 from ratecard.simulation.report.tornado_page import tornado_headline, tornado_table
 
 _REASONS, _MODELS, _PARTS, _CUSTOMERS, _CELLS = 10, 10, 10, 5, 5
@@ -105,12 +105,13 @@ def show_tornado(report: Report, share: Fraction, swings: Sequence[Swing]) -> No
 
 def table_lines(report: Report, table: Table) -> list[str]:
     """A table as lines of aligned text."""
+    right = {index for index, column in enumerate(table.columns) if column.kind in _NUMBERS}
+    return align([[column.name for column in table.columns], *_cells(report, table, table.rows)], right)
+
+
+def _cells(report: Report, table: Table, rows: Sequence[Sequence[Value]]) -> list[list[str]]:
     kinds = [column.kind for column in table.columns]
-    cells = [
-        [written(value, kind, report.figures) for value, kind in zip(row, kinds, strict=True)] for row in table.rows
-    ]
-    right = {index for index, kind in enumerate(kinds) if kind in _NUMBERS}
-    return align([[column.name for column in table.columns], *cells], right)
+    return [[written(value, kind, report.figures) for value, kind in zip(row, kinds, strict=True)] for row in rows]
 
 
 def _candidate(report: Report, candidate: int) -> None:
@@ -169,7 +170,5 @@ def _show(report: Report, table: Table) -> None:
     if table.title:
         click.echo(f"\n{table.title}")
     rows = (*table.rows, table.total) if table.total else table.rows
-    kinds = [column.kind for column in table.columns]
-    cells = [[written(value, kind, report.figures) for value, kind in zip(row, kinds, strict=True)] for row in rows]
     right = {column.name for column in table.columns if column.kind in _NUMBERS}
-    show_table([column.name for column in table.columns], cells, right)
+    show_table([column.name for column in table.columns], _cells(report, table, rows), right)

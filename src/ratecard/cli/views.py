@@ -12,7 +12,16 @@ from babel import Locale
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.plural import plural
-from ratecard.cli.options import at_option, book, json_option, locale_option, tables_option
+from ratecard.cli.options import (
+    as_json_text,
+    at_option,
+    book,
+    json_option,
+    locale_option,
+    out_option,
+    show,
+    tables_option,
+)
 from ratecard.cli.screen import paragraph, show_table
 from ratecard.methods import METHODS
 from ratecard.simulation.report.figures import Figures
@@ -73,13 +82,12 @@ def explain(model: str, tables: Path | None, at: datetime, locale: Locale, as_js
         click.echo(error.to_json() if as_json else str(error), err=not as_json)
         raise SystemExit(1) from None
     if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        click.echo(as_json_text(found), nl=False)
     else:
         _show(found, locale)
 
 
 def _show(found: Explanation, locale: Locale) -> None:
-    """Print an explanation for people."""
     click.echo(f"{found.name} ({found.model}), {found.currency}")
     for name, value in found.facts.items():
         click.echo(paragraph(f"{name}: {value}", indent="  "))
@@ -90,7 +98,7 @@ def _show(found: Explanation, locale: Locale) -> None:
     figures = Figures(locale, found.currency)
     for charge in found.charges:
         click.echo(f"\n{charge.charge}: {charge.method}, a rate per {charge.unit}")
-        if formula := METHODS[charge.method].formula:
+        if formula := METHODS[charge.method].FORMULA:
             click.echo(f"  {formula}")
         for name, value in charge.options.items():
             click.echo(paragraph(f"  {name}: {value}", indent="    "))
@@ -148,7 +156,7 @@ _SCHEMAS = {"tables": table_schema, "candidate": candidate_schema}
 
 @click.command(short_help="Print the JSON Schema of the tables, or of candidates.")
 @click.argument("what", type=click.Choice(list(_SCHEMAS)), default="tables")
-@click.option("--out", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write to this file.")
+@out_option
 def schema(what: str, out: Path | None) -> None:
     """Print the JSON Schema by which editors check and complete rate tables, or candidates.
 
@@ -158,9 +166,4 @@ def schema(what: str, out: Path | None) -> None:
     \b
     ratecard schema candidate --out candidates/schema.json
     """
-    words = schema_text(_SCHEMAS[what]())
-    if out is None:
-        click.echo(words, nl=False)
-        return
-    out.write_text(words, encoding="utf-8")
-    click.echo(f"Wrote {out}", err=True)
+    show(schema_text(_SCHEMAS[what]()), out)

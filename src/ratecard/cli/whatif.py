@@ -1,11 +1,11 @@
 """`ratecard whatif`: open a page to try prices on recorded usage."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 from babel import Locale
@@ -13,33 +13,7 @@ from click.core import ParameterSource
 
 from ratecard.cli.options import instant, locale_option, now, tables_option, tell_tables
 from ratecard.cli.simulate import stopping
-from ratecard.cli.simulate_options import check_usage, map_option, memory_option, rows_options
-
-
-class _Asked(NamedTuple):
-    usage: tuple[str, ...]
-    at: datetime
-    tables: Path | None
-    cost: str | None
-    columns: Mapping[str, str]
-    where: str | None
-    since: str | None
-    until: str | None
-    memory: str | None
-    locale: Locale
-    port: int
-    no_open: bool
-    # Whether --tables was given.
-    named: bool = True
-
-    def command(self) -> str:
-        """The command that simulates the same usage, without its prices."""
-        words = ["ratecard", "simulate", *self.usage]
-        words += [word for name, column in self.columns.items() for word in ("--map", f"{name}={column}")]
-        chosen = {"--where": self.where, "--since": self.since, "--until": self.until}
-        words += [word for name, given in chosen.items() if given is not None for word in (name, given)]
-        words += ["--tables", str(self.tables)] if self.tables and self.named else []
-        return shlex.join(words + (["--cost", self.cost] if self.cost else []))
+from ratecard.cli.simulate_options import check_usage, cost_option, map_option, memory_option, rows_options
 
 
 def _tomorrow() -> datetime:
@@ -51,7 +25,7 @@ def _tomorrow() -> datetime:
 @click.option(
     "--at", type=instant, default=_tomorrow, show_default="tomorrow", help="Day of the prices, and of what changes."
 )
-@click.option("--cost", metavar="SPEC", help="What we pay: tables, a candidate, a CSV file, or 60%. Shows the margin.")
+@cost_option
 @click.option("--customer", metavar="COLUMN", help="Column that names customers. Default: customer, if there is one.")
 @map_option
 @rows_options
@@ -61,7 +35,19 @@ def _tomorrow() -> datetime:
 @tables_option
 @locale_option
 @click.pass_context
-def whatif(context: click.Context, /, customer: str | None, columns: Mapping[str, str], **given: Any) -> None:
+def whatif(
+    context: click.Context,
+    /,
+    usage: tuple[str, ...],
+    at: datetime,
+    cost: str | None,
+    customer: str | None,
+    port: int,
+    no_open: bool,
+    tables: Path | None,
+    locale: Locale,
+    **settings: Any,
+) -> None:
     """Open a page on which prices are moved, and see at once what the recorded requests of USAGE would then bring.
 
     \b
@@ -74,61 +60,59 @@ def whatif(context: click.Context, /, customer: str | None, columns: Mapping[str
 
     The page is served to this machine alone, until Ctrl-C.
     """
-    check_usage(given["usage"], None)
-    names = {**columns, **({"customer": customer} if customer else {})}
+    check_usage(usage, None)
+    if customer:
+        settings["columns"] = {**settings["columns"], "customer": customer}
     for needed in ("duckdb", "pyarrow", "nicegui"):
         if find_spec(needed) is None:
             raise click.UsageError(f"The page needs {needed}: pip install 'ratecard[simulate]'")
+    named = context.get_parameter_source("tables") is ParameterSource.COMMANDLINE
+    again = command(usage, {**settings, "tables": tables if named else None, "cost": cost})
     with stopping(context, ""):
-        named = context.get_parameter_source("tables") is ParameterSource.COMMANDLINE
-        _run(_Asked(columns=names, named=named, **given))
+        # Loaded here, because --help needs none of it.
+        from ratecard.card import load_rate_card
+        from ratecard.changes.promote import folder_of
+        from ratecard.changes.sides import Side
+        from ratecard.cli.simulate_progress import progress
+        from ratecard.simulation.errors import SimulationError
+        from ratecard.simulation.prices.sides import costs_of
+        from ratecard.simulation.rows.where import Chosen
+        from ratecard.simulation.simulate import simulate
+        from ratecard.whatif.app import HOST, PortError, free_port, serve_page
+        from ratecard.whatif.draft_pricer import DraftPricer
+
+        try:
+            port = free_port(port)
+            day = at.astimezone(UTC).date()
+            current = Side(day.isoformat(), load_rate_card(tables), datetime.combine(day, time(), UTC))
+            costs = costs_of(cost, [current], tables)
+            Chosen.of(settings["where"], settings["since"], settings["until"])
+        except (PortError, SimulationError) as error:
+            raise click.UsageError(str(error)) from None
+        tell_tables(tables)
+        with progress() as begin:
+            simulation = simulate(list(usage), current, costs=costs, progress=begin, **settings)
+        with simulation:
+            if not simulation.priced:
+                raise SimulationError(simulation.unpriced_text())
+            serve_page(
+                DraftPricer(simulation, locale),
+                usage=", ".join(usage),
+                command=again,
+                day=day,
+                tables=folder_of(tables),
+                port=port,
+                show=not no_open,
+                ready=lambda: click.echo(f"http://{HOST}:{port}  {simulation.rows:,} rows. Ctrl-C ends it."),
+            )
 
 
-def _run(asked: _Asked) -> None:
-    """Read the usage, and serve the page."""
-    # Loaded here, because --help needs none of it.
-    from ratecard.card import load_rate_card
-    from ratecard.changes.promote import folder_of
-    from ratecard.changes.sides import Side
-    from ratecard.cli.simulate_progress import progress
-    from ratecard.simulation.errors import SimulationError
-    from ratecard.simulation.prices.sides import costs_of
-    from ratecard.simulation.rows.where import Chosen
-    from ratecard.simulation.simulate import simulate
-    from ratecard.whatif.app import HOST, PortError, free_port, serve_page
-    from ratecard.whatif.draft_pricer import DraftPricer
-
-    try:
-        port = free_port(asked.port)
-        day = asked.at.astimezone(UTC).date()
-        current = Side(day.isoformat(), load_rate_card(asked.tables), datetime.combine(day, time(), UTC))
-        costs = costs_of(asked.cost, [current], asked.tables)
-        Chosen.of(asked.where, asked.since, asked.until)
-    except (PortError, SimulationError) as error:
-        raise click.UsageError(str(error)) from None
-    tell_tables(asked.tables)
-    with progress() as begin:
-        simulation = simulate(
-            list(asked.usage),
-            current,
-            columns=asked.columns,
-            where=asked.where,
-            since=asked.since,
-            until=asked.until,
-            costs=costs,
-            memory=asked.memory,
-            progress=begin,
-        )
-    with simulation:
-        if not simulation.priced:
-            raise SimulationError(simulation.unpriced_text())
-        serve_page(
-            DraftPricer(simulation, asked.locale),
-            usage=", ".join(asked.usage),
-            command=asked.command(),
-            day=day,
-            tables=folder_of(asked.tables),
-            port=port,
-            show=not asked.no_open,
-            ready=lambda: click.echo(f"http://{HOST}:{port}  {simulation.rows:,} rows. Ctrl-C ends it."),
-        )
+def command(usage: Sequence[str], settings: Mapping[str, Any]) -> str:
+    """The command that simulates the same usage, without its prices."""
+    words = ["ratecard", "simulate", *usage]
+    for name, given in settings.items():
+        if name == "columns":
+            words += [word for known, column in given.items() for word in ("--map", f"{known}={column}")]
+        elif given is not None and name != "memory":
+            words += [f"--{name}", str(given)]
+    return shlex.join(words)

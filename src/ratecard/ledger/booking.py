@@ -96,7 +96,6 @@ def _claim(connection: Connection, charges: Sequence[ChargeRows]) -> dict[_Key, 
 
 
 def _give_back(connection: Connection, charges: Iterable[ChargeRows], claimed: Iterable[_Key]) -> None:
-    """Undo a claim."""
     for account, rows in _rows_by_account(charges).items():
         _count(connection, account, -rows)
     keys = [{"of_account": account, "of_request": request_id} for account, request_id in claimed]
@@ -106,7 +105,6 @@ def _give_back(connection: Connection, charges: Iterable[ChargeRows], claimed: I
 
 
 def _rows_by_account(charges: Iterable[ChargeRows]) -> dict[str, int]:
-    """How many rows each account gets, in the order of the charges."""
     rows = Counter[str]()
     for each in charges:
         rows[each.account] += len(each.entries)
@@ -147,7 +145,6 @@ def find_charges(connection: Connection, account: str, request_ids: Sequence[str
 
 
 def _rows(connection: Connection, account: str, of: Sequence[Row[Any]]) -> dict[int, Row[Any]]:
-    """The rows of some charges or refunds, by number."""
     numbers = [number for each in of for number in _numbers(each)]
     found: dict[int, Row[Any]] = {}
     for some in _parts(numbers):  # a join would scan the account in SQLite

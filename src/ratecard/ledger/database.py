@@ -2,16 +2,13 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import partial
 from itertools import count
-from queue import SimpleQueue
 from time import monotonic_ns
-from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, delete, event, false, insert, make_url, select
 from sqlalchemy.exc import (
@@ -38,8 +35,6 @@ _ATTEMPTS = 10
 _BUSY = ("55P03", "40P01", "57014", "SQLITE_BUSY", "SQLITE_LOCKED")
 # Codes of PostgreSQL that say no to what the ledger does, which is right: no permission, no such table or column.
 _REFUSES = ("42501", "42P01", "42703")
-
-_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +135,6 @@ def _postgresql(url: URL, waiting: Waiting) -> Engine:
 
 
 class _Psycopg:
-    """What is used of a connection of psycopg."""
-
     autocommit: bool
 
     def execute(self, statement: str) -> object:
@@ -283,56 +276,6 @@ def try_to_write(connection: Connection) -> None:
         nothing = select(table).where(table.c.account == "")  # which no account is called
         connection.execute(insert(table).from_select(table.c.keys(), nothing))
     connection.rollback()
-
-
-class Threads:
-    """Threads that call functions in their order, made when they are needed.
-
-    They do not keep the process from ending, unlike those of an executor: a database that hangs never lets them go.
-    """
-
-    def __init__(self, most: int, name: str) -> None:
-        self._most, self._name, self._lock = most, name, threading.Lock()
-        self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
-        self._threads: list[threading.Thread] = []
-        self._closed = False
-
-    def submit(self, call: Callable[[], _Result]) -> Future[_Result]:
-        """Call a function in a thread, once one is free. Raises `RuntimeError` after `close`."""
-        future: Future[_Result] = Future()
-        with self._lock:
-            if self._closed:
-                raise RuntimeError("the ledger is closed")
-            if len(self._threads) < self._most:
-                thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-                thread.start()  # first: where there can be none, the call must not be made later
-                self._threads.append(thread)
-            self._calls.put((future, call))
-        return future
-
-    def waiting(self) -> int:
-        """How many calls wait for a thread."""
-        return self._calls.qsize()
-
-    def close(self, seconds: int) -> None:
-        """End the threads after the calls that there are; do not wait longer than this for them."""
-        with self._lock:
-            self._closed, deadline = True, monotonic_ns() + seconds * 10**9
-            for _ in self._threads:
-                self._calls.put(None)
-        for thread in self._threads:
-            thread.join(max(0, deadline - monotonic_ns()) / 10**9)
-
-    def _run(self) -> None:
-        while (job := self._calls.get()) is not None:
-            future, call = job
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                future.set_result(call())
-            except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
-                future.set_exception(error)
-            del future, call, job  # else this thread would keep the last result until the next call
 
 
 @dataclass(slots=True)

@@ -15,12 +15,12 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, tuple_
 from sqlalchemy.pool import QueuePool
 
+from ratecard.base.threads import Threads
 from ratecard.ledger.booking import write_charges
 from ratecard.ledger.clock import Clock
 from ratecard.ledger.database import (
     Need,
     Outage,
-    Threads,
     Turns,
     Waiting,
     check_transaction,
@@ -55,7 +55,7 @@ class Ledger:
         self._engine, self._own = engine_of(database, waiting), isinstance(database, str)
         self.outage, self._turns, self._lazy, self._ready = Outage(), Turns(), lazy, False
         # As many threads as connections: what waits for its turn in an event loop needs neither.
-        self._threads = Threads(waiting.pool_size, "ratecard-ledger")
+        self._threads = Threads(waiting.pool_size, "the ledger")
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[str, asyncio.Lock]]
         self._queues = WeakKeyDictionary()
 
@@ -228,7 +228,6 @@ class Ledger:
 
 
 def _ahead(account: str, walk: Walk) -> ColumnElement[bool]:
-    """The condition of the rows that a walk has not read yet."""
     ahead = [
         ENTRIES.c.account == account,
         ENTRIES.c.number <= walk.rows,

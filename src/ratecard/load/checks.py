@@ -66,8 +66,6 @@ def _check_version(version: Version, units: Mapping[str, Unit] | None, meters: M
         if units is not None and meters is not None:
             yield from below(at, check_unit(charge, units, meters))
             counts = units[charge.unit].counts if charge.ANY_METER and charge.unit in units else None
-            if counts and counts in counted:
-                yield (*at, "unit"), f"another charge counts each {counts} already; keep one"
             counted.add(counts)
         yield from below(at, check_hours(charge))
     for name in getattr(version, "surcharges", ()):
@@ -163,7 +161,7 @@ def check_meters(part: Meters) -> Iterator[Finding]:
             if word in condition.values:
                 yield (*at, "same_as"), f"'{word}' is a value itself, not another spelling. Leave it out of one of them"
         for name, value in (
-            ("default", condition.default),
+            *([("default", condition.default)] if condition.default is not None else []),
             *(("same_as", word) for word in condition.same_as.values()),
         ):
             if value not in condition.values:

@@ -8,11 +8,15 @@ from pydantic import BaseModel, ValidationError
 
 from ratecard.base.messages import Path, echo
 from ratecard.base.suggestions import did_you_mean
-from ratecard.tables.rate import MINIMUM_KEY, SOURCE_KEY, Charge, ChargeClasses, CountedCharge
+from ratecard.tables.metered import MeteredVersion, Tokens
+from ratecard.tables.rate import MINIMUM_KEY, SOURCE_KEY, Charge, ChargeClasses, Conditioned, CountedCharge
 
 _MAPPING, _LIST = "must hold keys, like `key: value`", 'must be a list (items start with "- ")'
-# The options of charges that count one thing.
-_OF_COUNTS = CountedCharge.model_fields.keys() - Charge.model_fields.keys()
+# What only prices under conditions have, and the options of charges that count one thing.
+_OF_CONDITIONS = {*Conditioned.model_fields, "not_sold"} - Charge.model_fields.keys()
+_OF_COUNTS = CountedCharge.model_fields.keys() - Conditioned.model_fields.keys()
+# What is looked for in a version or a model.
+_OF_CHARGES = Tokens.model_fields.keys() - Charge.model_fields.keys() - MeteredVersion.model_fields.keys()
 _SHAPES = {
     "model_type": _MAPPING,
     "model_attributes_type": _MAPPING,
@@ -39,8 +43,12 @@ def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], who
         yield path, f"{key} is missing{_inside(path)}"
     elif kind == "extra_forbidden":
         allowed = _allowed_keys(root, problem["loc"][:-1])
-        if key in _OF_COUNTS and "method" in allowed:
+        if key in _OF_CONDITIONS and {"accepts", "method"} & {*allowed}:
+            yield path, f"{key}: videos are not priced by conditions. Write a rate for each value of a field instead"
+        elif key in _OF_COUNTS and "method" in allowed:
             yield path, f"{key} is of a charge that counts one thing, which this method does not. Leave it out"
+        elif key in _OF_CHARGES and {"charges", "versions"} & {*allowed}:
+            yield path, f"{key} is a key of a charge. Write it in charges, beside its rates"
         else:
             yield path, f"unknown key '{echo(key)}'.{did_you_mean(key, allowed)} Allowed here: {', '.join(allowed)}"
     elif kind == "too_long":

@@ -7,21 +7,23 @@ from ratecard.base.messages import Finding
 from ratecard.base.suggestions import meant_or_allowed
 from ratecard.load.checks import check_line_places
 from ratecard.methods import METHODS
-from ratecard.methods.conditions import at_each_condition, check_factors
-from ratecard.methods.findings import below
+from ratecard.methods.conditions import at_each_condition, check_factors, check_not_sold, check_without_rate
+from ratecard.methods.findings import CheckOfCharge, below
 from ratecard.methods.hours import at_each_hour
-from ratecard.methods.method import AUDIO_BODY
+from ratecard.methods.method import AUDIO_BODY, method_of
 from ratecard.tables.metered import MeteredModel, MeteredVersion, TextModel, Tokens
-from ratecard.tables.meters import Meters
+from ratecard.tables.meters import TOKEN, Meters
 from ratecard.tables.rate import Charge, Conditioned
 
 
 def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[Finding]:
     """Check the rules for models that are not video, beyond those for all models."""
-    allowed = [name for name, method in METHODS.items() if model.type in method.types]
+    allowed = [name for name, method in METHODS.items() if model.type in method.TYPES]
     for index, version in enumerate(model.versions):
         seen: set[str] = set()
         yield from below(("versions", index), check_factors(version.factors, meters))
+        yield from below(("versions", index, "defaults"), _check_defaults(version))
+        yield from below(("versions", index), check_not_sold(version, meters))
         if getattr(version, "surcharges", None) and version.tokens is None:
             yield (
                 ("versions", index, "surcharges"),
@@ -38,19 +40,36 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
                 yield (*at, "method"), f"method {charge.method} does not price {model.type}.{choices}"
                 continue
             method = METHODS[charge.method]
-            if not method.beside:
+            if not method.BESIDE:
                 # Of what bodies of audio ask for, one charge is billed.
-                if seen and (charge.method in seen or AUDIO_BODY in method.kinds):
+                if (
+                    seen
+                    and (charge.method in seen or AUDIO_BODY in method.KINDS)
+                    and not (method.SEVERAL and seen == {charge.method})
+                ):
                     yield (*at, "method"), f"method {charge.method}: a second charge would never be billed; keep one"
                 seen.add(charge.method)
             yield from below(at, _check_charge(version, charge, model.type, meters))
 
 
+def _check_defaults(version: MeteredVersion) -> Iterator[Finding]:
+    """Check that each default is a word of a choice that the charges of the version let a request leave out."""
+    charges = list(map(method_of, version.charges))
+    allowed = {name: charge.words_of(name) for charge in charges for name in charge.DEFAULTED if charge.words_of(name)}
+    for name, value in version.default_values.items():
+        if name not in allowed:
+            yield (name,), f"'{name}' cannot have a default.{meant_or_allowed(name, tuple(allowed) or ('none here',))}"
+        elif value not in allowed[name]:
+            yield (name,), f"default '{value}' of {name} is not accepted. Allowed: {', '.join(allowed[name])}"
+
+
 def _check_charge(version: MeteredVersion, charge: Charge, type_: str, meters: Meters) -> Iterator[Finding]:
     """Check a charge as its method does: at each of its hours, and under each of the conditions that its rates name."""
-    check = partial(METHODS[charge.method].check, version=version, type_=type_, meters=meters)
+    check: CheckOfCharge = lambda held: method_of(held).check(version, type_, meters)  # noqa: E731
     if isinstance(charge, Conditioned):
         yield from check_factors(charge.factors, meters, version.factors)
+        meter = meters.by_name.get(TOKEN) if isinstance(charge, Tokens) else None
+        yield from check_without_rate(charge.without_rate or {}, meter, meters.conditions)
         if not isinstance(charge, Tokens):  # its rates are chosen together with buckets and tiers
             check = partial(at_each_condition, version, meters=meters, check=check)
     yield from at_each_hour(version, charge, check)

@@ -121,7 +121,7 @@ def _check_charges(version: VideoVersion) -> Iterator[Finding]:
     """Check the charges of a version against what it accepts."""
     for number, charge in enumerate(version.charges):
         yield from below(("charges", number), check_rates(version, charge))
-        yield from below(("charges", number), charge.check(version))
+        yield from below(("charges", number), charge.check_options(version))
     if version.of_source and version.accepts.reference_video_total_duration:
         words = "has no effect, as this version is priced by the video that is sent. Leave it out"
         yield ("accepts", "reference_video_total_duration"), f"reference_video_total_duration {words}"

@@ -1,31 +1,31 @@
-"""The pricing methods: one entry for each, with the class of its charges, knows all of it; everything else asks it."""
+"""The pricing methods: one class for each, which a table names, knows all of it; everything else asks it."""
 
-from ratecard.methods.audio import Characters, DurationBands, Seconds, Songs
-from ratecard.methods.count import PricedByCount
-from ratecard.methods.images import Images, InputImages, Upscales
-from ratecard.methods.method import METHODS, register
-from ratecard.methods.rpc import RpcBatches
-from ratecard.methods.surcharge import Surcharges
+from ratecard.methods.audio import DurationBand, PerAudioSecond, PerCharacter, PerSong
+from ratecard.methods.count import PerCount
+from ratecard.methods.images import PerImage, PerInputImage, PerUpscale
+from ratecard.methods.method import METHODS, method_of, register
+from ratecard.methods.rpc import RpcCredits
+from ratecard.methods.surcharge import Surcharge
 from ratecard.methods.tokens import TokensByBucket
-from ratecard.methods.video import InterpolatedSeconds, SecondsOfVideo, UpscaledSeconds, WholeClips
-from ratecard.methods.video_sizes import Megapixels, TokensOfPixels
+from ratecard.methods.video import InterpolationRate, PerClip, PerSecond, UpscaleRate
+from ratecard.methods.video_sizes import MegapixelRate, TokenFormula
 
-__all__ = ["METHODS", "register"]
+__all__ = ["METHODS", "method_of", "register"]
 
-register(TokensByBucket())
-register(Images())
-register(InputImages())
-register(Upscales())
-register(Characters())
-register(Seconds())
-register(Songs())
-register(DurationBands())
-register(Surcharges())
-register(RpcBatches())
-register(PricedByCount())
-register(SecondsOfVideo())
-register(WholeClips())
-register(TokensOfPixels())
-register(Megapixels())
-register(UpscaledSeconds())
-register(InterpolatedSeconds())
+register(TokensByBucket)
+register(PerImage)
+register(PerInputImage)
+register(PerUpscale)
+register(PerCharacter)
+register(PerAudioSecond)
+register(PerSong)
+register(DurationBand)
+register(Surcharge)
+register(RpcCredits)
+register(PerCount)
+register(PerSecond)
+register(PerClip)
+register(TokenFormula)
+register(MegapixelRate)
+register(UpscaleRate)
+register(InterpolationRate)

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal
 from ratecard.base.messages import Finding, NotOffered, too_big, too_small
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import ANY_NUMBER, AUDIO_BODY, MOST_COUNTED, Method, Samples, UsageReading, least_charged
-from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Field, WholeNumber, WholeSeconds
 from ratecard.tables.card import Tables
@@ -24,33 +23,121 @@ _CHARACTERS, _WHOLE_SECONDS = WholeNumber(0, MOST_COUNTED), WholeSeconds(1, MOST
 _SOUND: Mapping[str, Field] = {"duration_seconds": _WHOLE_SECONDS, "character_count": _CHARACTERS}
 
 
-class PerCharacter(CountedCharge):
+class PerCharacter(CountedCharge, Method):
     """Characters spoken or set to music."""
 
     METERS: ClassVar = ("character",)
+    TYPES: ClassVar = ("speech", "music")
+    KINDS: ClassVar = (AUDIO_BODY,)
+    NUMBERS: ClassVar = ("characters", "character_count")
+    SEVERAL: ClassVar = True
     method: Literal["per-character"]
 
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
+        """The count of characters."""
+        return _counted(self, metered, "characters" if kind == "speech" else "character_count", kind, _CHARACTERS)
 
-class PerAudioSecond(CountedCharge):
+    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+        """Many characters."""
+        field, count = ("character_count", 1_000) if type_ == "music" else ("characters", 1_000_000)
+        yield {field: least_charged(self, count)}
+
+    def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
+        """A paragraph."""
+        for usage in usages:
+            yield {name: 700 if name in self.NUMBERS else value for name, value in usage.items()}
+
+
+class PerAudioSecond(CountedCharge, Method):
     """Seconds of audio, heard or made."""
 
     METERS: ClassVar = ("second of audio",)
+    TYPES: ClassVar = ("transcription", "music")
+    KINDS: ClassVar = (AUDIO_BODY,)
+    NUMBERS: ClassVar = ("seconds", "duration_seconds")
+    SEVERAL: ClassVar = True
     method: Literal["per-audio-second"]
 
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
+        """The count of seconds."""
+        if kind == "transcription":
+            return _counted(self, metered, "seconds", kind, ANY_NUMBER)
+        return _counted(self, metered, "duration_seconds", kind, _WHOLE_SECONDS)
 
-class PerSong(Conditioned):
+    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+        """One second."""
+        yield {"duration_seconds" if type_ == "music" else "seconds": least_charged(self, 1)}
+
+    def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
+        """A recording of some minutes, and sounds from an effect to a minute of music."""
+        for usage in usages:
+            typical = {"seconds": (Decimal(150),), "duration_seconds": (5, 10, 30, 60)}
+            yield from ({**usage, name: each} for name in typical if name in usage for each in typical[name])
+
+
+class PerSong(Conditioned, Method):
     """One price per song."""
 
     METERS: ClassVar = ("song",)
+    TYPES: ClassVar = ("music",)
+    KINDS: ClassVar = (AUDIO_BODY,)
     method: Literal["per-song"]
 
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
+        """Nothing that has an effect."""
+        count, sku = metered.counter(self), f"{metered.model.model}-fixed"
+        return UsageReading(lambda shape: [count(1, self.rates[0], sku)], _SOUND, inert=tuple(_SOUND))
 
-class DurationBand(Conditioned):
+
+class DurationBand(Conditioned, Method):
     """One price per song, by the band of its seconds: `{seconds: 61..120, rate: 1.38}`."""
 
     ATTRIBUTES: ClassVar = ("seconds",)
     METERS: ClassVar = ("song",)
+    TYPES: ClassVar = ("music",)
+    KINDS: ClassVar = (AUDIO_BODY,)
     method: Literal["duration-band"]
+
+    def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
+        """Bands are bands, and do not overlap."""
+        found = list(super().check(version, type_, meters))
+        yield from found
+        bands = []
+        for index, rate in enumerate(self.rates if not found else ()):
+            for value in rate.attributes.get("seconds", ("",)):
+                edges = band(value)
+                if edges is None:
+                    words = f"seconds '{value}' is not a band. Write its first and last second, like 61..120"
+                    yield ("rates", index, "seconds"), words
+                else:
+                    bands.append((edges, index))
+        for (one, _), (other, index) in pairwise(sorted(bands)):
+            if other[0] <= one[1]:
+                words = f"seconds {other[0]}..{other[1]} overlaps {one[0]}..{one[1]}; let it begin at {one[1] + 1}"
+                yield ("rates", index, "seconds"), words
+
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
+        """The seconds, which choose the band."""
+        bands, count, model = bands_of(self), metered.counter(self), metered.model.model
+        least = bands[0][0][0]
+
+        def lines(shape: Mapping[str, Any]) -> list[LineItem]:
+            last, rate = next((edges[1], rate) for edges, rate in bands if shape["duration_seconds"] <= edges[1])
+            return [count(1, rate, f"{model}-duration-based-{last}s")]
+
+        fields = {**_SOUND, "duration_seconds": BandSeconds(edges for edges, _ in bands)}
+        return UsageReading(lines, fields, {"duration_seconds": least}, inert=("character_count",))
+
+    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+        """The longest song of each band."""
+        for rate in self.rates:
+            yield from (
+                {"duration_seconds": edges[1]} for value in rate.attributes["seconds"] if (edges := band(value))
+            )
+
+    def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+        """The shortest song of each band."""
+        return ({"duration_seconds": first} for (first, _), _ in bands_of(self))
 
 
 def band(text: str) -> tuple[int, int] | None:
@@ -88,118 +175,8 @@ class BandSeconds(WholeSeconds):
 
 def _counted(charge: Charge, metered: Metered, field: str, kind: str, expected: Field) -> UsageReading:
     """One required count times one rate; of music and bodies of audio, the other count has no effect."""
-    count, sku = metered.counter(charge), f"{metered.model.model}-{slug(charge.unit)}"
+    count, sku = metered.counter(charge), metered.unit_sku(charge)
     also = _SOUND if kind in ("music", AUDIO_BODY) else {}
     fields = {field: expected} | {name: other for name, other in also.items() if name != field}
     inert = tuple(name for name in fields if name != field)
     return UsageReading(lambda shape: [count(shape[field], charge.rates[0], sku)], fields, {}, (field,), inert)
-
-
-class Characters(Method[PerCharacter]):
-    """Characters, which a usage of speech has as `characters`, and one of music as `character_count`."""
-
-    charge = PerCharacter
-    types = ("speech", "music")
-    kinds = (AUDIO_BODY,)
-    numbers = ("characters", "character_count")
-
-    def reading(self, charge: PerCharacter, metered: Metered, kind: str) -> UsageReading | None:
-        """The count of characters."""
-        return _counted(charge, metered, "characters" if kind == "speech" else "character_count", kind, _CHARACTERS)
-
-    def samples(self, charge: PerCharacter, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """Many characters."""
-        field, count = ("character_count", 1_000) if type_ == "music" else ("characters", 1_000_000)
-        yield {field: least_charged(charge, count)}
-
-    def typical(self, charge: PerCharacter, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
-        """A paragraph."""
-        for usage in usages:
-            yield {name: 700 if name in self.numbers else value for name, value in usage.items()}
-
-
-class Seconds(Method[PerAudioSecond]):
-    """Seconds: of a transcription `seconds`, of music and bodies of audio whole `duration_seconds`."""
-
-    charge = PerAudioSecond
-    types = ("transcription", "music")
-    kinds = (AUDIO_BODY,)
-    numbers = ("seconds", "duration_seconds")
-
-    def reading(self, charge: PerAudioSecond, metered: Metered, kind: str) -> UsageReading | None:
-        """The count of seconds."""
-        if kind == "transcription":
-            return _counted(charge, metered, "seconds", kind, ANY_NUMBER)
-        return _counted(charge, metered, "duration_seconds", kind, _WHOLE_SECONDS)
-
-    def samples(self, charge: PerAudioSecond, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """One second."""
-        yield {"duration_seconds" if type_ == "music" else "seconds": least_charged(charge, 1)}
-
-    def typical(self, charge: PerAudioSecond, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
-        """A recording of some minutes, and sounds from an effect to a minute of music."""
-        for usage in usages:
-            typical = {"seconds": (Decimal(150),), "duration_seconds": (5, 10, 30, 60)}
-            yield from ({**usage, name: each} for name in typical if name in usage for each in typical[name])
-
-
-class Songs(Method[PerSong]):
-    """Songs, whatever their length."""
-
-    charge = PerSong
-    types = ("music",)
-    kinds = (AUDIO_BODY,)
-
-    def reading(self, charge: PerSong, metered: Metered, kind: str) -> UsageReading | None:
-        """Nothing that has an effect."""
-        count, sku = metered.counter(charge), f"{metered.model.model}-fixed"
-        return UsageReading(lambda shape: [count(1, charge.rates[0], sku)], _SOUND, inert=tuple(_SOUND))
-
-
-class DurationBands(Method[DurationBand]):
-    """Songs by the band of their seconds; the shortest where they are left out."""
-
-    charge = DurationBand
-    types = ("music",)
-    kinds = (AUDIO_BODY,)
-
-    def check(self, charge: DurationBand, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Bands are bands, and do not overlap."""
-        found = list(super().check(charge, version, type_, meters))
-        yield from found
-        bands = []
-        for index, rate in enumerate(charge.rates if not found else ()):
-            for value in rate.attributes.get("seconds", ("",)):
-                edges = band(value)
-                if edges is None:
-                    words = f"seconds '{value}' is not a band. Write its first and last second, like 61..120"
-                    yield ("rates", index, "seconds"), words
-                else:
-                    bands.append((edges, index))
-        for (one, _), (other, index) in pairwise(sorted(bands)):
-            if other[0] <= one[1]:
-                words = f"seconds {other[0]}..{other[1]} overlaps {one[0]}..{one[1]}; let it begin at {one[1] + 1}"
-                yield ("rates", index, "seconds"), words
-
-    def reading(self, charge: DurationBand, metered: Metered, kind: str) -> UsageReading | None:
-        """The seconds, which choose the band."""
-        bands, count, model = bands_of(charge), metered.counter(charge), metered.model.model
-        least = bands[0][0][0]
-
-        def lines(shape: Mapping[str, Any]) -> list[LineItem]:
-            last, rate = next((edges[1], rate) for edges, rate in bands if shape["duration_seconds"] <= edges[1])
-            return [count(1, rate, f"{model}-duration-based-{last}s")]
-
-        fields = {**_SOUND, "duration_seconds": BandSeconds(edges for edges, _ in bands)}
-        return UsageReading(lines, fields, {"duration_seconds": least}, inert=("character_count",))
-
-    def samples(self, charge: DurationBand, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """The longest song of each band."""
-        for rate in charge.rates:
-            yield from (
-                {"duration_seconds": edges[1]} for value in rate.attributes["seconds"] if (edges := band(value))
-            )
-
-    def edges(self, charge: DurationBand, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """The shortest song of each band."""
-        return ({"duration_seconds": first} for (first, _), _ in bands_of(charge))

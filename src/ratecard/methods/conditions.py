@@ -5,10 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.methods.findings import CheckOfCharge, of_all_cases, placed
-from ratecard.tables.conditions import combinations_of, held_under, in_full, named_conditions, rank
-from ratecard.tables.metered import MeteredVersion
-from ratecard.tables.meters import Meter, Meters
-from ratecard.tables.rate import WINDOW, Conditioned, Rate, RateFactor, domains_of, overlaps
+from ratecard.rating.conditions import combinations_of, held_under, in_full, rank
+from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
+from ratecard.tables.meters import Meter, Meters, UsageCondition
+from ratecard.tables.rate import WINDOW, Conditioned, Rate, RateFactor, domains_of, named_conditions, overlaps
+from ratecard.tables.video import VIDEO_CHARGES
+
+_OF_CONDITIONS = "a condition of meters.yaml, or a value of one"
 
 
 def check_attribute(
@@ -18,6 +21,19 @@ def check_attribute(
     path = ("rates", index, name)
     if name not in known:
         allowed = (*known, "rate")
+        if name == "factor":
+            yield (
+                path,
+                "a factor is no part of a rate. Write `factors: [{service_tier: batch, factor: 0.5}]` beside `rates`",
+            )
+            return
+        if any(
+            name in kind.model_fields
+            for classes in (VIDEO_CHARGES, METERED_CHARGES)
+            for kind in classes.by_method.values()
+        ):
+            yield path, f"{name} is a key of a charge, not of a rate. Write it beside `rates`"
+            return
         near = did_you_mean(name, (*allowed, *WINDOW))
         yield path, f"unknown key '{name}'{where}.{near} Allowed: {', '.join(allowed)}"
         return
@@ -50,13 +66,40 @@ def check_factors(
         seen.append(factor)
 
 
-def check_without_rate(names: Iterable[str], meter: Meter) -> Iterator[Finding]:
-    """Check that `without_rate` names dimensions of a meter, or values of them."""
-    known = [*meter.dimensions, *(value for values in meter.dimensions.values() for value in values)]
-    for name in names:
+def check_without_rate(
+    said: Mapping[str, str], meter: Meter | None, conditions: Iterable[UsageCondition] = ()
+) -> Iterator[Finding]:
+    """Check what is said of prices that are missing: `parent` of a dimension of a meter, `default` of a condition.
+
+    `refuse` may be said of both. Each may be named by one of its values too.
+    """
+    dimensions = meter.dimensions if meter else {}
+    of = f"a dimension or a value of {meter.meter}" if meter else ""
+    kinds = {
+        "parent": (of, dimensions),
+        "default": (_OF_CONDITIONS, {each.condition: each.values for each in conditions}),
+    }
+    for name, what in said.items():
+        fitting = [kind for word, kind in kinds.items() if what in (word, "refuse") and (kind[1] or kind[0] == of)]
+        known = [word for _, listed in fitting for key, values in listed.items() for word in (key, *values)]
         if name not in known:
-            words = f"'{name}' is not a dimension or a value of {meter.meter}.{did_you_mean(name, known)}"
-            yield ("without_rate", name), words
+            words = " or ".join(kind for kind, _ in fitting) or "known here: nothing can be said of it"
+            yield ("without_rate", name), f"'{name}' is not {words}.{did_you_mean(name, known)}"
+
+
+def check_not_sold(version: MeteredVersion, meters: Meters) -> Iterator[Finding]:
+    """Check that each combination that is not sold names conditions that rates or factors of the version name."""
+    named = {name: values for name, values in version.conditions.items() if name in meters.condition}
+    for index, combination in enumerate(version.not_sold or ()):
+        at = ("not_sold", index)
+        if not combination:
+            yield at, "names no condition. Write a combination, like {speed: fast, service_tier: batch}"
+        for name, value in combination.items():
+            known = meters.condition[name].spellings(named[name]) if name in named else {}
+            if name not in named:
+                yield (*at, name), f"no rate or factor names {name}.{meant_or_allowed(name, named)}"
+            elif known.get(value) != value:
+                yield (*at, name), f"no rate or factor names {name}: {value}.{meant_or_allowed(value, known)}"
 
 
 def at_each_condition(

@@ -4,7 +4,6 @@ from typing import ClassVar, Literal
 
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import ANY_NUMBER, Method, Samples, UsageReading, least_charged
-from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.counts import Meterage
 from ratecard.requests.fields import RequestShape
@@ -14,37 +13,32 @@ from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import CountedCharge
 
 
-class PerCount(CountedCharge):
+class PerCount(CountedCharge, Method):
     """What a meter of meters.yaml counts, as pages, requests or sessions."""
 
     ANY_METER: ClassVar = True
+    TYPES: ClassVar = METERED_TYPES
+    BESIDE: ClassVar = True
+    SEVERAL: ClassVar = True
     method: Literal["count"]
 
-
-class PricedByCount(Method[PerCount]):
-    """A count of `counts`."""
-
-    charge = PerCount
-    types = METERED_TYPES
-    beside = True
-
-    def reading(self, charge: PerCount, metered: Metered, kind: str) -> UsageReading | None:
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
         """The count of the unit's meter."""
-        meter, count = metered.units[charge.unit].counts, metered.counter(charge)
-        sku = f"{metered.model.model}-{slug(charge.unit)}"
+        meter, count = metered.units[self.unit].counts, metered.counter(self)
+        sku = metered.unit_sku(self)
 
         def lines(shape: RequestShape) -> list[LineItem]:
             number = shape["counts"].get(meter)
-            return [count(number, charge.rates[0], sku)] if number else []
+            return [count(number, self.rates[0], sku)] if number else []
 
         return UsageReading(lines)
 
-    def meters(self, charge: PerCount, of: Metered | Tables) -> dict[str, Meterage]:
+    def meters(self, of: Metered | Tables) -> dict[str, Meterage]:
         """The meter of the unit, of which a usage may have any number."""
-        meter = of.units[charge.unit].counts
+        meter = of.units[self.unit].counts
         return {meter: Meterage(ANY_NUMBER, of.meters.by_name[meter].every_usage)}
 
-    def samples(self, charge: PerCount, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """One unit."""
-        unit = tables.units[charge.unit]
-        yield {"counts": {unit.counts: least_charged(charge, unit.per)}}
+        unit = tables.units[self.unit]
+        yield {"counts": {unit.counts: least_charged(self, unit.per)}}

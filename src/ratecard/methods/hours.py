@@ -7,9 +7,9 @@ from functools import cache
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.methods.findings import CheckOfCharge, of_all_cases, placed
+from ratecard.rating.conditions import chosen, written_rates
 from ratecard.tables.metered import Tokens
-from ratecard.tables.rate import HOURS, WEEKDAYS, WINDOW, ZONE, Accepting, Charge
-from ratecard.tables.token_rates import chosen, written_rates
+from ratecard.tables.rate import HOURS, WEEKDAYS, WINDOW, ZONE, Accepting, Charge, Rate
 from ratecard.tables.windows import DAYS, Window, held_rates, read_hours, window_of, zone_of, zones
 
 _MINUTES_OF_DAY = 24 * 60
@@ -56,8 +56,18 @@ def at_each_hour(version: Accepting, charge: Charge, check: CheckOfCharge) -> It
         return
     if any(check_hours(charge)):
         return  # said already
-    windows = tuple(dict.fromkeys(window for rate in charge.rates if (window := window_of(rate.attributes))))
-    yield from of_all_cases((when, list(_at(version, charge, held, check))) for held, when in _moments(windows).items())
+    moments = _moments(_windows_of(charge)).items()
+    yield from of_all_cases((when, list(_at(version, charge, held, check))) for held, when in moments)
+
+
+def rates_at_each_hour(version: Accepting, charge: Charge) -> Iterator[list[tuple[int, Rate]]]:
+    """Yield the rates of a checked charge that hold together, at each of its hours, with the indexes of their lines."""
+    for held in _moments(_windows_of(charge)):
+        yield held_rates(version, charge, held)
+
+
+def _windows_of(charge: Charge) -> tuple[Window, ...]:
+    return tuple(dict.fromkeys(window for rate in charge.rates if (window := window_of(rate.attributes))))
 
 
 def _at(version: Accepting, charge: Charge, windows: frozenset[Window], check: CheckOfCharge) -> Iterator[Finding]:
@@ -83,6 +93,8 @@ def _lacking(charge: Tokens, held: Tokens) -> Iterator[Finding]:
 @cache
 def _moments(windows: tuple[Window, ...]) -> dict[frozenset[Window], str]:
     """Every set of windows that hold together at some time, and such a time in words."""
+    if not windows:
+        return {frozenset(): ""}
     names = tuple(dict.fromkeys(window.zone for window in windows))
     found: dict[frozenset[Window], str] = {}
     edges = {edge for window in windows for hours in window.hours for edge in hours}

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import Finding
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import MOST_COUNTED, Method, Samples, UsageReading, least_charged
+from ratecard.methods.method import MOST_COUNTED, Method, Samples, UsageReading, least_charged, method_of
 from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Choice, Field, TextField, WholeNumber
@@ -23,164 +23,153 @@ _COUNT = WholeNumber(1, MOST_COUNTED)
 _FACTORS = ("2x", "4x")
 
 
-class PerImage(CountedCharge):
+class PerImage(CountedCharge, Method):
     """Images made or edited. `quality: unstated` is the price of a resolution that is requested without a quality."""
 
     ATTRIBUTES: ClassVar = ("resolution", "quality")
     METERS: ClassVar = ("image",)
+    TYPES: ClassVar = ("image", "edit", "upscale")
+    KINDS: ClassVar = ("image", "upscale")
+    CHOICES: ClassVar = ("resolution", "quality")
+    DEFAULTED: ClassVar = CHOICES
     method: Literal["per-image"]
 
-
-class PerInputImage(CountedCharge):
-    """Input images of an edit, for each image that it makes."""
-
-    METERS: ClassVar = ("input image",)
-    method: Literal["per-input-image"]
-    included: Quantity
-
-
-class PerUpscale(Conditioned):
-    """Images enlarged, by factor."""
-
-    ATTRIBUTES: ClassVar = ("factor",)
-    METERS: ClassVar = ("image",)
-    method: Literal["per-upscale"]
-
-
-class Images(Method[PerImage]):
-    """Images by resolution and quality; `n` multiplies everything, also the input images of an edit."""
-
-    charge = PerImage
-    types = ("image", "edit", "upscale")
-    kinds = ("image", "upscale")
-    choices = ("resolution", "quality")
-
-    def words_of(self, charge: PerImage, name: str) -> tuple[str, ...]:
+    def words_of(self, name: str) -> tuple[str, ...]:
         """Return those of the rates, but for the quality that means none."""
-        return tuple(word for word in charge.values_of(name) if word != UNSTATED)
+        return tuple(word for word in self.values_of(name) if word != UNSTATED)
 
-    def reading(self, charge: PerImage, metered: Metered, kind: str) -> UsageReading | None:
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
         """Images, or the image of an upscaler that keeps its size."""
         type_, model = metered.model.type, metered.model.model
         if type_ not in (kind, "upscale"):
             return None
-        count = metered.counter(charge)
+        count = metered.counter(self)
         if kind == "upscale":
-            rate, sku = charge.rates[0], f"{model}-{charge.unit}-unit"
-            also = any(isinstance(each, PerUpscale) for each in metered.version.charges)
+            rate, sku = self.rates[0], f"{model}-{self.unit}-unit"
+            also = any("factor" in each.ATTRIBUTES for each in metered.version.charges)
             return UsageReading(lambda shape: [] if "factor" in shape else [count(1, rate, sku)]) if also else None
-        choices = {name: charge.values_of(name) for name in self.choices}
-        rates = {key: rate for rate in charge.rates for key in _keys(rate, choices)}
-        choices = {name: self.words_of(charge, name) for name in self.choices}
+        choices = {name: self.values_of(name) for name in self.CHOICES}
+        rates = {key: rate for rate in self.rates for key in _keys(rate, choices)}
+        choices = {name: self.words_of(name) for name in self.CHOICES}
+        # A choice that decides the price is the table's, or it is required; one of a single word is none.
+        stated = metered.version.default_values
+        defaults = {name: stated.get(name, words[0]) for name, words in choices.items()
+                    if words and (name in stated or len(words) == 1)}  # fmt: skip
         fields: dict[str, Field] = {"n": _COUNT}
         fields |= {name: Choice(values, fold=True) if values else TextField() for name, values in choices.items()}
         inert = [name for name, values in choices.items() if not values]
         if type_ == "edit":
             fields["input_images"] = _COUNT
             inert.append("input_images")
-        lowest = min(choices["resolution"], key=_size, default=None)
+        unstated = UNSTATED in self.values_of("quality")
 
         def lines(shape: Mapping[str, Any]) -> list[LineItem]:
-            resolution = shape.get("resolution", lowest) if lowest else None
-            quality = shape.get("quality") if choices["quality"] else None
-            if choices["quality"] and quality is None:
-                quality = _unnamed_quality(rates, resolution, named="resolution" in shape)
+            named = {name: shape[name] for name in self.CHOICES if name in shape and choices[name]}
+            meant = {**defaults, **named}
+            if unstated and "quality" not in named and ("resolution" in named or "quality" not in defaults):
+                meant["quality"] = UNSTATED
+            resolution, quality = meant.get("resolution"), meant.get("quality")
             words = [word for word in (resolution, quality) if word and word != UNSTATED]
             fixed = bool(words) or type_ == "edit"
-            sku = "-".join((model, "fixed", *words, "1img")) if fixed else f"{model}-{charge.unit}-unit"
-            return [count(shape["n"], rates[resolution, quality], sku)]
+            sku = "-".join((model, "fixed", *words, "1img")) if fixed else f"{model}-{self.unit}-unit"
+            decided = [f"{name} {word} by default" for name, word in meant.items()
+                       if name not in named and word != UNSTATED and len(choices[name]) > 1]  # fmt: skip
+            return [count(shape["n"], rates[resolution, quality], sku, note="; ".join(decided))]
 
-        return UsageReading(lines, fields, {"n": 1}, inert=inert)
+        return UsageReading(lines, fields, {"n": 1}, tuple(self.required(metered.version)), inert)
 
-    def samples(self, charge: PerImage, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+    def required(self, version: MeteredVersion) -> dict[str, str]:
+        """Return those that neither a default nor a rate of `unstated` decides."""
+        # Those of the version, as this charge may have but the rates of some condition.
+        values = {name: version.values_of(name) for name in self.CHOICES if name not in version.default_values}
+        return {name: words[0] for name, words in values.items() if len(words) > 1 and UNSTATED not in words}
+
+    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """An image at every rate."""
-        names = self.choices if type_ != "upscale" else ()
-        return (_stated(values) for values in _named(charge, names))
+        if type_ == "upscale":
+            return ({} for _ in self.rates)
+        return (self.required(version) | _stated(values) for values in _named(self, self.CHOICES))
 
-    def edges(self, charge: PerImage, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+    def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Every choice alone and together: one that is left out may mean another one later."""
-        stated = [(None, *version.values_of(name)) for name in self.choices]
-        return (_stated(dict(zip(self.choices, values, strict=True))) for values in product(*stated))
+        required = self.required(version) if type_ != "upscale" else {}
+        stated = [(*([] if name in required else [None]), *version.values_of(name)) for name in self.CHOICES]
+        return (_stated(dict(zip(self.CHOICES, values, strict=True))) for values in product(*stated))
 
-    def typical(self, charge: PerImage, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
+    def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
         """One image, and some."""
         for usage in usages:
             inputs = {"input_images": chance.randint(1, 4)} if usage["type"] == "edit" else {}
-            some = (1, chance.randint(2, 4)) if usage["type"] in self.types[:2] else ()
+            some = (1, chance.randint(2, 4)) if usage["type"] in self.TYPES[:2] else ()
             yield from ({**usage, "n": n, **inputs} for n in some)
             yield from () if some else (usage,)
 
 
-class InputImages(Method[PerInputImage]):
-    """The input images of an edit."""
+class PerInputImage(CountedCharge, Method):
+    """Input images of an edit, for each image that it makes."""
 
-    charge = PerInputImage
-    types = ("edit",)
+    METERS: ClassVar = ("input image",)
+    TYPES: ClassVar = ("edit",)
+    method: Literal["per-input-image"]
+    included: Quantity
 
-    def reading(self, charge: PerInputImage, metered: Metered, kind: str) -> UsageReading | None:
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
         """The input images of each of `n` edits, beyond those that are included."""
-        count, sku = metered.counter(charge), f"{metered.model.model}-additional-input-image-unit"
+        count, sku = metered.counter(self), f"{metered.model.model}-additional-input-image-unit"
 
         def lines(shape: Mapping[str, Any]) -> list[LineItem]:
-            line = count(shape["input_images"], charge.rates[0], sku, shape["n"])
+            line = count(shape["input_images"], self.rates[0], sku, shape["n"])
             return [line] if line.count else []
 
         return UsageReading(lines, {"n": _COUNT, "input_images": _COUNT}, {"n": 1, "input_images": 1})
 
-    def samples(self, charge: PerInputImage, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """One further image."""
-        yield {"input_images": least_charged(charge, 1)}
+        made = [each for charge in version.charges for each in method_of(charge).required(version).items()]
+        yield {**dict(made), "input_images": least_charged(self, 1)}
 
 
-class Upscales(Method[PerUpscale]):
-    """Upscales by factor; an upscaler may also have a price without a factor, for an image that keeps its size."""
+class PerUpscale(Conditioned, Method):
+    """Images enlarged, by factor."""
 
-    charge = PerUpscale
-    types = ("image", "upscale")
-    kinds = ("upscale",)
-    choices = ("factor",)
+    ATTRIBUTES: ClassVar = ("factor",)
+    METERS: ClassVar = ("image",)
+    TYPES: ClassVar = ("image", "upscale")
+    KINDS: ClassVar = ("upscale",)
+    CHOICES: ClassVar = ("factor",)
+    method: Literal["per-upscale"]
 
-    def check(self, charge: PerUpscale, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
+    def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Each rate names factors that there are."""
-        yield from super().check(charge, version, type_, meters)
-        for index, rate in enumerate(charge.rates):
+        yield from super().check(version, type_, meters)
+        for index, rate in enumerate(self.rates):
             if "factor" not in rate.attributes:
                 yield ("rates", index), f"factor is missing. Write one of: {', '.join(_FACTORS)}"
             for factor in rate.attributes.get("factor", ()):
                 if factor not in _FACTORS:
                     yield ("rates", index, "factor"), f"factor '{factor}' is not known. Allowed: {', '.join(_FACTORS)}"
 
-    def reading(self, charge: PerUpscale, metered: Metered, kind: str) -> UsageReading | None:
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
         """The factor, which only an upscaler that has a price without it lets a usage leave out."""
         if kind != "upscale":
             return None  # an image that is made
-        rates = {factor: rate for rate in charge.rates for factor in rate.attributes["factor"]}
-        count, model = metered.counter(charge), metered.model.model
-        plain = metered.model.type == "upscale" and any(isinstance(each, PerImage) for each in metered.version.charges)
+        rates = {factor: rate for rate in self.rates for factor in rate.attributes["factor"]}
+        count, model = metered.counter(self), metered.model.model
+        plain = metered.model.type == "upscale" and any(
+            "quality" in each.ATTRIBUTES for each in metered.version.charges
+        )
 
         def lines(shape: Mapping[str, Any]) -> list[LineItem]:
             if "factor" not in shape:
                 return []
             factor = shape["factor"]
-            return [count(1, rates[factor], f"{model}-upscale-{slug(factor)}-{charge.unit}-unit")]
+            return [count(1, rates[factor], f"{model}-upscale-{slug(factor)}-{self.unit}-unit")]
 
         return UsageReading(lines, {"factor": Choice(rates)}, {}, () if plain else ("factor",))
 
-    def samples(self, charge: PerUpscale, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """An upscale by every factor."""
-        return ({"type": "upscale", **values} for values in _named(charge, self.choices))
-
-
-def _unnamed_quality(rates: Mapping[Any, Rate], resolution: str | None, named: bool) -> str | None:
-    """The quality that a request without one is billed as: a charge must never be too low.
-
-    `unstated` if the request names the resolution and the table has that price; else `high` if it is priced; else the
-    dearest.
-    """
-    priced = {quality: rate.rate for (of, quality), rate in rates.items() if of == resolution}
-    if UNSTATED in priced and named:
-        return UNSTATED
-    return "high" if "high" in priced else max(priced, key=lambda quality: priced[quality])
+        return ({"type": "upscale", **values} for values in _named(self, self.CHOICES))
 
 
 def _keys(rate: Rate, choices: Mapping[str, tuple[str, ...]]) -> list[tuple[str | None, ...]]:
@@ -197,8 +186,3 @@ def _named(charge: Charge, names: tuple[str, ...]) -> Samples:
 
 def _stated(values: Mapping[str, str | None]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, UNSTATED)}
-
-
-def _size(resolution: str) -> tuple[int, str]:
-    digits = "".join(letter for letter in resolution if letter.isdigit())
-    return int(digits or 0), resolution

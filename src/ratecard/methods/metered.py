@@ -6,8 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from ratecard.base.money import EXACT, plain, plain_text, total
+from ratecard.rating.compiling import slug
+from ratecard.rating.conditions import charge_under, is_plain
 from ratecard.rating.counts import LineCounter, per_unit
-from ratecard.rating.factors import charge_under, is_plain
 from ratecard.rating.quote import MINIMUM, LineItem, LineRate, PricedVersion, Quote
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
@@ -37,12 +38,22 @@ class Metered:
         return self.units[unit].per
 
     def under(self, stated: Mapping[str, str]) -> "Metered":
-        """This version for requests that state these conditions, and the defaults of others; itself if none matters."""
+        """This version for requests that state these conditions, and the defaults of others; itself if none matters.
+
+        Of a condition without a default that is not stated, it is that of the first value.
+        """
         if all(is_plain(charge, self.version) for charge in self.version.charges):
             return self
         version, model = self.version, self.model.model
+        stated = {**version.first_values(self.meters), **stated}
         charges = tuple(charge_under(charge, version, model, self.meters, stated) for charge in version.charges)
         return replace(self, version=version.model_copy(update={"charges": charges}))
+
+    def unit_sku(self, charge: Charge) -> str:
+        """Return the SKU of a charge that its unit names: with its own name too, if an earlier charge has that unit."""
+        sku = f"{self.model.model}-{slug(charge.unit)}"
+        first = next(each for each in self.version.charges if (each.method, each.unit) == (charge.method, charge.unit))
+        return sku if first.charge == charge.charge else f"{sku}-{slug(charge.charge)}"
 
     def counter(self, charge: Charge) -> LineCounter:
         """The function (count, rate, SKU, times=1) -> line item of a charge of this version."""

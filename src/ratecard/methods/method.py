@@ -1,10 +1,10 @@
-"""What the library knows of a pricing method: one entry for each, which is looked up by the method of a charge."""
+"""What the library knows of a pricing method: the class of its charges, which a table names."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import ceil
 from random import Random
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, cast
 
 from ratecard.base.messages import Finding
 from ratecard.methods.check_rates import check_rates
@@ -21,7 +21,6 @@ from ratecard.tables.rate import Charge, CountedCharge
 from ratecard.tables.units import Unit
 from ratecard.tables.video import VIDEO_CHARGES, VideoCharge
 
-AnyCharge = TypeVar("AnyCharge", bound=Charge)
 Lines = Callable[[RequestShape], list[LineItem]]
 # Usages, or what they say beside their type and model.
 Samples = Iterator[dict[str, Any]]
@@ -65,85 +64,97 @@ def least_charged(charge: CountedCharge, count: int) -> int:
     return ceil(charge.included or 0) + count
 
 
-class Method(Generic[AnyCharge]):
-    """A pricing method. A new one is a class like this in a file of its own, and a line in `methods/__init__.py`.
+class Method(Charge):
+    """A charge by one pricing method: what a table says of it, what it checks, charges and shows.
 
-    One of video has a `calculator`, and what a table says of it is in the class of its charges; any other a `reading`.
+    A new method is a class like this in a file of its own, and a line in `methods/__init__.py`. One of video has a
+    `calculator`, any other a `reading`.
     """
 
-    # The class of its charges: its options, the attributes of its rates, what its units may count.
-    charge: type[AnyCharge]
     # The types of models that may have such a charge.
-    types: tuple[str, ...]
+    TYPES: ClassVar[tuple[str, ...]] = ()
     # What it prices beside usages of its model's own type: usages of another, or bodies of `audio`.
-    kinds: tuple[str, ...] = ()
-    # Whether a version may have such charges, also several, together with charges of any other method.
-    beside = False
+    KINDS: ClassVar[tuple[str, ...]] = ()
+    # Whether a version may have such charges together with charges of any other method.
+    BESIDE: ClassVar[bool] = False
+    # Whether it may have several of them, each of which has a line for the same count.
+    SEVERAL: ClassVar[bool] = False
     # What it counts, by the options of its tables, where their names do not say it.
-    formula: ClassVar[str] = ""
+    FORMULA: ClassVar[str] = ""
     # The fields of a request whose words the rates name.
-    choices: ClassVar[tuple[str, ...]] = ()
+    CHOICES: ClassVar[tuple[str, ...]] = ()
+    # Those that the `defaults` of a version may decide, where a request leaves them out.
+    DEFAULTED: ClassVar[tuple[str, ...]] = ()
     # The fields of usages, of which one has the number that is charged, if nothing else is: the laws try each.
-    numbers: ClassVar[tuple[str, ...]] = ()
+    NUMBERS: ClassVar[tuple[str, ...]] = ()
 
-    def words_of(self, charge: AnyCharge, name: str) -> tuple[str, ...]:
-        """Return the words that requests may state in one of the `choices`: those of the rates."""
-        return charge.values_of(name)
+    def words_of(self, name: str) -> tuple[str, ...]:
+        """Return the words that requests may state in one of the `CHOICES`: those of the rates."""
+        return self.values_of(name)
 
-    def calculator(self, charge: AnyCharge, compiling: Compiling) -> Calculator:
+    def calculator(self, compiling: Compiling) -> Calculator:
         """Compile a charge of a video model into the function from a request shape to its line item."""
-        raise NotImplementedError(f"no calculator for {charge.method}")
+        raise NotImplementedError(f"no calculator for {self.method}")
 
-    def amounts_of(self, charge: AnyCharge, compiling: Compiling) -> Callable[[Shape], AmountOf]:
+    def amounts_of(self, compiling: Compiling) -> Callable[[Shape], AmountOf]:
         """Compile such a charge into the function from a shape to its amounts by the seconds of reference video."""
-        calculate = self.calculator(charge, compiling)
+        calculate = self.calculator(compiling)
         return lambda shape: lambda seconds: calculate({**shape, "reference_seconds": seconds}).amount
 
-    def working(self, charge: AnyCharge, shape: Shape, counted: Decimal) -> Steps:
+    def working(self, shape: Shape, counted: Decimal) -> Steps:
         """Show how a line of such a charge came to what it counted of a request; empty where the request says it."""
         return ()
 
-    def check(self, charge: AnyCharge, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Check a charge of a model of a type, beyond what holds for all charges."""
-        yield from check_rates(version, charge)
+    def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
+        """Check the charge of a version of a model of a type that is not video."""
+        yield from check_rates(version, self)
 
-    def reading(self, charge: AnyCharge, metered: Metered, kind: str) -> UsageReading | None:
-        """How usages of a kind (their type, or `audio` for a body) are priced by a charge; None if they are not."""
-        raise NotImplementedError
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
+        """How usages of a kind (their type, or `audio` for a body) are priced by the charge; None if they are not."""
+        raise NotImplementedError(f"no reading for {self.method}")
 
-    def samples(self, charge: AnyCharge, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """What a usage says beside type and model to be charged one unit at each rate, if that can be by itself."""
         yield {}
 
-    def meters(self, charge: AnyCharge, of: Metered | Tables) -> Mapping[str, Meterage]:
+    def meters(self, of: Metered | Tables) -> Mapping[str, Meterage]:
         """What the charge reads of the `counts` of a usage, by meter."""
         return {}
 
-    def values(self, charge: AnyCharge, field: str) -> Iterable[str]:
+    def values(self, field: str) -> Iterable[str]:
         """The values of a field of usages that the charge has a price of."""
-        return charge.values_of(field)
+        return self.values_of(field)
 
-    def edges(self, charge: AnyCharge, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+    def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Further such usages, which may have a rate or a line of their own."""
         yield from ()
 
-    def typical(self, charge: AnyCharge, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
+    def required(self, version: MeteredVersion) -> dict[str, str]:
+        """Return the choices of this charge that a request must state, each with a word of it."""
+        return {}
+
+    def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
         """Usages as they come in practice, of those of one unit at each rate: with medians of what requests count."""
         yield from usages
 
-    def linear(self, charge: AnyCharge, unit: Unit) -> bool:
+    def linear(self, unit: Unit) -> bool:
         """Whether twice as much of everything is charged twice as much, to the last digit: it can then be summed."""
-        return unit.is_decimal and not (isinstance(charge, CountedCharge) and charge.options)
+        return unit.is_decimal and not self.options
 
 
-# Every method by its name, in the order of messages.
-METHODS: dict[str, Method[Any]] = {}
+# The class of every method by its name, in the order of messages.
+METHODS: dict[str, type[Method]] = {}
 
 
-def register(method: Method[Any]) -> None:
+def register(charge: type[Method]) -> None:
     """Let tables have charges of a method, under each of its names."""
-    classes = VIDEO_CHARGES if issubclass(method.charge, VideoCharge) else METERED_CHARGES
-    METHODS.update(dict.fromkeys(classes.add(method.charge), method))
+    classes = VIDEO_CHARGES if issubclass(charge, VideoCharge) else METERED_CHARGES
+    METHODS.update(dict.fromkeys(classes.add(charge), charge))
+
+
+def method_of(charge: Charge) -> Method:
+    """Return a charge of a table as its method: those that `register` named have no other charges."""
+    return cast(Method, charge)
 
 
 def is_linear(version: MeteredVersion, tables: Tables, meter: str = "") -> bool:
@@ -151,10 +162,10 @@ def is_linear(version: MeteredVersion, tables: Tables, meter: str = "") -> bool:
     if version.minimum is not None:
         return False
     for charge in version.charges:
-        method = METHODS[charge.method]
-        meters = method.meters(charge, tables)
-        asked = meter in meters if meter else not (meters and method.beside)
+        method = method_of(charge)
+        meters = method.meters(tables)
+        asked = meter in meters if meter else not (meters and method.BESIDE)
         known = not meter or (asked and meters[meter].field is ANY_NUMBER)
-        if asked and not (known and method.linear(charge, tables.units[charge.unit])):
+        if asked and not (known and method.linear(tables.units[charge.unit])):
             return False
     return True

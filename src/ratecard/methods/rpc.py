@@ -61,10 +61,11 @@ class MethodTier(Frozen):
         return self.chains is None or chain.chain in self.chains or chain.kind in self.chains
 
 
-class RpcCredits(Conditioned):
+class RpcCredits(Conditioned, Method):
     """Credits of a batch of calls: the chain's credits times the tier of each method; a failed call has its own."""
 
     METERS: ClassVar = ("RPC credit",)
+    TYPES: ClassVar = ("rpc",)
     method: Literal["rpc-credits"]
     failed_credits: Integer
     max_calls: Integer
@@ -72,21 +73,14 @@ class RpcCredits(Conditioned):
     tiers: tuple[MethodTier, ...]
     refused: Words
 
-
-class RpcBatches(Method[RpcCredits]):
-    """Batches of RPC calls to one network."""
-
-    charge = RpcCredits
-    types = ("rpc",)
-
-    def check(self, charge: RpcCredits, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
+    def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Chains, kinds and tiers are listed once, and name each other."""
-        yield from super().check(charge, version, type_, meters)
-        names = [chain.chain for chain in charge.chains]
+        yield from super().check(version, type_, meters)
+        names = [chain.chain for chain in self.chains]
         yield from listed_twice("chains", "chain", names)
-        known = dict.fromkeys([*names, *(chain.kind for chain in charge.chains if chain.kind)])
-        factors = {tier.tier: tier.factor for tier in reversed(charge.tiers)}
-        for index, tier in enumerate(charge.tiers):
+        known = dict.fromkeys([*names, *(chain.kind for chain in self.chains if chain.kind)])
+        factors = {tier.tier: tier.factor for tier in reversed(self.tiers)}
+        for index, tier in enumerate(self.tiers):
             if tier.factor != factors[tier.tier]:
                 words = f"tier '{tier.tier}' has factor {text(factors[tier.tier])} above. Name this one otherwise"
                 yield ("tiers", index, "factor"), words
@@ -94,57 +88,57 @@ class RpcBatches(Method[RpcCredits]):
                 if word not in known:
                     words = f"'{word}' is not a chain or a kind of chains.{did_you_mean(word, known)}"
                     yield ("tiers", index, "chains"), f"{words} Known: {', '.join(known)}"
-        for index, chain in enumerate(charge.chains):
+        for index, chain in enumerate(self.chains):
             if chain.kind in names:
                 words = f"kind '{chain.kind}' is the name of a chain. Name the kind otherwise, or leave it out"
                 yield ("chains", index, "kind"), words
-            if charge.tiers and not any(tier.on(chain) for tier in charge.tiers):
+            if self.tiers and not any(tier.on(chain) for tier in self.tiers):
                 yield (
                     ("chains", index),
                     f"no tier has methods of chain '{chain.chain}'. Add one, or leave the chain out",
                 )
         for name in ("chains", "tiers"):
-            if not getattr(charge, name):
+            if not getattr(self, name):
                 yield (name,), f"{name} is empty. Write at least one"
 
-    def reading(self, charge: RpcCredits, metered: Metered, kind: str) -> UsageReading | None:
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
         """The network, and the calls, which must be of its chain."""
-        chains, count, model = networks_of(charge), metered.counter(charge), metered.model.model
+        chains, count, model = networks_of(self), metered.counter(self), metered.model.model
 
         def settle(usage: Mapping[str, Any], shape: RequestShape, problems: Problems) -> None:
-            shape["calls"] = _read_calls(usage, charge, chains.get(shape.get("network", "")), problems)
+            shape["calls"] = _read_calls(usage, self, chains.get(shape.get("network", "")), problems)
 
         return UsageReading(
-            lambda shape: rpc_lines(charge, count, model, chains[shape["network"]], shape["calls"]),
+            lambda shape: rpc_lines(self, count, model, chains[shape["network"]], shape["calls"]),
             {"network": Choice(chains)},
             required=("network",),
-            further={"calls": Items(lambda usage: _calls(charge, chains[usage["network"]]), charge.max_calls)},
+            further={"calls": Items(lambda usage: _calls(self, chains[usage["network"]]), self.max_calls)},
             settle=settle,
         )
 
-    def samples(self, charge: RpcCredits, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """The first method of each tier on each chain: several lines may add to one tier."""
-        for chain in charge.chains:
-            tiers = {tier.tier: tier for tier in reversed(charge.tiers) if tier.on(chain)}
-            for tier in (tier for tier in charge.tiers if tier is tiers.get(tier.tier)):
+        for chain in self.chains:
+            tiers = {tier.tier: tier for tier in reversed(self.tiers) if tier.on(chain)}
+            for tier in (tier for tier in self.tiers if tier is tiers.get(tier.tier)):
                 yield _call(chain, tier.methods[0])
 
-    def values(self, charge: RpcCredits, field: str) -> Iterable[str]:
+    def values(self, field: str) -> Iterable[str]:
         """The public networks."""
-        return networks_of(charge) if field == "network" else super().values(charge, field)
+        return networks_of(self) if field == "network" else super().values(field)
 
-    def edges(self, charge: RpcCredits, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+    def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Every method, answered and failed."""
-        for chain, tier in product(charge.chains, charge.tiers):
+        for chain, tier in product(self.chains, self.tiers):
             for method, failed in product(tier.methods if tier.on(chain) else (), (False, True)):
                 yield _call(chain, method, failed=failed)
 
-    def typical(self, charge: RpcCredits, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
+    def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
         """A call to every network by common methods of its chain; a table without any of these shows its own."""
         named = {name: value for name, value in next(iter(usages)).items() if name not in ("network", "calls")}
-        for chain in charge.chains:
-            own = dict.fromkeys(call["method"] for call in _calls(charge, chain))
-            methods = [each for each in _COMMON if tier_of_method(charge, each, chain)] or list(own)
+        for chain in self.chains:
+            own = dict.fromkeys(call["method"] for call in _calls(self, chain))
+            methods = [each for each in _COMMON if tier_of_method(self, each, chain)] or list(own)
             for network, method in product(chain.networks, methods):
                 failed = {"failed": True} if not chance.randrange(20) else {}
                 yield {**named, "network": f"{chain.chain}-{network}", "calls": [{"method": method, **failed}]}

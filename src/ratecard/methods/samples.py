@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ratecard.methods.method import METHODS, Samples
-from ratecard.rating.factors import StatedRate, charge_under, is_plain
+from ratecard.methods.method import Samples, method_of
+from ratecard.rating.conditions import StatedRate, charge_under, combinations_of, is_plain
 from ratecard.tables.card import Tables
-from ratecard.tables.conditions import combinations_of, named_conditions
 from ratecard.tables.metered import MeteredVersion
-from ratecard.tables.rate import Charge
+from ratecard.tables.rate import Charge, named_conditions
 from ratecard.tables.version import Model
 
 
@@ -16,10 +15,10 @@ def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> S
     """A usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
     whole = _Whole(model, version, tables)
     for charge in version.charges:
-        method = METHODS[charge.method]
         for stated, held in _each_condition(charge, version, model, tables):
-            for sample in method.samples(held, version, model.type, tables):
-                yield whole.usage({**sample, **stated}, beside=method.beside)
+            method = method_of(held)
+            for sample in method.samples(version, model.type, tables):
+                yield whole.usage({**sample, **stated}, beside=method.BESIDE)
 
 
 def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
@@ -27,41 +26,51 @@ def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> S
     whole = _Whole(model, version, tables)
     for charge in version.charges:
         for stated, held in _each_condition(charge, version, model, tables):
-            for edge in METHODS[charge.method].edges(held, version, model.type, tables):
+            for edge in method_of(held).edges(version, model.type, tables):
                 yield whole.usage({**edge, **stated})
 
 
 def _each_condition(
     charge: Charge, version: MeteredVersion, model: Model[Any], tables: Tables
 ) -> Iterator[tuple[Mapping[str, str], Charge]]:
-    """Conditions with what a charge is under them: of its rates, those that all of these conditions have a part in."""
+    """Conditions with what a charge is under them: of its rates, those that all of these conditions have a part in.
+
+    Conditions that are not sold together are left out.
+    """
     if is_plain(charge, version):
         yield {}, charge
         return
     for stated in combinations_of(named_conditions([charge], version.factors), tables.meters):
+        if version.refuses(stated, tables.meters):
+            continue
         held = charge_under(charge, version, model.model, tables.meters, stated)
         rates = [
             rate
             for rate in held.rates
-            if isinstance(rate, StatedRate) and stated.items() <= rate.factored.conditions.items()
+            if isinstance(rate, StatedRate)
+            and stated.items() <= rate.factored.conditions.items()
+            and not rate.factored.unmet
         ]
         if rates:
             yield stated, held.with_rates(rates)
 
 
 class _Whole:
-    """Makes whole usages of what a charge reads: with type and model, and what the charges beside it need."""
+    """Makes whole usages of what a charge reads: with type and model, what the charges beside it need, and conditions.
+
+    Of conditions without a default, the first value is stated.
+    """
 
     def __init__(self, model: Model[Any], version: MeteredVersion, tables: Tables) -> None:
-        self._named = {"type": model.type, "model": model.model}
+        self._named = {"type": model.type, "model": model.model, **version.first_values(tables.meters)}
         self._counts: dict[str, int] = {}
         own: Samples = iter(())
         for charge in reversed(version.charges):
-            method = METHODS[charge.method]
-            meters = method.meters(charge, tables)
+            method = method_of(charge)
+            meters = method.meters(tables)
             self._counts |= {name: 0 for name, meterage in meters.items() if meterage.otherwise is None}
-            if not method.beside:
-                own = method.samples(charge, version, model.type, tables)
+            if not method.BESIDE:
+                own = method.samples(version, model.type, tables)
         self._own = next(own, {})
 
     def usage(self, sample: Mapping[str, Any], *, beside: bool = False) -> dict[str, Any]:

@@ -19,34 +19,28 @@ from ratecard.tables.units import Unit
 _ONCE = "prompt"
 
 
-class Surcharge(CountedCharge):
+class Surcharge(CountedCharge, Method):
     """A charge for what a text request does beside its tokens, as searches; the unit says what is counted."""
 
     METERS: ClassVar = ("search request", "search query", "search result", "scraped URL", _ONCE)
     ANY_METER: ClassVar = True
+    TYPES: ClassVar = ("surcharge",)
+    NUMBERS: ClassVar = ("count",)
     method: Literal["surcharge"]
 
-
-class Surcharges(Method[Surcharge]):
-    """Surcharges by themselves."""
-
-    charge = Surcharge
-    types = ("surcharge",)
-    numbers = ("count",)
-
-    def reading(self, charge: Surcharge, metered: Metered, kind: str) -> UsageReading | None:
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
         """The count."""
         line = surcharge_line(metered)
         fields = {"count": surcharge_count(metered)}
         return UsageReading(lambda shape: [line(shape["count"])], fields, required=("count",))
 
-    def samples(self, charge: Surcharge, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """One search."""
         yield {"count": 1}
 
-    def linear(self, charge: Surcharge, unit: Unit) -> bool:
+    def linear(self, unit: Unit) -> bool:
         """Not per prompt, which is charged once."""
-        return unit.counts != _ONCE and super().linear(charge, unit)
+        return unit.counts != _ONCE and super().linear(unit)
 
 
 class _Searches(WholeNumber):

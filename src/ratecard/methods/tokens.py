@@ -1,25 +1,30 @@
 """Tokens by bucket. Their lines are made in `rating/tokens.py` and priced in `pricing/text.py`, beside searches."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
 from ratecard.base.messages import Finding
-from ratecard.methods.conditions import check_attribute, check_without_rate, contradict
+from ratecard.methods.conditions import check_attribute, contradict
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import Method, Samples, UsageReading
-from ratecard.requests.counters import usage_of_buckets
-from ratecard.tables.card import Tables
-from ratecard.tables.conditions import combinations_of, in_full, named_conditions
-from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, MeteredVersion, Tokens
-from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
-from ratecard.tables.token_rates import (
+from ratecard.rating.conditions import (
     EVERY_PROMPT,
+    Resolver,
     WrittenRate,
+    beside_defaults,
     chosen,
-    counts_in,
+    combinations_of,
+    in_full,
     more_specific,
     tiers_of,
     written_rates,
 )
+from ratecard.rating.tokens import TokenRates
+from ratecard.requests.counters import usage_of_buckets
+from ratecard.tables.card import Tables
+from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, MeteredVersion, Tokens
+from ratecard.tables.meters import COMPLETION, PROMPT, Meters
+from ratecard.tables.rate import named_conditions
 
 _MILLION = 1_000_000
 _CONTEXTS = ("base", "extended")
@@ -27,35 +32,40 @@ _CONTEXTS = ("base", "extended")
 _DIGITS = 12
 
 
-class TokensByBucket(Method[Tokens]):
-    """Tokens of language models and embeddings."""
+class TokensByBucket(Tokens, Method):
+    """Tokens by bucket (see meters.yaml), by the length of the whole prompt, and by conditions.
 
-    charge = Tokens
-    types = ("text", "embedding")
+    A rate names its buckets. It may name conditions, and where its tier begins: `above: 200000`, or `from: 200000`
+    where that number of tokens counts already. `context: extended` is the tier above `context_token_threshold`. A
+    bucket takes its own rate of the chosen tier, else that of the nearest lower tier. For a bucket without either,
+    `without_rate` says, here or in meters.yaml, whether it takes its parent's rate of the chosen tier or is refused;
+    and of a condition, whether a bucket without a rate under it has the price without it: `{batch: default}`.
+    """
 
-    def check(self, charge: Tokens, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
+    TYPES: ClassVar = ("text", "embedding")
+
+    def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Each rate names buckets, conditions and a tier; of two that can hold, one is more specific."""
-        before = list(_check_lines(charge, meters))
-        if TOKEN in meters.by_name:  # else no bucket of the rates is known, which is said above
-            before += check_without_rate(charge.without_rate, meters.by_name[TOKEN])
+        before = list(_check_lines(self, meters))
         yield from before
         if before:
             return
-        written = list(written_rates(charge))
-        lines = {id(rate): index for index, rate in enumerate(charge.rates)}
+        written = list(written_rates(self))
+        lines = {id(rate): index for index, rate in enumerate(self.rates)}
         edges: dict[int, str] = {}
         for each in written:
             if edges.setdefault(each.edge.above, each.edge.sku) != each.edge.sku:
                 index = lines[id(each.rate)]
                 words = f"begins where another rate says {edges[each.edge.above]}. Write all of this tier in one way"
                 yield ("rates", index), words
-        yield from _check_twice(lines, written)
-        contexts = {name for rate in charge.rates for name in rate.attributes.get(CONTEXT, ()) if name in _CONTEXTS}
+        yield from _check_twice(self, version, lines, written, meters)
+        yield from _check_parts(self, version, lines, written, meters)
+        contexts = {name for rate in self.rates for name in rate.attributes.get(CONTEXT, ()) if name in _CONTEXTS}
         # What the charge refuses by its own words needs no rate; but a tier is that of a prompt with a price.
         needed = {PROMPT: True, COMPLETION: type_ == "text"}
-        needed |= {name: False for name in needed.keys() & meters.buckets if meters.refuses(charge.without_rate, name)}
+        needed |= {name: False for name in needed.keys() & meters.buckets if meters.refuses(self.without_rate, name)}
         needed[PROMPT] = needed[PROMPT] or any(above > EVERY_PROMPT.above for above in edges)
-        named = named_conditions([charge], version.factors)
+        named = named_conditions([self], version.factors)
         for above in sorted({-1, *edges}):
             for bucket in (name for name, is_needed in needed.items() if is_needed):
                 # A named tier is written out, so that nobody takes a rate that was forgotten for one that stays.
@@ -68,45 +78,62 @@ class TokensByBucket(Method[Tokens]):
                         words = f"no rate for {bucket} tokens, {_tier_words(edges.get(above, ''))}{_shown(stated)}"
                         yield ("rates",), words
                         break
-        if ("extended" in contexts) != (charge.context_token_threshold is not None):
+        if ("extended" in contexts) != (self.context_token_threshold is not None):
             yield (
                 ("context_token_threshold",),
                 "write both context_token_threshold and rates with context: extended, or none",
             )
 
-    def reading(self, charge: Tokens, metered: Metered, kind: str) -> UsageReading | None:
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
         """None: providers write tokens in many ways, which `requests/token_usage.py` reads."""
         return None
 
-    def samples(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """A million tokens at each rate, or the longest prompt of its tier; and under each factor."""
-        edges = tiers_of(written_rates(charge))
-        for each in written_rates(charge):
+    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+        """A million tokens at each rate, or the longest prompt of its tier; and under each factor, if that is sold."""
+        edges = tiers_of(written_rates(self))
+        rates = TokenRates("", self, 1, tables.meters, version.factors)
+        needed = version.first_values(tables.meters)
+        for each in written_rates(self):
             further = [above for above in edges if above > each.edge.above]
             longest = further[0] if further else max(_MILLION, each.edge.above + 1)
             if tables.meters.in_completion(each.bucket):
-                counts = counts_in(tables.meters, each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
+                counts = _counts_in(tables.meters, each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
             else:
-                counts = counts_in(tables.meters, each.bucket, longest)
-            yield {**usage_of_buckets(counts), **each.conditions}
-            for factor in (*charge.factors, *version.factors):
-                if not factor.conditions.keys() & each.conditions.keys():
-                    yield {**usage_of_buckets(counts), **each.conditions, **factor.conditions}
+                counts = _counts_in(tables.meters, each.bucket, longest)
+            factors = (factor.conditions for factor in (*self.factors, *version.factors))
+            named = {**needed, **each.conditions}
+            for stated in (named, *({**named, **more} for more in factors if not more.keys() & each.conditions.keys())):
+                tier = rates.tier(counts[PROMPT], stated)
+                if not version.refuses(stated, tables.meters) and tier.lines((*counts,))(*counts.values()):
+                    yield {**usage_of_buckets(counts), **stated}
 
-    def edges(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+    def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Every bucket, at both sides of where each tier begins, under every combination of conditions."""
-        stated = list(combinations_of(named_conditions([charge], version.factors), tables.meters))
-        thresholds = tiers_of(written_rates(charge))[1:]
+        stated = list(combinations_of(named_conditions([self], version.factors), tables.meters))
+        thresholds = tiers_of(written_rates(self))[1:]
         for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
             for bucket in tables.meters.buckets:
                 tokens = 1 if tables.meters.in_completion(bucket) else prompt
-                usage = usage_of_buckets(counts_in(tables.meters, bucket, tokens, prompt))
+                usage = usage_of_buckets(_counts_in(tables.meters, bucket, tokens, prompt))
                 yield from ({**usage, **conditions} for conditions in stated)
+
+
+def _counts_in(meters: Meters, bucket: str, tokens: int, prompt: int = 0) -> dict[str, int]:
+    """Return inclusive counts of tokens in one bucket alone; beside a bucket of the completion, the whole `prompt`."""
+    own = meters.buckets[bucket]
+    counts = {PROMPT: prompt, COMPLETION: 0}
+    counts |= {name: tokens for name, other in meters.buckets.items() if own.within(other)}
+    return counts | {bucket: tokens}
 
 
 def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
     known = {CONTEXT: _CONTEXTS, ABOVE: (), FROM: (), "tokens": tuple(meters.buckets)}
     known |= {each.condition: each.values for each in meters.conditions}
+    if charge.context_token_threshold == 0:
+        yield (
+            ("context_token_threshold",),
+            "context_token_threshold 0 is every prompt; leave out context: base, and write no context",
+        )
     for index, rate in enumerate(charge.rates):
         if "tokens" not in rate.attributes:
             yield ("rates", index), f"tokens is missing. Write one of: {', '.join(known['tokens'])}"
@@ -118,16 +145,32 @@ def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
             for value in values if name in (ABOVE, FROM) else ():
                 if value == "0":
                     yield ("rates", index, name), f"{name} 0 is every prompt; leave it out"
-                elif not (value.isascii() and value.isdigit() and value[0] != "0" and len(value) <= _DIGITS):
+                elif value.isascii() and value.isdigit() and value[0] != "0" and len(value) > _DIGITS:
+                    words = f"{name} {value} is more tokens than any prompt has. Allowed: at most {'9' * _DIGITS}"
+                    yield ("rates", index, name), words
+                elif not (value.isascii() and value.isdigit() and value[0] != "0"):
                     words = f"{name} '{value}' is not a number of tokens. Write digits, like 200000"
                     yield ("rates", index, name), words
 
 
-def _check_twice(lines: Mapping[int, int], written: Sequence[WrittenRate]) -> Iterator[Finding]:
+def _check_twice(
+    charge: Tokens, version: MeteredVersion, lines: Mapping[int, int], written: Sequence[WrittenRate], meters: Meters
+) -> Iterator[Finding]:
     """Check that of two rates that can hold for one request, one is more specific, or a third settles it.
 
-    `lines` is the index of each rate by its identity. Each has one finding at most.
+    Nothing has to be settled that is refused: a combination that is not sold, and a condition that the rate of the
+    higher tier does not name, where `without_rate` refuses it. `lines` is the index of each rate by its identity. Each
+    has one finding at most.
     """
+
+    def is_refused(one: WrittenRate, other: WrittenRate) -> bool:
+        lower, higher = sorted((one, other), key=lambda each: each.edge.above)
+        unmet = lower.conditions.items() - higher.conditions.items() if lower.edge.above < higher.edge.above else ()
+        stated = ((name, value) for name, value in unmet if value != meters.condition[name].default)
+        if any(charge.without_rate.get(value, charge.without_rate.get(name)) == "refuse" for name, value in stated):
+            return True
+        return version.refuses({**one.conditions, **other.conditions}, meters) is not None
+
     for number, one in enumerate(written):
         for other in written[:number]:
             if one.bucket != other.bucket or contradict(one.conditions, other.conditions):
@@ -138,7 +181,7 @@ def _check_twice(lines: Mapping[int, int], written: Sequence[WrittenRate]) -> It
                 )
                 yield ("rates", lines[id(one.rate)]), words
                 break
-            if not (more_specific(one, other) or more_specific(other, one)):
+            if not (more_specific(one, other) or more_specific(other, one) or is_refused(one, other)):
                 conditions, above = {**one.conditions, **other.conditions}, max(one.edge.above, other.edge.above)
                 best = chosen(written, one.bucket, above, conditions)
                 if best is None or not (more_specific(best, one) and more_specific(best, other)):
@@ -148,6 +191,36 @@ def _check_twice(lines: Mapping[int, int], written: Sequence[WrittenRate]) -> It
                     words += f" of a prompt of {above + 1} tokens"
                     yield ("rates", lines[id(one.rate)]), f"{words}{named}. Write the rate for both"
                     break
+
+
+def _check_parts(
+    charge: Tokens, version: MeteredVersion, lines: Mapping[int, int], written: Sequence[WrittenRate], meters: Meters
+) -> Iterator[Finding]:
+    """Check that a part has a rate under the conditions of a rate of its whole: neither names more of the two.
+
+    Each rate of a part has one finding at most.
+    """
+    resolver, priced = Resolver(charge, meters, version.factors), dict.fromkeys(each.bucket for each in written)
+    said, wrong = charge.without_rate, set[int]()
+    if not (resolver.named.keys() <= meters.condition.keys() and priced.keys() <= meters.buckets.keys()):
+        return  # said already
+    for each in sorted(written, key=lambda each: len(meters.buckets[each.bucket].dimensions), reverse=True):
+        stated = beside_defaults(each.conditions, meters)
+        if not stated or version.refuses(stated, meters):
+            continue
+        full = resolver.in_full(stated)
+        for part in priced:
+            if not meters.buckets[part].within(meters.buckets[each.bucket]):
+                continue
+            held = chosen(written, part, each.edge.above, full)
+            unmet = resolver.factored(held.rate, held.conditions, full).unmet if held else ()
+            name = next((name for name in unmet if said.get(stated[name], said.get(name)) != "refuse"), None)
+            if held and name and lines[id(held.rate)] not in wrong:
+                wrong.add(lines[id(held.rate)])
+                words = f"no rate for {part} tokens, {_tier_words(each.edge.sku)}{_shown(stated)}: line"
+                words += f" {each.rate.source.rpartition(':')[2]} has one for {each.bucket}, of which they are part."
+                words += f" Write one, or without_rate: {{{stated[name]}: default}} for the price without it"
+                yield ("rates", lines[id(held.rate)]), words
 
 
 def _shown(conditions: Mapping[str, str]) -> str:

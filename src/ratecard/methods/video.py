@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ratecard.base.money import from_fraction, multiply, plain
+from ratecard.base.money import exact_decimal, multiply, plain
 from ratecard.methods.method import Method
 from ratecard.rating.compiling import SECONDS, Calculator, CompiledRate, Compiling, Shape, slug
-from ratecard.rating.quote import LineItem, LineRate
+from ratecard.rating.quote import LineItem
 from ratecard.tables.rate import ANY, select, tiers
 from ratecard.tables.scalars import Frozen, Positive
 from ratecard.tables.video import Measures, VideoCharge
@@ -18,105 +18,50 @@ from ratecard.tables.video import Measures, VideoCharge
 _ONE = Decimal(1)
 
 
-class PerSecond(VideoCharge):
+class PerSecond(VideoCharge, Method):
     """Seconds of output times the rate."""
 
     ATTRIBUTES: ClassVar = ("resolution", "audio")
     METERS: ClassVar = ("second of video",)
+    TYPES: ClassVar = ("video",)
     method: Literal["duration-rate", "resolution-rate"]
 
+    def calculator(self, compiling: Compiling) -> Calculator:
+        """Make one line for every duration and combination of attributes."""
+        return _looked_up(self, compiling, "duration")
 
-class PerClip(VideoCharge):
+
+class PerClip(VideoCharge, Method):
     """One price for the whole clip, or one flat fee per request."""
 
     ATTRIBUTES: ClassVar = ("duration", "resolution", "audio")
     METERS: ClassVar = ("clip", "input image")
     READS: ClassVar = ()
+    TYPES: ClassVar = ("video",)
     method: Literal["fixed", "duration-resolution-rate"]
 
     def units(self, of: Measures) -> Fraction:
         """One."""
         return Fraction(1, of.per)
 
-
-class FrameRateStep(Frozen):
-    """The frames per second from which the price is multiplied, and the factor."""
-
-    from_: Annotated[Positive, Field(alias="from")]
-    factor: Positive
+    def calculator(self, compiling: Compiling) -> Calculator:
+        """Make one line for every combination of attributes."""
+        return _looked_up(self, compiling)
 
 
-class UpscaleRate(VideoCharge):
-    """Seconds of source times the rate of the output height's tier."""
-
-    ATTRIBUTES: ClassVar = ("enhancement_model", "up_to")
-    METERS: ClassVar = ("second of video",)
-    READS: ClassVar = ("duration", "upscale_factor", "target_fps", "video_url")
-    TIERS_OF_OUTPUT: ClassVar = True
-    method: Literal["upscale-rate"]
-    frame_rate: FrameRateStep
-
-    @property
-    def frame_rates(self) -> Mapping[Decimal, Decimal]:
-        """The one from which the price is multiplied."""
-        return {self.frame_rate.from_: self.frame_rate.factor}
-
-
-class InterpolationRate(VideoCharge):
-    """Seconds of output times frames per second / `at_frame_rate`, at the rate of the source height's tier."""
-
-    ATTRIBUTES: ClassVar = ("enhancement_model", "up_to")
-    METERS: ClassVar = ("second of interpolated video",)
-    READS: ClassVar = ("duration", "slowdown_factor", "target_fps", "video_url")
-    NEEDS_FRAME_RATE: ClassVar = True
-    method: Literal["interpolation-rate"]
-    at_frame_rate: Positive
-
-    @property
-    def frame_rates(self) -> Mapping[Decimal, Decimal]:
-        """The one at which the rate is that of a second."""
-        return {self.at_frame_rate: _ONE}
-
-    def units(self, of: Measures) -> Fraction:
-        """Seconds of output, in proportion to the frame rate."""
-        return of.seconds * of.slowdown * of.fps / Fraction(self.at_frame_rate) / of.per
-
-
-def _looked_up(compiling: Compiling, *further: str) -> Calculator:
-    """Look lines up, which are made once: of one, or of the seconds of the `further` attribute."""
+def _looked_up(charge: VideoCharge, compiling: Compiling, *further: str) -> Calculator:
+    """Look lines up, which are made once: of clips, or of the seconds of the `further` attribute."""
     key, rates = compiling.rates_by(*further)
     cells = {}
     for values, rate in rates.items():
-        count = SECONDS[values if isinstance(values, str) else values[0]] if further else _ONE
-        line = compiling.line_rate(rate)
+        seconds = SECONDS[values if isinstance(values, str) else values[0]] if further else 0
+        line, count = compiling.line_rate(rate), exact_decimal(charge.units(Measures(Fraction(seconds), per=1)))
         cells[values] = line, count, line.price(count)
 
     def calculate(shape: Shape) -> LineItem:
         return LineItem(*cells[key(shape)])
 
     return calculate
-
-
-class SecondsOfVideo(Method[PerSecond]):
-    """Seconds of output, of which a table lists every duration."""
-
-    charge = PerSecond
-    types = ("video",)
-
-    def calculator(self, charge: PerSecond, compiling: Compiling) -> Calculator:
-        """One line for every duration and combination of attributes."""
-        return _looked_up(compiling, "duration")
-
-
-class WholeClips(Method[PerClip]):
-    """Clips, or requests for a fee."""
-
-    charge = PerClip
-    types = ("video",)
-
-    def calculator(self, charge: PerClip, compiling: Compiling) -> Calculator:
-        """One line for every combination of attributes."""
-        return _looked_up(compiling)
 
 
 def tier_of(compiling: Compiling) -> Callable[[Shape, int | None], tuple[CompiledRate, str]]:
@@ -146,56 +91,82 @@ def tier_of(compiling: Compiling) -> Callable[[Shape, int | None], tuple[Compile
     return find
 
 
-class UpscaledSeconds(Method[UpscaleRate]):
-    """Seconds of source x rate of the tier of the output height: that of the source x `upscale_factor`.
+class FrameRateStep(Frozen):
+    """The frames per second from which the price is multiplied, and the factor."""
 
-    From a frame rate on (the requested one, else the source's) the rate is multiplied.
-    """
+    from_: Annotated[Positive, Field(alias="from")]
+    factor: Positive
 
-    charge = UpscaleRate
-    types = ("video",)
 
-    def calculator(self, charge: UpscaleRate, compiling: Compiling) -> Calculator:
-        """Multiply; what is unknown takes the dearest tier, and the factor if it is above 1."""
-        find, sku, unit, places = tier_of(compiling), compiling.sku, charge.unit, compiling.places
-        threshold, factor = Fraction(charge.frame_rate.from_), charge.frame_rate.factor
+class UpscaleRate(VideoCharge, Method):
+    """Seconds of source times the rate of the output height's tier."""
+
+    ATTRIBUTES: ClassVar = ("enhancement_model", "up_to")
+    METERS: ClassVar = ("second of video",)
+    READS: ClassVar = ("duration", "upscale_factor", "target_fps", "video_url")
+    TIERS_OF_OUTPUT: ClassVar = True
+    TYPES: ClassVar = ("video",)
+    method: Literal["upscale-rate"]
+    frame_rate: FrameRateStep
+
+    @property
+    def frame_rates(self) -> Mapping[Decimal, Decimal]:
+        """The one from which the price is multiplied."""
+        return {self.frame_rate.from_: self.frame_rate.factor}
+
+    def calculator(self, compiling: Compiling) -> Calculator:
+        """Multiply the seconds; what is unknown takes the dearest tier, and the factor if it is above 1.
+
+        The output is `upscale_factor` times as high as the source. From a frame rate on (the requested one, else the
+        source's) the rate is multiplied.
+        """
+        find, line, per = tier_of(compiling), compiling.line_of_part(), compiling.per
+        threshold, factor = Fraction(self.frame_rate.from_), self.frame_rate.factor
         unknown = f"frame rate unknown: x{factor} as from {threshold} per second"
 
         def calculate(shape: Shape) -> LineItem:
             source = shape.get("source")
-            height = source.height * shape["upscale_factor"] if source and source.height else None
-            (rate, where, words), note = find(shape, height)
+            rate, note = find(shape, source.height * shape["upscale_factor"] if source and source.height else None)
             fps = shape.get("target_fps") or (source and source.fps)
             multiplied = factor > 1 if fps is None else fps >= threshold
             if multiplied:
-                rate = plain(multiply(rate, factor))
-                words += f"-{charge.frame_rate.from_}fps"
+                dearer, words = plain(multiply(rate.unit_rate, factor)), f"{rate.words}-{self.frame_rate.from_}fps"
+                rate = CompiledRate(dearer, rate.source, words)
                 more = unknown if fps is None else f"x{factor} from {threshold} frames per second"
                 note = "; ".join(filter(None, (note, more)))
-            seconds = Fraction(shape["seconds"]) / compiling.per
-            amount = from_fraction(seconds * Fraction(rate), places)
-            return LineItem(LineRate(f"{sku}{words}", unit, rate, where, note), from_fraction(seconds, places), amount)
+            return line(rate, self.units(Measures(Fraction(shape["seconds"]), per)), note)
 
         return calculate
 
 
-class InterpolatedSeconds(Method[InterpolationRate]):
-    """Seconds x `slowdown_factor` x frames per second / `at_frame_rate` x rate of the source height's tier."""
+class InterpolationRate(VideoCharge, Method):
+    """Seconds of output times frames per second / `at_frame_rate`, at the rate of the source height's tier."""
 
-    charge = InterpolationRate
-    types = ("video",)
+    ATTRIBUTES: ClassVar = ("enhancement_model", "up_to")
+    METERS: ClassVar = ("second of interpolated video",)
+    READS: ClassVar = ("duration", "slowdown_factor", "target_fps", "video_url")
+    NEEDS_FRAME_RATE: ClassVar = True
+    TYPES: ClassVar = ("video",)
+    method: Literal["interpolation-rate"]
+    at_frame_rate: Positive
 
-    def calculator(self, charge: InterpolationRate, compiling: Compiling) -> Calculator:
+    @property
+    def frame_rates(self) -> Mapping[Decimal, Decimal]:
+        """The one at which the rate is that of a second."""
+        return {self.at_frame_rate: _ONE}
+
+    def units(self, of: Measures) -> Fraction:
+        """Seconds of output, in proportion to the frame rate."""
+        return of.seconds * of.slowdown * of.fps / (Fraction(self.at_frame_rate) * of.per)
+
+    def calculator(self, compiling: Compiling) -> Calculator:
         """Multiply, at the rate of the source height's tier."""
-        find, sku, unit, places = tier_of(compiling), compiling.sku, charge.unit, compiling.places
-        at_frame_rate = Fraction(charge.at_frame_rate)
+        find, line, per = tier_of(compiling), compiling.line_of_part(), compiling.per
 
         def calculate(shape: Shape) -> LineItem:
             source = shape["source"]
-            (rate, where, words), note = find(shape, source.height if source else None)
-            fps = Fraction(shape.get("target_fps") or source.fps)
-            quantity = Fraction(shape["seconds"]) * shape["slowdown_factor"] * fps / at_frame_rate / compiling.per
-            amount = from_fraction(quantity * Fraction(rate), places)
-            return LineItem(LineRate(f"{sku}{words}", unit, rate, where, note), from_fraction(quantity, places), amount)
+            rate, note = find(shape, source.height if source else None)
+            seconds, fps = Fraction(shape["seconds"]), Fraction(shape.get("target_fps") or source.fps)
+            return line(rate, self.units(Measures(seconds, per, fps, shape["slowdown_factor"])), note)
 
         return calculate

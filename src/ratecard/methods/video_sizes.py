@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ratecard.base.messages import Finding
-from ratecard.base.money import EXACT, ROUNDING, add, from_fraction, multiply, plain, step
+from ratecard.base.money import ROUNDING, add, exact_decimal, from_fraction, multiply, plain, step
 from ratecard.methods.method import Method, Steps
 from ratecard.rating.compiling import SECONDS, AmountOf, Calculator, Compiling, Shape, slug
 from ratecard.rating.frame_size import Framed, frame_size_of
@@ -20,14 +20,17 @@ from ratecard.tables.video import FrameSize, Measures, VideoCharge, VideoVersion
 _quantize = ROUNDING.quantize
 # Decimal places of the seconds that a working shows.
 _PLACES = 12
+_NO_RATE = Fraction(0)
 
 
-class TokenFormula(VideoCharge):
+class TokenFormula(VideoCharge, Method):
     """Video tokens: (input + output seconds) x pixels x frames per second / pixels per token."""
 
     ATTRIBUTES: ClassVar = ("resolution", "video_input")
     METERS: ClassVar = ("token",)
     OF_DECIMALS: ClassVar = True
+    TYPES: ClassVar = ("video",)
+    FORMULA: ClassVar = "tokens: seconds x width x height x frames_per_second / pixels_per_token"
     method: Literal["token-formula"]
     frames_per_second: Count
     pixels_per_token: Count
@@ -41,7 +44,7 @@ class TokenFormula(VideoCharge):
         """Those of its sizes too."""
         return super().fields | fields_of_sizes(self.sizes)
 
-    def check(self, version: VideoVersion) -> Iterator[Finding]:
+    def check_options(self, version: VideoVersion) -> Iterator[Finding]:
         """The tokens of a pixel and second are a decimal, every output has its size, reference video its minimum."""
         per_pixel = Fraction(self.frames_per_second, self.pixels_per_token)
         if 10 ** per_pixel.denominator.bit_length() % per_pixel.denominator:
@@ -61,74 +64,35 @@ class TokenFormula(VideoCharge):
 
     def units(self, of: Measures) -> Fraction:
         """The frames of all seconds that are billed, in tokens of pixels."""
-        least = Fraction(self.least_seconds(of.seconds) if of.reference else 0)
-        frames = max(of.seconds + of.reference, least) * self.frames_per_second
-        return frames * of.pixels / self.pixels_per_token / of.per
+        least = self.least_seconds(of.seconds) if of.reference else 0
+        frames = max(of.seconds + of.reference, Fraction(least)) * self.frames_per_second
+        return Fraction(frames * of.pixels, self.pixels_per_token * of.per)
 
+    def calculator(self, compiling: Compiling) -> Calculator:
+        """Multiply what was made once for each cell; only the amount is rounded, to the line places."""
+        find = _cells(self, compiling)
 
-class Frames(Frozen):
-    """The number of frames of a clip: seconds x `per_second` + `plus`."""
+        def calculate(shape: Shape) -> LineItem:
+            return LineItem(*find(shape).charged(shape["reference_seconds"]))
 
-    per_second: Count
-    plus: Integer = 0
+        return calculate
 
+    def amounts_of(self, compiling: Compiling) -> Callable[[Shape], AmountOf]:
+        """Find the cell once for all seconds."""
+        find = _cells(self, compiling)
 
-class MegapixelRate(VideoCharge):
-    """Width x height x frames / 1,000,000 times the rate; without `sizes`, those of the source video, upscaled."""
+        def of_cell(shape: Shape) -> AmountOf:
+            charged = find(shape).charged
+            return lambda seconds: charged(seconds)[2]
 
-    ATTRIBUTES: ClassVar = ("resolution",)
-    METERS: ClassVar = ("pixel of video",)
-    NEEDS_SIZE: ClassVar = True
-    method: Literal["megapixel-rate"]
-    frames: Frames | None = None
-    megapixels: Literal["exact", "rounded-up"] = "exact"
-    sizes: tuple[FrameSize, ...] = ()
+        return of_cell
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The duration; without sizes in the table, the source video too."""
-        return self.READS if self.sizes or self.frames else ("duration", "upscale_factor", "video_url")
-
-    @property
-    def fields(self) -> frozenset[str]:
-        """Those of its sizes too."""
-        return super().fields | fields_of_sizes(self.sizes)
-
-    def check(self, version: VideoVersion) -> Iterator[Finding]:
-        """Sizes and frames are stated together, and then every output has its size."""
-        if bool(self.sizes) != bool(self.frames):
-            yield ("sizes",), "write both sizes and frames, or neither (then the source video has them)"
-        elif self.sizes:
-            yield from _check_sizes(version, self.sizes)
-
-    def units(self, of: Measures) -> Fraction:
-        """The pixels of all frames, rounded up if the table says so."""
-        frames = of.seconds * self.frames.per_second + self.frames.plus if self.frames else of.seconds * of.fps
-        megapixels = frames * of.pixels / of.per
-        return Fraction(ceil(megapixels)) if self.megapixels == "rounded-up" else megapixels
-
-
-def _check_sizes(version: VideoVersion, sizes: tuple[FrameSize, ...]) -> Iterator[Finding]:
-    """Check that every accepted resolution and aspect ratio has one size."""
-    resolutions = version.values_of("resolution") or (None,)
-    ratios = version.values_of("aspect_ratio") or (None,)
-    seen: set[tuple[str | None, str | None]] = set()
-    for index, entry in enumerate(sizes):
-        key = (entry.resolution, entry.aspect_ratio)
-        if key in seen:
-            yield ("sizes", index), f"two sizes for {_words(*key)}; keep one"
-        elif entry.resolution not in resolutions or entry.aspect_ratio not in ratios:
-            allowed = "; ".join(_words(*pair) for pair in product(resolutions, ratios))
-            yield ("sizes", index), f"{_words(*key)} is not accepted by this version. Allowed: {allowed}"
-        seen.add(key)
-    for pair in product(resolutions, ratios):
-        if pair not in seen:
-            yield ("sizes",), f"no size for {_words(*pair)}, which this version accepts"
-
-
-def _words(resolution: str | None, ratio: str | None) -> str:
-    named = ([f"resolution {resolution}"] if resolution else []) + ([f"aspect ratio {ratio}"] if ratio else [])
-    return ", ".join(named) or "an output without resolution and aspect ratio"
+    def working(self, shape: Shape, counted: Decimal) -> Steps:
+        """seconds x width x height x frames per second / pixels per token = tokens."""
+        (width, height), fps = frame_size_of(self.sizes)[1](shape).size, self.frames_per_second
+        seconds = Fraction(counted) / self.units(Measures(Fraction(1), per=1, pixels=width * height))
+        words = f"s x {width} x {height} x {fps} fps / {self.pixels_per_token} ="
+        return plain(from_fraction(seconds, _PLACES)), words, plain(counted), "tokens"
 
 
 # The rate, the units and the amount of a line.
@@ -163,50 +127,10 @@ def _charged(rate: LineRate, seconds: Decimal, tokens: Decimal, finest: Decimal)
     return rate, units, amount if rounded == amount else rounded
 
 
-class TokensOfPixels(Method[TokenFormula]):
-    """(input + output seconds) x pixels x frames per second / pixels per token / 1,000,000 x rate.
-
-    With reference video at least ceil(output seconds x `reference_minimum`) seconds are billed. Only the amount is
-    rounded, to the line places.
-    """
-
-    charge = TokenFormula
-    types = ("video",)
-    formula = "tokens: seconds x width x height x frames_per_second / pixels_per_token"
-
-    def calculator(self, charge: TokenFormula, compiling: Compiling) -> Calculator:
-        """Multiply what was made once for each cell."""
-        find = _cells(charge, compiling)
-
-        def calculate(shape: Shape) -> LineItem:
-            return LineItem(*find(shape).charged(shape["reference_seconds"]))
-
-        return calculate
-
-    def amounts_of(self, charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], AmountOf]:
-        """Find the cell once for all seconds."""
-        find = _cells(charge, compiling)
-
-        def of_cell(shape: Shape) -> AmountOf:
-            charged = find(shape).charged
-            return lambda seconds: charged(seconds)[2]
-
-        return of_cell
-
-    def working(self, charge: TokenFormula, shape: Shape, counted: Decimal) -> Steps:
-        """seconds x width x height x frames per second / pixels per token = tokens."""
-        (width, height), fps = frame_size_of(charge.sizes)[1](shape).size, charge.frames_per_second
-        seconds = Fraction(counted) * charge.pixels_per_token / (width * height * fps)
-        words = f"s x {width} x {height} x {fps} fps / {charge.pixels_per_token} ="
-        return plain(from_fraction(seconds, _PLACES)), words, plain(counted), "tokens"
-
-
 def _cells(charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], _Cell]:
     """Compile the function from a shape to its cell; each is made when it is first asked for."""
     unit, finest = charge.unit, step(compiling.places)
     (rate_key, rates), (listed, frame_size) = compiling.rates_by(), frame_size_of(charge.sizes)
-    # Units of one second of one pixel.
-    of_pixel = EXACT.divide(Decimal(charge.frames_per_second), Decimal(charge.pixels_per_token * compiling.per))
     key = itemgetter("duration", "resolution", "aspect_ratio", "video_input")
     cells: dict[Any, _Cell] = {}
 
@@ -214,7 +138,8 @@ def _cells(charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], _Cel
         rate, (size, ratio, note), duration = rates[rate_key(shape)], framed, shape["duration"]
         seconds = SECONDS[duration]
         least = Decimal(charge.least_seconds(int(seconds)))
-        tokens = plain(multiply(of_pixel, Decimal(size.width * size.height)))
+        of_second = Measures(Fraction(1), compiling.per, pixels=size.width * size.height)
+        tokens = plain(exact_decimal(charge.units(of_second)))
         words = f"{rate.words}-{slug(ratio)}" if ratio else rate.words
         sku, applies = f"{compiling.sku}-{duration}{words}", f"the minimum of {least} s with reference video applies"
         line = LineRate(sku, unit, rate.unit_rate, rate.source, note)
@@ -235,41 +160,91 @@ def _cells(charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], _Cel
     return find
 
 
-class Megapixels(Method[MegapixelRate]):
-    """Width x height x frames / 1,000,000 x rate.
+class Frames(Frozen):
+    """The number of frames of a clip: seconds x `per_second` + `plus`."""
 
-    Without sizes in the table, size and frames are those of the source video, enlarged by `upscale_factor`.
-    """
+    per_second: Count
+    plus: Integer = 0
 
-    charge = MegapixelRate
-    types = ("video",)
 
-    def calculator(self, charge: MegapixelRate, compiling: Compiling) -> Calculator:
-        """Multiply; megapixels are exact or rounded up, and the amount is rounded to the line places."""
-        (key, rates), sku, unit, places = compiling.rates_by(), compiling.sku, charge.unit, compiling.places
-        _, find = frame_size_of(charge.sizes)
-        per_second, plus = (charge.frames.per_second, charge.frames.plus) if charge.frames else (0, 0)
-        round_up = charge.megapixels == "rounded-up"
+class MegapixelRate(VideoCharge, Method):
+    """Width x height x frames / 1,000,000 times the rate; without `sizes`, those of the source video, upscaled."""
 
-        def of_table(shape: Shape) -> tuple[Framed, Fraction]:
-            return find(shape), Fraction(int(SECONDS[shape["duration"]]) * per_second + plus)
+    ATTRIBUTES: ClassVar = ("resolution",)
+    METERS: ClassVar = ("pixel of video",)
+    NEEDS_SIZE: ClassVar = True
+    TYPES: ClassVar = ("video",)
+    method: Literal["megapixel-rate"]
+    frames: Frames | None = None
+    megapixels: Literal["exact", "rounded-up"] = "exact"
+    sizes: tuple[FrameSize, ...] = ()
 
-        def of_source(shape: Shape) -> tuple[Framed, Fraction]:
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The duration; without sizes in the table, the source video too."""
+        return self.READS if self.sizes or self.frames else ("duration", "upscale_factor", "video_url")
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """Those of its sizes too."""
+        return super().fields | fields_of_sizes(self.sizes)
+
+    def check_options(self, version: VideoVersion) -> Iterator[Finding]:
+        """Sizes and frames are stated together, and then every output has its size."""
+        if bool(self.sizes) != bool(self.frames):
+            yield ("sizes",), "write both sizes and frames, or neither (then the source video has them)"
+        elif self.sizes:
+            yield from _check_sizes(version, self.sizes)
+
+    def units(self, of: Measures) -> Fraction:
+        """The pixels of all frames, rounded up if the table says so."""
+        frames = of.seconds * self.frames.per_second + self.frames.plus if self.frames else of.seconds * of.fps
+        megapixels = Fraction(frames * of.pixels, of.per)
+        return Fraction(ceil(megapixels)) if self.megapixels == "rounded-up" else megapixels
+
+    def calculator(self, compiling: Compiling) -> Calculator:
+        """Multiply; the amount is rounded to the line places."""
+        (key, rates), line, per = compiling.rates_by(), compiling.line_of_part(), compiling.per
+        _, find = frame_size_of(self.sizes)
+
+        def of_table(shape: Shape) -> tuple[Framed, Fraction | int, Fraction]:
+            return find(shape), int(SECONDS[shape["duration"]]), _NO_RATE
+
+        def of_source(shape: Shape) -> tuple[Framed, Fraction | int, Fraction]:
             source, factor = shape["source"], shape["upscale_factor"]
             size = Size(source.width * factor, source.height * factor)
-            return Framed(size, None, f"{size} out"), Fraction(shape["seconds"]) * source.fps
+            return Framed(size, None, f"{size} out"), Fraction(shape["seconds"]), source.fps
 
-        measure = of_table if charge.sizes else of_source
+        measure = of_table if self.sizes else of_source
 
         def calculate(shape: Shape) -> LineItem:
-            rate, source, words = rates[key(shape)]
-            ((width, height), ratio, note), frames = measure(shape)
-            pixels = width * height * frames / compiling.per
-            quantity = Fraction(ceil(pixels)) if round_up else pixels
-            ending = f"{words}-{slug(ratio)}" if ratio else words
+            rate, (framed, seconds, fps) = rates[key(shape)], measure(shape)
             duration = f"-{shape['duration']}" if "duration" in shape else ""
-            amount = from_fraction(quantity * Fraction(rate), places)
-            shown = from_fraction(quantity, places)
-            return LineItem(LineRate(f"{sku}{duration}{ending}", unit, rate, source, note), shown, amount)
+            words = f"{duration}{rate.words}" + (f"-{slug(framed.ratio)}" if framed.ratio else "")
+            units = self.units(Measures(seconds, per, fps, pixels=framed.size.width * framed.size.height))
+            return line(rate._replace(words=words), units, framed.note)
 
         return calculate
+
+
+def _check_sizes(version: VideoVersion, sizes: tuple[FrameSize, ...]) -> Iterator[Finding]:
+    """Check that every accepted resolution and aspect ratio has one size."""
+    resolutions = version.values_of("resolution") or (None,)
+    ratios = version.values_of("aspect_ratio") or (None,)
+    seen: set[tuple[str | None, str | None]] = set()
+    for index, entry in enumerate(sizes):
+        key = (entry.resolution, entry.aspect_ratio)
+        if key in seen:
+            yield ("sizes", index), f"two sizes for {_words(*key)}; keep one"
+        elif entry.resolution not in resolutions or entry.aspect_ratio not in ratios:
+            allowed = "; ".join(_words(*pair) for pair in product(resolutions, ratios))
+            yield ("sizes", index), f"{_words(*key)} is not accepted by this version. Allowed: {allowed}"
+        seen.add(key)
+    for pair in product(resolutions, ratios):
+        if pair not in seen:
+            yield ("sizes",), f"no size for {_words(*pair)}, which this version accepts"
+
+
+def _words(resolution: str | None, ratio: str | None) -> str:
+    named = ([f"resolution {resolution}"] if resolution else []) + ([f"aspect ratio {ratio}"] if ratio else [])
+    return ", ".join(named) or "an output without resolution and aspect ratio"

@@ -4,7 +4,7 @@ What holds when is asked of the package itself, at every instant and under every
 change; its calculation gives the totals of the examples.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from importlib.metadata import PackageNotFoundError
@@ -138,7 +138,7 @@ def _conditions(models: Sequence[Any]) -> Iterator[PeerCondition]:
             default = next((value for value, is_default in found.items() if is_default), "standard")
             yield PeerCondition(name, tuple(dict.fromkeys((default, *found))), default)
         elif further := [value for value in found if value not in (*shipped.values, *shipped.same_as)]:
-            yield PeerCondition(name, (*shipped.values, *further), shipped.default, shipped.same_as)
+            yield PeerCondition(name, (*shipped.values, *further), shipped.default or "standard", shipped.same_as)
 
 
 def _defaults(conditions: Sequence[PeerCondition]) -> dict[str, frozenset[str]]:
@@ -148,7 +148,8 @@ def _defaults(conditions: Sequence[PeerCondition]) -> dict[str, frozenset[str]]:
 
 
 def _default_words(each: UsageCondition | PeerCondition) -> frozenset[str]:
-    return frozenset((each.default, *(word for word, value in each.same_as.items() if value == each.default)))
+    words = (each.default, *(word for word, value in each.same_as.items() if value == each.default))
+    return frozenset(filter(None, words))
 
 
 def _prices(prices: Any) -> dict[str, Any]:
@@ -354,14 +355,15 @@ class _Model:
         for number, bucket in enumerate(buckets):
             rates += _rates(cases[bucket], () if number else kept, bucket)
         if rates:
-            yield PeerCharge(TOKEN, 1_000_000, tuple(rates), without_rate(cases))
+            yield PeerCharge(TOKEN, 1_000_000, tuple(rates), without_rate(cases) | _left_as_it_is(rates))
         for name in cases:
             if name not in buckets:
                 counted, whole = self.by_name[name], self._whole(name)
                 words = f"on top of {whole}, of which it is a part" if whole in cases else ""
                 of_meter = tuple(_rates(cases[name], () if rates else kept, None))
                 least = _LEAST_SECONDS.get((self.provider.id, self.model.id)) if name == "audio_second" else None
-                yield PeerCharge(name, counted.per, of_meter, at_least=least, note=words)
+                left = _left_as_it_is(of_meter)
+                yield PeerCharge(name, counted.per, of_meter, left, at_least=least, note=words)
 
     def _examples(
         self, day: date, minute: int, context: Mapping[str, str], cases: Mapping[str, Sequence[PricedCase]], hours: bool
@@ -396,6 +398,11 @@ def _rates(cases: Sequence[PricedCase], kept: Sequence[tuple[str, str]], bucket:
         conditions = {name: value for name, value in rate.conditions.items() if name != _HOURS}
         above = None if rate.above == EVERY_LENGTH else rate.above
         yield PeerRate(rate.amount, bucket, above, hours=hours, conditions=conditions)
+
+
+def _left_as_it_is(rates: Iterable[PeerRate]) -> dict[str, str]:
+    """Return what a charge says of its conditions: prices are asked under each, and the same is not written."""
+    return dict.fromkeys((name for rate in rates for name in rate.conditions), "default")
 
 
 def _windows(begins: Sequence[int], ends: Mapping[int, int]) -> Iterator[str]:

@@ -5,7 +5,6 @@ Keys are read as litellm's own calculation reads them: what a missing one means 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +26,6 @@ from ratecard.price_lists.peer import (
 )
 from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, TierAmounts, amount_at, specific_rates
 from ratecard.tables.meters import TOKEN
-from ratecard.tables.windows import DAYS, window_of
 
 _NAME = "litellm"
 _MILLION = Decimal(1_000_000)
@@ -35,7 +33,6 @@ _MILLION = Decimal(1_000_000)
 _MOST_TIERS = 50
 _INPUT, _OUTPUT = "input_cost_per_token", "output_cost_per_token"
 _READ, _WRITE = "cache_read_input_token_cost", "cache_creation_input_token_cost"
-_EXPLICIT = "explicit_cache_read_input_token_cost"
 _IMAGES, _REASONING = "output_cost_per_image_token", "output_cost_per_reasoning_token"
 # Prices of tokens: their buckets. Only the first ones and those by lifetime depend on the length of the prompt.
 _BY_LENGTH = {_INPUT: "input", _OUTPUT: "output", _READ: "cache_input", _WRITE: "cache_write"}
@@ -80,7 +77,6 @@ _COUNTS = {
     "annotation_cost_per_page": "annotated_page",
     "code_interpreter_cost_per_session": "session",
     "google_maps_grounding_cost_per_query": "maps_search",
-    "citation_cost_per_token": "citation_token",
 }
 _SEARCHES = "search_context_cost_per_query"
 _SIZED = {
@@ -99,8 +95,6 @@ _BATCH = "batch"
 _TIERS = {"priority": "priority", "flex": "flex", "balanced": "balanced", "ultrafast": "ultrafast", "batches": _BATCH}
 _KEY = re.compile(rf"(?P<of>.+?)(?:_above_(?P<above>\d+k?)_tokens)?(?:_(?P<tier>{'|'.join(_TIERS)}))?")
 
-_WHOLE_DAY = "00:00..24:00"
-_WEEKDAYS = dict(enumerate(DAYS, 1))
 _CONDITIONS = (
     PeerCondition(
         "service_tier",
@@ -111,7 +105,6 @@ _CONDITIONS = (
     PeerCondition("data_residency", ("standard", "eu", "us"), "standard"),
     PeerCondition("vertex_location", ("global", "regional"), "global"),
     PeerCondition("search_context_size", ("medium", "low", "high"), "medium"),
-    PeerCondition("cache_type", ("standard", "ephemeral"), "standard"),
     PeerCondition(
         "resolution", ("standard", *(size for size, (_, name) in _SIZED.items() if name == "resolution")), "standard"
     ),
@@ -160,7 +153,10 @@ _NO_PRICES = {
 }
 # Prices that cannot be written, and why.
 _INEXPRESSIBLE = {
+    "citation_cost_per_token": "its prices are of tokens of citations, beside those of the prompt",
+    "explicit_cache_read_input_token_cost": "has two prices of reading from the cache",
     "guardrail_cost_per_unit": "its prices are of units of guardrails, which no usage counts",
+    "off_peak_pricing": "has prices of some hours of the day",
 }
 # The same inside of provider_specific_entry.
 _NOTHING_SPECIFIC = {"dashscope_video_reference_input", "volcengine_video_frames", "bedrock_invocation_schema"}
@@ -193,7 +189,6 @@ def named_entry(key: str, entry: Mapping[str, Any], entries: Mapping[str, Any]) 
 
 
 def _model(provider: str, name: str, of: tuple[str, Mapping[str, Any]]) -> PeerModel:
-    """The model of a key and its entry."""
     return PeerModel(provider, name, (_Entry(*of).version(),), reference=page_of(of[1].get("source")))
 
 
@@ -216,15 +211,12 @@ class _Entry:
         self.prices: dict[_Price, Decimal] = {}
         self.sized: list[tuple[str, str, str, Decimal]] = []
         self.factors: list[tuple[dict[str, str], Decimal]] = []
-        self.tiers: list[Mapping[str, Any]] = []
         self.searches: dict[str, Decimal] = {}
-        self.free_images: Decimal | None = None
-        self.explicit: Decimal | None = None
-        self.off_peak: Mapping[str, Any] = {}
         self.notes: dict[str, str] = {}
         for name, value in self.entry.items():
             self._read(name, value)
         self.inclusive = self.provider in _FROM_THE_THRESHOLD
+        self._complete()
 
     def _read(self, name: str, value: Any) -> None:
         if name in _NO_PRICES or name.startswith("supports_"):
@@ -244,14 +236,10 @@ class _Entry:
         elif name == "provider_specific_entry":
             self._read_specific(value)
         elif name == "tiered_pricing":
-            self.tiers = list(value)
-        elif name == "off_peak_pricing":
-            self.off_peak = value
+            self._read_ranges(value)
         elif name == "input_cost_per_token_cache_hit":
             if value != self.entry.get(_READ):
                 raise InexpressibleError(f"{name} differs from {_READ}")
-        elif name == _EXPLICIT:
-            self.explicit = price_of(name, value)
         elif name in _INEXPRESSIBLE:
             raise InexpressibleError(_INEXPRESSIBLE[name])
         else:
@@ -283,88 +271,92 @@ class _Entry:
         for name, part in value.items():
             if name in _SPECIFIC_UPLIFTS:
                 self.factors.append((_SPECIFIC_UPLIFTS[name], price_of(name, part)))
-            elif name == "minimax_free_input_images":
-                self.free_images = price_of(name, part)
             elif name not in _NOTHING_SPECIFIC:
                 raise InexpressibleError(f"the key {name} of provider_specific_entry is not known")
+
+    def _read_ranges(self, tiers: Sequence[Mapping[str, Any]]) -> None:
+        """Read ranges of prompts, each with the same prices, as prices above a threshold."""
+        end = Decimal(0)
+        for tier in tiers:
+            if "range" not in tier:
+                raise InexpressibleError("its prices depend on the number of results")
+            start, after = tier["range"]
+            if start != end or tier.keys() != tiers[0].keys() or not {"range", _INPUT} <= tier.keys():
+                raise InexpressibleError("the ranges of its tiered_pricing are not understood")
+            end = after
+            for name in tier.keys() - {"range"}:
+                self._read_price(f"{name}_above_{int(start)}_tokens" if start else name, price_of(name, tier[name]))
+
+    def _complete(self) -> None:
+        """Add the prices that the list leaves out: those of the cache, of images as output, and halves in batches."""
+        missing: list[tuple[str, str, str, Decimal]] = []
+        if self.provider in _CACHE_SHARES:
+            missing.append((_READ, _INPUT, "", _CACHE_SHARES[self.provider]))
+        if any(price.tier == _BATCH and price.of in _TOKENS for price in self.prices):
+            of = (_INPUT, _READ, _WRITE) if self._of(_INPUT, _BATCH) is None else ()
+            missing += [(key, key, _BATCH, Decimal("0.5")) for key in (*of, _OUTPUT, _IMAGES)]
+        for key, whole, tier, share in missing:
+            if (price := self._of(whole)) is not None:
+                self.prices.setdefault(_Price(key, None, tier), multiply(price, share))
+        output = [amount for price, amount in self.prices.items() if (price.of, price.tier) == (_OUTPUT, "")]
+        if (images := self._of(_IMAGES)) and not any(output):
+            self.prices[_Price(_OUTPUT, None, "")] = images
 
     def version(self) -> PeerVersion:
         """All that is charged, from ever on: the list has no dates."""
         charges = [*self._tokens(), *self._counted()]
         if not charges:
             raise InexpressibleError("has no price in the list", priced=False)
-        return PeerVersion(UNDATED, tuple(charges), (_example(charges, self._standard_hour()),))
+        return PeerVersion(UNDATED, tuple(charges), (_example(charges),))
 
     def _of(self, key: str, tier: str = "", above: int | None = None) -> Decimal | None:
         return self.prices.get(_Price(key, above, tier))
 
     def _tokens(self) -> Iterator[PeerCharge]:
         named = {price.of for price in self.prices if price.of in _TOKENS}
-        if any("input_cost_per_query" in tier for tier in self.tiers):
-            raise InexpressibleError("its prices depend on the number of results")
-        if not (named or self.tiers):
+        if not named:
             return
         tiers = dict.fromkeys(price.tier for price in self.prices if price.tier and price.of in _TOKENS)
-        if self.tiers and tiers:
+        if "tiered_pricing" in self.entry and tiers:
             raise InexpressibleError("has tiered_pricing and prices of service tiers")
-        cases = {"": self._by_ranges() if self.tiers else self._standard("")}
-        cases |= {tier: self._batch() if tier == _BATCH else self._standard(tier) for tier in tiers}
+        if tiers.keys() - {_BATCH} and any(price.above and price.of in _BY_LIFETIME for price in self.prices):
+            raise InexpressibleError("has prices of long prompts that are written for an hour, and of service tiers")
+        cases = {tier: self._amounts(tier) for tier in ("", *tiers)}
         rates: list[PeerRate] = []
         buckets = dict.fromkeys(bucket for found in cases.values() for bucket in found)
         for bucket in buckets:
             of_bucket = [
                 PricedCase({"service_tier": tier} if tier else {}, amounts)
                 for tier, found in cases.items()
-                if (amounts := found.get(bucket) or found.get(_whole_of(bucket, found)))
+                if (amounts := found.get(bucket) or self._of_whole(bucket, tier, cases))
             ]
-            kept = [("service_tier", tier) for tier in tiers] if not rates else []
+            kept = [("service_tier", tier) for tier in tiers if tier == _BATCH or not rates]
+            ends = {case.conditions.get("service_tier"): case.amounts[-1][0] for case in of_bucket}
             for rate in specific_rates(of_bucket, kept):
+                # What a batch costs beyond its last price is not said: such prompts are refused.
+                if rate.conditions.get("service_tier") == _BATCH and rate.above > ends[_BATCH]:
+                    continue
                 edge = None if rate.above == EVERY_LENGTH else rate.above
                 above, begins = (None, edge + 1) if edge is not None and self.inclusive else (edge, None)
                 rates.append(
                     PeerRate(multiply(rate.amount, _MILLION), bucket, above, begins, conditions=rate.conditions)
                 )
-        if self.explicit is not None:
-            if len(cases) > 1 or len(cases[""]["cache_input"]) > 1:
-                raise InexpressibleError("has a price of an explicit cache beside tiers")
-            amount = multiply(self.explicit, _MILLION)
-            rates.append(PeerRate(amount, "cache_input", conditions={"cache_type": "ephemeral"}))
-        if self.off_peak:
-            if len(cases) > 1 or any(len(amounts) > 1 for amounts in cases[""].values()):
-                raise InexpressibleError("has prices of some hours beside tiers")
-            rates += self._at_hours()
-        yield PeerCharge(TOKEN, int(_MILLION), tuple(rates), without_rate(cases[""]), tuple(self.factors))
+        # A tier that does not price something leaves it as it is. A batch prices all that it has a price for.
+        silent = dict.fromkeys((tier for tier in tiers if tier != _BATCH), "default")
+        silent |= {_BATCH: "refuse"} if _BATCH in tiers else {}
+        of = {**without_rate(cases[""]), **silent}
+        yield PeerCharge(TOKEN, int(_MILLION), tuple(rates), of, tuple(self.factors))
 
-    def _at_hours(self) -> Iterator[PeerRate]:
-        """The prices of some hours, which replace those of all others."""
-        said = {name: value for name, value in self.off_peak.items() if name != "windows"}
-        if not said.keys() <= _BY_LENGTH.keys():
-            raise InexpressibleError("its prices of some hours are not understood")
-        for name, value in said.items():
-            for window in self.off_peak["windows"]:
-                listed = window["hours_utc"]
-                hours = tuple(map(_hours, [listed] if isinstance(listed, str) else listed))
-                if window.keys() - {"hours_utc", "weekdays"} or (_WHOLE_DAY in hours and len(hours) > 1):
-                    raise InexpressibleError("its prices of some hours are not understood")
-                days = tuple(_WEEKDAYS[day] for day in window.get("weekdays", ()))
-                amount = multiply(price_of(name, value), _MILLION)
-                own = () if hours == (_WHOLE_DAY,) else hours
-                yield PeerRate(amount, _BY_LENGTH[name], hours=own, weekdays=days)
+    def _of_whole(self, bucket: str, tier: str, cases: Mapping[str, Mapping[str, TierAmounts]]) -> TierAmounts | None:
+        """The amounts of a bucket without a price of its own in a service tier: those of the bucket that contains it.
 
-    def _standard_hour(self) -> str | None:
-        """An instant at which no price of some hours holds; None where there are none of these."""
-        if not self.off_peak:
+        The calculation of a batch does not look at how long a cache is kept. So where the list has a price of that, it
+        has none in a batch; nor has what is made where only images have a price.
+        """
+        standard, found = cases[""], cases[tier]
+        if tier == _BATCH and bucket in _BY_LIFETIME.values() and standard[bucket] != standard.get("cache_write"):
             return None
-        windows = [
-            window_of({"hours": rate.hours or (_WHOLE_DAY,), "weekdays": rate.weekdays or DAYS, "zone": ("UTC",)})
-            for rate in self._at_hours()
-        ]
-        first = datetime(UNDATED.year, UNDATED.month, UNDATED.day, tzinfo=UTC)
-        for hour in range(len(DAYS) * 24):
-            instant = first + timedelta(hours=hour)
-            if not any(window and window.holds(instant) for window in windows):
-                return f"{instant:%Y-%m-%dT%H:%M:%SZ}"
-        raise InexpressibleError("its prices of some hours are those of all hours")
+        return found.get(_whole_of(bucket, found))
 
     def _edges(self, tier: str) -> list[int]:
         """Where prompts begin to cost another price: those of the standard tier count in every tier."""
@@ -374,112 +366,31 @@ class _Entry:
             raise InexpressibleError(f"has {len(edges)} tiers")
         return sorted(edges)
 
-    def _standard(self, tier: str) -> dict[str, TierAmounts]:
-        """The amounts of every bucket in a service tier: what it does not name has the price of the standard tier."""
-        found: dict[str, list[tuple[int, Decimal]]] = {}
+    def _amounts(self, tier: str) -> dict[str, TierAmounts]:
+        """The amounts of every bucket in a service tier: what it does not name has the price of the standard tier.
+
+        A batch has its own prices alone.
+        """
+        found: dict[str, dict[int, Decimal]] = {}
         edges = self._edges(tier)
-        for edge in (None, *edges):
-            crossed = [each for each in edges if edge is not None and each <= edge]
-            above = EVERY_LENGTH if edge is None else edge - self.inclusive
-            for bucket, amount in self._beyond(tier, crossed).items():
-                found.setdefault(bucket, []).append((above, amount))
-        return {bucket: tuple(amounts) for bucket, amounts in found.items()}
-
-    def _beyond(self, tier: str, crossed: Sequence[int]) -> dict[str, Decimal]:
-        """The prices of prompts that have crossed these thresholds."""
-
-        def last(key: str) -> Decimal | None:
-            price = _first(self._of(key, tier), self._of(key))
-            for above in crossed:
-                price = _first(self._of(key, tier, above), self._of(key, "", above), price)
-            return price
-
-        output = last(_OUTPUT)
-        base_output = _first(self._of(_OUTPUT, tier), self._of(_OUTPUT))
-        if not base_output and not any(price.of == _OUTPUT and price.above for price in self.prices):
-            output = self._of(_IMAGES) or output
-        read, write, whole = last(_READ), last(_WRITE), self._of(_INPUT)
-        share = _CACHE_SHARES.get(str(self.provider))
-        if read is None and share is not None and whole is not None:
-            read = multiply(whole, share)
-        found = {"input": last(_INPUT), "output": output, "cache_input": read, "cache_write": write}
-        for key, bucket in _BY_LIFETIME.items():
-            price = _first(self._of(key, tier), self._of(key))
-            for above in crossed:
-                price = _first(self._of(key, tier, above), price)
-                price = price if tier else _first(self._of(key, "", above), price)
-            found[bucket] = _first(price, write)
-        for key, bucket in _PARTS.items():
-            price = self._of(key)
-            if key == _REASONING:
-                own = self._of(_OUTPUT, tier) if tier else None
-                price = _first(self._of(key, tier), output if own is not None else None, price) if tier else price
-                if not any(each.of == _REASONING for each in self.prices):
-                    price = None
-            elif not bucket.startswith("output"):
-                price = _first(self._of(key, tier), price)
-            found[bucket] = price
-        return {bucket: price for bucket, price in found.items() if price is not None}
-
-    def _by_ranges(self) -> dict[str, TierAmounts]:
-        """The amounts of `tiered_pricing`: of one range for all tokens, by the length of the prompt."""
-        found: dict[str, list[tuple[int, Decimal]]] = {}
-        end = Decimal(0)
-        for number, tier in enumerate(self.tiers):
-            start, after = tier.get("range", (None, None))
-            if start != end or not tier.keys() <= {"range", *_BY_LENGTH, *_BY_LIFETIME, _REASONING}:
-                raise InexpressibleError("the ranges of its tiered_pricing are not understood")
-            end = after
-            price = {name: price_of(name, value) for name, value in tier.items() if name != "range"}
-            whole = price.get(_INPUT)
-            if whole is None:
-                raise InexpressibleError("a range of its tiered_pricing has no price of the input")
-            output = _first(price.get(_OUTPUT), self._of(_OUTPUT))
-            if output is None and any(_OUTPUT in each or _REASONING in each for each in self.tiers):
-                raise InexpressibleError("a range of its tiered_pricing has no price of the output")
-            amounts: dict[str, Decimal | None] = {"input": whole, "output": output}
-            if any(_REASONING in each for each in self.tiers):
-                amounts["output_reasoning"] = price.get(_REASONING, output)
-            for key in (_READ, _WRITE):
-                if any(key in each for each in self.tiers):
-                    amounts[_BY_LENGTH[key]] = price.get(key, whole)
-            for key, bucket in _BY_LIFETIME.items():
-                if any(key in each or _WRITE in each for each in self.tiers):
-                    amounts[bucket] = _first(price.get(key), price.get(_WRITE), whole)
-            amounts |= {bucket: self._of(key) for key, bucket in _PARTS.items() if bucket not in amounts}
-            for bucket, amount in amounts.items():
-                if amount is not None:
-                    found.setdefault(bucket, []).append((int(start) if number else EVERY_LENGTH, amount))
-        return {bucket: tuple(amounts) for bucket, amounts in found.items()}
-
-    def _batch(self) -> dict[str, TierAmounts]:
-        """The amounts of a batch: its own prices; without one of the input or the output, half of the standard one."""
-
-        def own(key: str) -> TierAmounts | None:
-            flat = self._of(key, _BATCH)
-            edges = sorted(each.above for each in self.prices if each.of == key and each.tier == _BATCH and each.above)
-            tiers = tuple((edge - self.inclusive, self.prices[_Price(key, edge, _BATCH)]) for edge in edges)
-            return None if flat is None else ((EVERY_LENGTH, flat), *tiers)
-
-        def half(key: str) -> TierAmounts | None:
-            price = self._of(key)
-            return None if price is None else ((EVERY_LENGTH, multiply(price, Decimal("0.5"))),)
-
-        whole = own(_INPUT)
-        found = {"input": whole or half(_INPUT), "output": own(_OUTPUT) or half(_OUTPUT)}
-        for key in (_READ, _WRITE):
-            found[_BY_LENGTH[key]] = own(key) if whole else half(key)
-        for key, bucket in (*_BY_LIFETIME.items(), *_PARTS.items()):
-            found[bucket] = own(key) or (half(key) if key == _IMAGES else None)
-        return {bucket: amounts for bucket, amounts in found.items() if amounts}
+        for key, bucket in _TOKENS.items():
+            # Reasoning is output where a tier has a price of the output, and none of it.
+            alone = tier == _BATCH or (key == _REASONING and self._of(_OUTPUT, tier) is not None)
+            amounts = dict[int, Decimal]()
+            price = None
+            for edge in (None, *edges):
+                price = _first(self._of(key, tier, edge), None if alone else self._of(key, "", edge), price)
+                above = EVERY_LENGTH if edge is None else edge - self.inclusive
+                # Writing for an hour without a price has that of writing.
+                written = found.get("cache_write", {}).get(above) if key in _BY_LIFETIME else None
+                if (amount := _first(price, written)) is not None:
+                    amounts[above] = amount
+            if amounts:
+                found[bucket] = amounts
+        return {bucket: tuple(amounts.items()) for bucket, amounts in found.items()}
 
     def _counted(self) -> Iterator[PeerCharge]:
-        listed: dict[str, dict[str, Decimal]] = {}
-        for price, amount in self.prices.items():
-            if price.of in _COUNTS:
-                listed.setdefault(price.tier, {})[price.of] = amount
-        standard = self._meters(listed.get("", {}))
-        batch = self._meters(listed.get(_BATCH, {}))
+        standard, batch = self._meters(""), self._meters(_BATCH)
         for meter in dict.fromkeys((*standard, *batch)):
             if meter not in standard:
                 raise InexpressibleError(f"has a price of a {meter} in batches only")
@@ -489,11 +400,7 @@ class _Entry:
             for whole, condition, size, amount in self.sized:
                 if self._meter(whole) == meter:
                     rates.append(PeerRate(amount, conditions={condition: size}))
-            per = int(_MILLION) if meter == "citation_token" else 1
-            if per > 1:
-                rates = [PeerRate(multiply(rate.amount, Decimal(per)), conditions=rate.conditions) for rate in rates]
-            included = self.free_images if meter == "input_image" else None
-            yield PeerCharge(meter, per, tuple(rates), included=included, note=self.notes.get(meter, ""))
+            yield PeerCharge(meter, 1, tuple(rates), note=self.notes.get(meter, ""))
         if self.sized and not any(self._meter(whole) in standard for whole, *_ in self.sized):
             raise InexpressibleError("has prices by size, and none without a size")
         if self.searches:
@@ -511,23 +418,16 @@ class _Entry:
         made = self.mode in ("image_generation", "image_edit") and self._of("output_cost_per_image") is None
         return "image" if key == "input_cost_per_image" and made else _COUNTS[key]
 
-    def _meters(self, prices: Mapping[str, Decimal]) -> dict[str, Decimal]:
-        """Prices by meter. Several of one meter must be the same; one of 0 beside another is none."""
+    def _meters(self, tier: str) -> dict[str, Decimal]:
+        """Prices by meter in a tier. Several of one meter must be the same; one of 0 beside another is none."""
         found: dict[str, Decimal] = {}
-        for key, price in prices.items():
+        counted = ((key, price) for (key, _, of), price in self.prices.items() if of == tier and key in _COUNTS)
+        for key, price in counted:
             meter = self._meter(key)
             if found.get(meter) and price and found[meter] != price:
                 raise InexpressibleError(f"has two prices of a {meter}")
             found[meter] = found.get(meter) or price
         return found
-
-
-def _hours(words: str) -> str:
-    """Hours of the list, like `10:00-00:00`, as a table writes them; each part of a day is of the weekday itself."""
-    match = re.fullmatch(r"(\d\d:\d\d)-(\d\d:\d\d)", words)
-    if match is None or (match[2] != "00:00" and match[1] >= match[2]):
-        raise InexpressibleError("has prices of hours over midnight, whose weekday is not understood")
-    return f"{match[1]}..{'24:00' if match[2] == '00:00' else match[2]}"
 
 
 def _first(*prices: Decimal | None) -> Decimal | None:
@@ -542,7 +442,7 @@ def _whole_of(bucket: str, known: Iterable[str]) -> str:
     return "output" if bucket.startswith("output") else "input"
 
 
-def _example(charges: Sequence[PeerCharge], at: str | None) -> PeerExample:
+def _example(charges: Sequence[PeerCharge]) -> PeerExample:
     """A usage of a thousand tokens on each side with a price, and one of all else; its total by the list's prices."""
     usage: dict[str, Any] = {}
     amounts = []
@@ -550,16 +450,15 @@ def _example(charges: Sequence[PeerCharge], at: str | None) -> PeerExample:
         if charge.meter == TOKEN:
             tokens = usage["tokens"] = {"input": 0, "output": 0}
             for bucket in tokens:
-                always = [each for each in charge.rates if not (each.conditions or each.hours or each.weekdays)]
                 steps = sorted(
                     (rate.above or (rate.begins - 1 if rate.begins else EVERY_LENGTH), rate.amount)
-                    for rate in always
-                    if rate.tokens == bucket
+                    for rate in charge.rates
+                    if rate.tokens == bucket and not rate.conditions
                 )
                 if steps:
                     tokens[bucket] = 1_000
                     amounts.append(multiply(amount_at(tuple(steps), 999), Decimal("0.001")))
-        elif not charge.included:
+        else:
             usage.setdefault("counts", {})[charge.meter] = charge.per
             amounts.append(next(rate.amount for rate in charge.rates if not rate.conditions))
-    return PeerExample(usage, total(amounts), at)
+    return PeerExample(usage, total(amounts))

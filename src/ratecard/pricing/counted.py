@@ -1,27 +1,28 @@
 """Price usages of what is counted: all that the charges of a version read, and all of their lines."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
+from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems
-from ratecard.methods import METHODS
+from ratecard.methods import METHODS, method_of
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import AUDIO_BODY, Lines, UsageReading
+from ratecard.rating.conditions import NotSoldError, accepted_conditions, wrong_conditions
 from ratecard.rating.quote import Quote
-from ratecard.requests.body import mapping_of
-from ratecard.requests.counts import read_counts
+from ratecard.requests.body import INVALID, mapping_of
+from ratecard.requests.counts import LISTED, count_listed, read_counts
 from ratecard.requests.fields import RequestShape
 from ratecard.requests.metered import UsageSchema
 from ratecard.requests.token_usage import read_conditions
-from ratecard.tables.meters import Meters
 
 Made = TypeVar("Made")
 # Where the shape of a usage has the conditions that it states.
 CONDITIONS = "conditions"
 NO_CONDITIONS: Mapping[str, str] = {}
 # The types of usage that may count tokens, whatever their model has a price of.
-_OF_TOKENS = METHODS["tokens"].types
+_OF_TOKENS = METHODS["tokens"].TYPES
 
 
 def price_counted(metered: Metered, kind: str) -> Rater | None:
@@ -37,13 +38,22 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
     if body:  # other fields of its requests may have the names of conditions
         conditions = {name: conditions[name] for name in named}
     schema, type_ = together(readings, metered, conditions), metered.model.type if body else kind
-    lines = lines_under(metered, kind)
+    lines, wrong = lines_under(metered, kind), wrong_conditions(metered.version, metered.meters)
+    meters = {name for reading in readings for name in reading.meters}
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         if type_ in _OF_TOKENS and "tokens" in usage:
             usage = _without_no_tokens(usage)
+        unpriced: tuple[str, ...] = ()
+        if LISTED in usage and not body:
+            usage, unpriced = count_listed(usage, meters)
         shape, ignored = schema.read(usage, body=body)
-        return metered.quote(lines(shape), ignored, type_=type_)
+        try:
+            if wrong and (unsold := wrong(shape.get(CONDITIONS, NO_CONDITIONS))):
+                raise NotSoldError(unsold)
+            return metered.quote(lines(shape), ignored + unpriced, type_=type_)
+        except NotSoldError as refusal:
+            raise QuoteError(INVALID, [((name,), words) for name, words in refusal.problems]) from None
 
     return rate
 
@@ -85,19 +95,11 @@ def readings_of(metered: Metered, kind: str, stated: Mapping[str, str] = NO_COND
     own, held = kind == metered.model.type, metered.under(stated)
     found, priced = [], own
     for charge in held.version.charges:
-        method = METHODS[charge.method]
-        if (method.beside or own or kind in method.kinds) and (reading := method.reading(charge, held, kind)):
-            found.append(reading._replace(meters=method.meters(charge, held)))
-            priced = priced or not method.beside
+        method = method_of(charge)
+        if (method.BESIDE or own or kind in method.KINDS) and (reading := method.reading(held, kind)):
+            found.append(reading._replace(meters=method.meters(held)))
+            priced = priced or not method.BESIDE
     return found if priced else []
-
-
-def accepted_conditions(named: Sequence[Mapping[str, Collection[str]]], meters: Meters) -> dict[str, dict[str, str]]:
-    """The conditions that usages may state, with every spelling of the values that some rate or factor names."""
-    return {
-        name: each.spellings({value for conditions in named for value in conditions.get(name, ())})
-        for name, each in meters.condition.items()
-    }
 
 
 def together(

@@ -11,6 +11,7 @@ from ratecard.base.money import EXACT, add, multiply, step, total
 from ratecard.methods.metered import Metered
 from ratecard.pricing.counted import readings_of
 from ratecard.pricing.text import SearchLines, counted_meters, search_lines_under, token_rates
+from ratecard.rating.conditions import wrong_conditions
 from ratecard.rating.quote import Estimate
 from ratecard.rating.tokens import unpriced_tokens
 from ratecard.requests.body import INVALID
@@ -60,6 +61,8 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     meters = counted_meters(readings, further)
     given = {} if asked.counts is None else asked.counts
     counts = read_counts({"counts": given}, meters, metered.meters.counted, problems)
+    if wrong := wrong_conditions(metered.version, metered.meters):
+        problems += [((name,), words) for name, words in wrong({})]
     if problems:
         raise QuoteError(INVALID, problems)
     prompt, longest = int(asked.prompt_tokens), int(asked.max_completion_tokens)

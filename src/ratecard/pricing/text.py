@@ -1,6 +1,6 @@
 """Price text and embedding requests: tokens by bucket, and searches."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, cast
 
@@ -10,12 +10,13 @@ from ratecard.base.money import total
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import UsageReading
 from ratecard.methods.surcharge import surcharge_count, surcharge_line
-from ratecard.pricing.counted import CONDITIONS, accepted_conditions, lines_under, once_for_each, readings_of
+from ratecard.pricing.counted import CONDITIONS, lines_under, once_for_each, readings_of
+from ratecard.rating.conditions import NotSoldError, accepted_conditions, wrong_conditions
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.rating.tokens import TokenRates
-from ratecard.requests.body import INVALID
+from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.counters import MOST_TOKENS, path_of, path_of_bucket
-from ratecard.requests.counts import Meterage, read_counts
+from ratecard.requests.counts import LISTED, Meterage, count_listed, read_counts
 from ratecard.requests.metered import usage_keys, usage_problems
 from ratecard.requests.service_parameters import NO_PARAMETERS, SEARCHES, billed_searches, read_parameters
 from ratecard.requests.token_usage import (
@@ -59,7 +60,7 @@ def price_text(
     charged = {name for reading in readings for name in reading.meters} & SEARCHES.keys()
     known, supported = usage_keys((*_COUNTS, *own, *accepted)), frozenset(surcharges)
     of_searches = frozenset((*own, "counts"))
-    further_surcharges = surcharges.keys() - SEARCHES.keys()
+    further_surcharges, wrong = surcharges.keys() - SEARCHES.keys(), wrong_conditions(metered.version, metered.meters)
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         problems: Problems = []
@@ -67,7 +68,10 @@ def price_text(
         given = usage.get("usage", _LEFT_OUT)
         # Whether there are keys beside `type`, `model` and `usage`: most usages have none, and skip their checks.
         further = len(usage) != _TOKENS_ALONE or given is _LEFT_OUT
+        unpriced: tuple[str, ...] = ()
         if further:
+            if LISTED in usage:
+                usage, unpriced = count_listed(usage, meters)
             problems += usage_problems(usage, known)
             stated = read_conditions(usage, accepted, problems)
         if further and "tokens" in usage:
@@ -83,10 +87,15 @@ def price_text(
         if always or (further and "counts" in usage):
             counted = read_counts(usage, meters, metered.meters.counted, problems)
         names, values, searched, ignored = counts
+        ignored += unpriced
         if not problems:
+            if wrong and (refusals := wrong(stated)):
+                raise QuoteError(INVALID, stated_at(usage, refusals))
             tier = only or tier_of(values[0], stated)
             if (found := tier.lines(names)(*values)) is None:
-                problems += [(path_of_bucket(name, usage), words) for name, words in tier.problems(names, values)]
+                problems += stated_at(usage, ((name, words()) for name, words in tier.unmet.items())) or [
+                    (path_of_bucket(name, usage), words) for name, words in tier.problems(names, values)
+                ]
             else:
                 parts, exact = found
         # The same object as `_NO_SEARCHES` means that there is nothing to add below.
@@ -102,13 +111,16 @@ def price_text(
         if not (counted or minimum or searches is not _NO_SEARCHES):
             return Quote(priced, exact, exact, parts, ignored, tokens)
         lines = [LineItem(*part) for part in parts]
-        if counted and readings:
-            lines += lines_of({"counts": counted, CONDITIONS: stated})
-        lines += metered.up_to_minimum(lines)
-        billed: dict[str, int | Decimal] = dict(searches.billed)
-        billed |= {name: count for name, count in counted.items() if count and name in further_surcharges}
-        line_of = search_lines(stated)
-        lines += [line_of[name](count) for name, count in billed.items()]
+        try:
+            if counted and readings:
+                lines += lines_of({"counts": counted, CONDITIONS: stated})
+            lines += metered.up_to_minimum(lines)
+            billed: dict[str, int | Decimal] = dict(searches.billed)
+            billed |= {name: count for name, count in counted.items() if count and name in further_surcharges}
+            line_of = search_lines(stated)
+            lines += [line_of[name](count) for name, count in billed.items()]
+        except NotSoldError as refusal:
+            raise QuoteError(INVALID, stated_at(usage, refusal.problems)) from None
         exact = total([line.amount for line in lines])
         return Quote(priced, exact, exact, tuple(lines), ignored + searches.ignored, tokens)
 
@@ -122,12 +134,34 @@ def token_rates(metered: Metered) -> TokenRates:
     return TokenRates(name, charge, per, metered.meters, version.factors, version.places_of_lines)
 
 
+def stated_at(usage: Mapping[str, Any], refusals: Iterable[tuple[str, str]]) -> Problems:
+    """Return the problems of conditions, each where the usage states it: by itself, or in the provider's object."""
+    given = mapping_of(usage.get("usage")) or {}
+    return [(("usage", name) if name in given and not usage.get(name) else (name,), words) for name, words in refusals]
+
+
 SearchLines = Mapping[str, Callable[[int | Decimal], LineItem]]
 
 
 def search_lines_under(surcharges: Mapping[str, Metered]) -> Callable[[Mapping[str, str]], SearchLines]:
     """Compile the function from stated conditions to what charges each surcharge."""
-    return once_for_each(lambda stated: {name: surcharge_line(each.under(stated)) for name, each in surcharges.items()})
+    wrong = {name: wrong_conditions(each.version, each.meters) for name, each in surcharges.items()}
+
+    def line_of(name: str, stated: Mapping[str, str]) -> Callable[[int | Decimal], LineItem]:
+        line, problems = surcharge_line(surcharges[name].under(stated)), (wrong[name] or _nothing_wrong)(stated)
+
+        def sold(count: int | Decimal) -> LineItem:
+            if problems:
+                raise NotSoldError(problems)
+            return line(count)
+
+        return sold
+
+    return once_for_each(lambda stated: {name: line_of(name, stated) for name in surcharges})
+
+
+def _nothing_wrong(stated: Mapping[str, str]) -> list[tuple[str, str]]:
+    return []
 
 
 def counted_meters(

@@ -6,8 +6,7 @@ from typing import Any
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import ROUNDING, step, total
-from ratecard.methods import METHODS
-from ratecard.methods.method import Method
+from ratecard.methods.method import method_of
 from ratecard.rating.compiling import AmountOf, Compiling
 from ratecard.rating.quote import PricedVersion, Quote
 from ratecard.rating.source_video import SourceVideo
@@ -32,7 +31,7 @@ def price_video(
     multiplication per charge, and one rounding. The loop is written for speed: a call per step would cost more.
     """
     schema, charges = VideoRequests(version, api_wide), _charges(model, version, tables)
-    calculators = [method.calculator(each.charge, each) for method, each in charges]
+    calculators = [method_of(each.charge).calculator(each) for each in charges]
     active, inert, defaults, complete = schema.active.get, schema.inert.get, schema.defaults, schema.complete
     settle, refuse, replaced = schema.settle, schema.refuse, schema.replaced
     first, several = calculators[0], len(calculators) > 1
@@ -82,7 +81,7 @@ def total_videos(
     all else is settled once.
     """
     schema = VideoRequests(version, api_wide)
-    charges = [method.amounts_of(each.charge, each) for method, each in _charges(model, version, tables)]
+    charges = [method_of(each.charge).amounts_of(each) for each in _charges(model, version, tables)]
     settle, finest, quantize = schema.settle, step(version.rounding.places), ROUNDING.quantize
 
     def by_seconds(shape: RequestShape) -> AmountOf:
@@ -129,8 +128,7 @@ def total_videos(
     return totals
 
 
-def _charges(model: VideoModel, version: VideoVersion, tables: Tables) -> Iterator[tuple[Method[Any], Compiling]]:
-    """The charges of a version with their methods, to be compiled."""
+def _charges(model: VideoModel, version: VideoVersion, tables: Tables) -> Iterator[Compiling]:
+    """The charges of a version, to be compiled."""
     for number, charge in enumerate(version.charges):
-        compiling = Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0)
-        yield METHODS[charge.method], compiling
+        yield Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0)

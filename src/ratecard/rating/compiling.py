@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from ratecard.base.money import part_of
+from ratecard.base.money import from_fraction, part_of
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.rate import Charge, Combination, Rate, select
 from ratecard.tables.video import VideoVersion
@@ -81,6 +82,17 @@ class Compiling:
         """The rate of the lines at a compiled rate."""
         of_unit, sku = part_of(self.per), f"{self.sku}{rate.words}"
         return LineRate(sku, self.charge.unit, rate.unit_rate, rate.source, "", of_unit, self.places)
+
+    def line_of_part(self) -> Callable[[CompiledRate, Fraction, str], LineItem]:
+        """Return the function (rate, units, note) -> line item of units that need not be a decimal."""
+        start, unit, places = self.sku, self.charge.unit, self.places
+
+        def line(rate: CompiledRate, units: Fraction, note: str) -> LineItem:
+            amount = from_fraction(units * Fraction(rate.unit_rate), places)
+            by = LineRate(f"{start}{rate.words}", unit, rate.unit_rate, rate.source, note)
+            return LineItem(by, from_fraction(units, places), amount)
+
+        return line
 
     def compiled(self, rate: Rate, attributes: tuple[str, ...], key: Combination) -> CompiledRate:
         """Apply the markup to a rate, and make the end of its SKU from one combination of attributes."""

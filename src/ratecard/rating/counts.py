@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil
 
 from ratecard.base.money import EXACT, LINE_PLACES, multiply, part_of, plain_text
-from ratecard.rating.factors import NO_FACTORS, StatedRate
+from ratecard.rating.conditions import NO_FACTORS, NotSoldError, StatedRate
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.rate import Charge, CountedCharge, Rate
 
@@ -15,7 +15,7 @@ LineCounter = Callable[..., LineItem]
 
 
 def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCounter:
-    """Compile the function (count, rate, SKU, times=1) -> line item; `per` is how many one unit holds.
+    """Compile the function (count, rate, SKU, times=1, note="") -> line item; `per` is how many one unit holds.
 
     What the options of the charge make of a count is charged `times` times. Exact, but for an amount that no decimal
     holds, which is rounded to `line_places`.
@@ -23,13 +23,17 @@ def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCo
     of_unit = part_of(per)
     options = charge if isinstance(charge, CountedCharge) and charge.options else None
 
-    def line(count: _Count, rate: Rate, sku: str, times: int = 1) -> LineItem:
-        unit_rate, note, factors = charge.unit_rate(rate), "", NO_FACTORS
+    def line(count: _Count, rate: Rate, sku: str, times: int = 1, note: str = "") -> LineItem:
+        unit_rate, factors = charge.unit_rate(rate), NO_FACTORS
         if options:
-            count, note = charged(options, count)
+            count, why = charged(options, count)
+            why = why and f"{why}; times {times}" if times != 1 else why
+            note = "; ".join(filter(None, (note, why)))
         if times != 1:
-            count, note = multiply(count, times), note and f"{note}; times {times}"
+            count = multiply(count, times)
         if isinstance(rate, StatedRate):
+            if rate.factored.unmet:
+                raise NotSoldError([(name, rate.refusal.message()) for name in rate.factored.unmet])
             sku, factors = rate.sku(sku), rate.factored.factors
             note = "; ".join(filter(None, (*rate.factored.notes, note)))
         by = LineRate(sku, charge.unit, unit_rate, rate.source, note, of_unit, line_places, factors)

@@ -8,20 +8,18 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import combinations
 from typing import Any, NamedTuple, cast
 
 from ratecard.base.identity import Identity
 from ratecard.base.messages import NotOffered, too_big
 from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply, part_of
-from ratecard.rating.factors import Factors
+from ratecard.rating.conditions import EVERY_PROMPT, FactoredRate, Resolver, WrittenRate, parents_of, tiers_of
 from ratecard.rating.quote import LineParts, LineRate
-from ratecard.tables.conditions import in_full, named_conditions
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import Bucket, Meters, own_counts
 from ratecard.tables.rate import RateFactor
-from ratecard.tables.token_rates import EVERY_PROMPT, WrittenRate, chosen, parents_of, tiers_of, written_rates
 
 # Counts of a usage that have no price or contradict each other: (bucket, message).
 BucketProblems = list[tuple[str, str]]
@@ -77,11 +75,20 @@ class TokenTier:
     """The rates of buckets for prompts of some length, under some conditions."""
 
     def __init__(
-        self, buckets: Mapping[str, Bucket], rates: Mapping[str, BucketRate], merged: Mapping[str, str]
+        self,
+        buckets: Mapping[str, Bucket],
+        rates: Mapping[str, BucketRate],
+        merged: Mapping[str, str],
+        refused: Mapping[str, Callable[[], str]],
+        unmet: Mapping[str, Callable[[], str]],
     ) -> None:
-        self.rates, self._buckets, self._merged = rates, buckets, merged
+        self.rates, self._buckets, self._merged, self._refused = rates, buckets, merged, refused
+        # The stated conditions that no bucket has a price under, each with its message.
+        self.unmet = unmet
         # The function from the counts of these buckets to their lines; it finds none where there are `problems`.
-        self.lines: Callable[[tuple[str, ...]], _Lines] = cache(lambda names: _compiled(self._plan(names), len(names)))
+        self.lines: Callable[[tuple[str, ...]], _Lines] = cache(
+            lambda names: (lambda *counts: None) if unmet else _compiled(self._plan(names), len(names))
+        )
 
     def problems(self, names: tuple[str, ...], values: tuple[int, ...]) -> BucketProblems:
         """Why `lines` has none: the counts that have no price, exceed what they are part of, or overlap."""
@@ -92,7 +99,8 @@ class TokenTier:
             if count < 0:
                 problems.append(self._excess(steps, step.bucket, names, values))
             elif count and step.rate is None:
-                problems.append((step.bucket, unpriced_tokens(step.bucket)))
+                reason = self._refused.get(step.bucket)
+                problems.append((step.bucket, reason() if reason else unpriced_tokens(step.bucket)))
         for part, whole in within:
             most = 0 if whole is None else values[whole]
             if values[part] > most:
@@ -114,7 +122,7 @@ class TokenTier:
 
         Of another, a usage must count it: `counted` are the buckets that usages do.
         """
-        if bucket in self.rates or bucket not in self._merged:
+        if bucket not in self._merged or self._merged[bucket] not in self.rates:
             return bucket in self.rates
         own = self._buckets[bucket]
         return counted is None or all(name in counted for name, other in self._buckets.items() if own.within(other))
@@ -246,12 +254,10 @@ class TokenRates:
         self.charge, self._model, self._meters = charge, model, meters
         self.buckets = meters.buckets
         self._of_unit, self._line_places = part_of(per), line_places
-        self._written = list(written_rates(charge))
-        self._own = dict.fromkeys(each.bucket for each in self._written)
-        self._factors = Factors(charge, meters, factors)
-        self._conditions = named_conditions([charge], factors)
-        self._edges = tiers_of(self._written)
-        self._names = {each.edge.above: each.edge for each in self._written if each.edge.sku}
+        self._resolver = Resolver(charge, meters, factors)
+        self._conditions, written = self._resolver.named, self._resolver.written
+        self._edges = tiers_of(written)
+        self._names = {each.edge.above: each.edge for each in written if each.edge.sku}
         self.thresholds = tuple(self._edges[1:])
         # By what is stated of each of the conditions that are named.
         self._tiers: dict[tuple[str | None, ...], tuple[TokenTier, ...]] = {}
@@ -268,8 +274,7 @@ class TokenRates:
         key = (*map(stated.get, self._conditions),)
         tiers = self._tiers.get(key)
         if tiers is None:
-            full = in_full(self._conditions, stated, self._meters)
-            tiers = self._tiers[key] = tuple(self._tier(above, full) for above in self._edges)
+            tiers = self._tiers[key] = tuple(self._tier(above, stated) for above in self._edges)
         return tiers
 
     def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
@@ -277,21 +282,40 @@ class TokenRates:
         return all(tier.prices(bucket, counted) for tier in self.plain)
 
     def _tier(self, above: int, stated: Mapping[str, str]) -> TokenTier:
-        own = {name: rate for name in self._own if (rate := chosen(self._written, name, above, stated))}
-        rates = {name: self._rate(name, rate, stated) for name, rate in own.items()}
+        own = self._resolver.of_buckets(above, stated)
+        rates = {name: self._rate(name, *held) for name, held in own.items()}
+        lacking = {name: factored.unmet for name, (_, factored) in own.items() if factored.unmet}
         merged: dict[str, str] = {}
         for name, (parent, shown) in parents_of(self.charge, self._meters, own).items():
             if shown:
                 note = f"no rate of its own: the {parent} rate"
-                rates[name] = self._rate(name, own[parent], stated, above, note)
+                rates[name] = self._rate(name, *own[parent], above, note)
+                lacking |= {name: lacking[parent]} if parent in lacking else {}
             else:
                 merged[name] = parent
-        return TokenTier(self.buckets, {name: rates[name] for name in self.buckets if name in rates}, merged)
+        refusal = partial(self._refusal, above, stated)
+        unmet = set[str].intersection(*map(set, lacking.values())) if lacking.keys() >= own.keys() > set() else set()
+        return TokenTier(
+            self.buckets,
+            {name: rates[name] for name in self.buckets if name in rates and name not in lacking},
+            merged,
+            {name: partial(refusal, name) for name in lacking},
+            {name: refusal for name in self._conditions if name in unmet},
+        )
+
+    def _refusal(self, above: int, stated: Mapping[str, str], bucket: str = "") -> str:
+        """Return the message for conditions under which a bucket, or none, has a price in a tier."""
+
+        def is_sold(combination: Mapping[str, str]) -> bool:
+            held = self._resolver.of_buckets(above, combination).items()
+            return any(not factored.unmet for name, (_, factored) in held if bucket in (name, ""))
+
+        return self._resolver.refusal(stated, is_sold, f"{bucket} tokens" if bucket else "")
 
     def _rate(
-        self, bucket: str, written: WrittenRate, stated: Mapping[str, str], above: int | None = None, note: str = ""
+        self, bucket: str, written: WrittenRate, factored: FactoredRate, above: int | None = None, note: str = ""
     ) -> BucketRate:
-        unit_rate, notes, conditions, multiplied, _ = self._factors.applied(written.rate, written.conditions, stated)
+        unit_rate, notes, conditions, multiplied, *_ = factored
         edge = written.edge if above is None else self._names.get(above, EVERY_PROMPT)
         words = "-".join((*filter(None, (edge.sku,)), self.buckets[bucket].sku_word, *conditions))
         sku, notes = f"{self._model}-llm-{words}-{self.charge.unit}", (note, *notes) if note else notes

@@ -4,7 +4,6 @@ Counts are inclusive: tokens read from the cache are part of the prompt.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ratecard.base.messages import Path
@@ -54,15 +53,18 @@ def _of_cache(modality: str) -> Counter:
 
 
 # Anthropic's own object counts cache reads and writes beside `input_tokens`; `prompt_tokens` includes both. So "input",
-# "top read" and "top written" are counts of their own, and `_whole_prompt` says which of them mean the same.
+# "top read" and "top written" are counts of their own, and `token_usage.py` says which of them mean the same.
 COUNTERS = (
     Counter("prompt", (("prompt_tokens",),), bucket="input"),
     Counter("input", (("input_tokens",),), bucket="input"),
     Counter("completion", (("completion_tokens",), ("output_tokens",)), bucket="output"),
     Counter("total", (("total_tokens",),)),
-    Counter("read", _within(_PROMPT_DETAILS, "cached_tokens"), bucket="cache_input"),
+    Counter("read", _within(_PROMPT_DETAILS, "cached_tokens"), "prompt", "cache_input"),
     Counter(
-        "written", _within(_PROMPT_DETAILS, "cache_creation_input_tokens", "cache_write_tokens"), bucket="cache_write"
+        "written",
+        _within(_PROMPT_DETAILS, "cache_creation_input_tokens", "cache_write_tokens"),
+        "prompt",
+        "cache_write",
     ),
     Counter("top read", (("cache_read_input_tokens",),), bucket="cache_input", beside="input"),
     Counter("top written", (("cache_creation_input_tokens",),), bucket="cache_write", beside="input"),
@@ -86,34 +88,6 @@ COUNTER = {counter.name: counter for counter in COUNTERS}
 # The count of each bucket: of those above, the first.
 _COUNT_OF = {counter.bucket: counter for counter in reversed(COUNTERS) if counter.bucket}
 
-
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """The known names in the object at `path`: those of counts, each with its count, and those of objects."""
-
-    path: _Names = ()
-    counters: dict[str, str] = field(default_factory=dict)
-    objects: dict[str, "Fields"] = field(default_factory=dict)
-
-    @property
-    def names(self) -> _Names:
-        """Every name that is known here."""
-        return (*self.counters, *self.objects)
-
-
-def _fields() -> Fields:
-    root = Fields()
-    for counter in COUNTERS:
-        for *way, name in counter.paths:
-            fields = root
-            for part in way:
-                fields = fields.objects.setdefault(part, Fields((*fields.path, part)))
-            fields.counters[name] = counter.name
-    return root
-
-
-# `COUNTERS` by name, for each object of a usage.
-FIELDS = _fields()
 
 # Upper bound for token counts; anything larger is rejected.
 MOST_TOKENS = 10**18

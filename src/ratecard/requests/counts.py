@@ -1,13 +1,19 @@
 """Read `counts`, the counts of a usage by meter, beside its tokens or fields."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, wrong_type
-from ratecard.requests.body import mapping_of
-from ratecard.requests.fields import Field, accepted
+from ratecard.requests.body import INVALID, mapping_of
+from ratecard.requests.fields import Field, accepted, whole
 from ratecard.requests.metered import unrecognized
+
+# What a response lists beside its counts: by its path, the meter of which each is one; empty: of none.
+LISTED = "listed"
+_NOT_LISTED = "Expected meters by the paths of what is listed, as usage_from returns them"
 
 
 class Meterage(NamedTuple):
@@ -49,3 +55,24 @@ def read_counts(
         else:
             counts[name] = count
     return counts
+
+
+def count_listed(usage: Mapping[str, Any], meters: Collection[str]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """Return a usage whose `counts` have what it lists of these meters, and the paths of what it lists of others.
+
+    Raises `QuoteError` for a list of another form.
+
+    >>> count_listed({"listed": {"output.0": "shell", "output.1": "shell", "output.2": "image"}}, ["shell"])
+    ({'counts': {'shell': 2}}, ('output.2',))
+    """
+    listed = mapping_of(usage[LISTED])
+    others = {name: given for name, given in usage.items() if name != LISTED}
+    if listed is None or not all(isinstance(word, str) for entry in listed.items() for word in entry):
+        words = wrong_type("object", usage[LISTED]) if listed is None else _NOT_LISTED
+        raise QuoteError(INVALID, [((LISTED,), words)])
+    counts = mapping_of(usage.get("counts", {}))
+    of_meters = Counter(meter for meter in listed.values() if meter in meters)
+    if of_meters and counts is not None:
+        sums = {name: count + (whole(counts.get(name)) or 0) for name, count in of_meters.items()}
+        others["counts"] = {**counts, **sums}
+    return others, tuple(path for path, meter in listed.items() if meter not in meters)

@@ -6,12 +6,15 @@ is contained in the count of its whole already.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ratecard.requests.counters import COUNTERS, Counter
 
+# The names that lead to a value; `*` is every entry of a list.
 Way = tuple[str, ...]
+# Where a word says something, and which words say it; without words, anything there but null, false and empty text.
+Sign = tuple[Way, frozenset[str]]
 _COUNTER = {counter.name: counter for counter in COUNTERS}
 _MODALITIES = ("text", "audio", "image", "video")
 _PROMPT_PARTS = tuple(f"{each} of the prompt" for each in _MODALITIES)
@@ -33,12 +36,19 @@ class UsageDialect:
     required: Way = ()
     # A count -> all counts that it is the sum of. It is checked where it is given, and the last of its parts.
     sums: Mapping[str, Way] = field(default_factory=dict)
+    # A count above 0 -> the counts of which one must be beside it: alone, it does not say what contains it.
+    only_with: Mapping[str, Way] = field(default_factory=dict)
+    # A count above 0 -> those that must be 0 beside it: together, the same tokens may be counted twice.
+    never_with: Mapping[str, Way] = field(default_factory=dict)
     # Lists of counts in the usage: the name of the list -> what names an entry, and what counts it.
     entries: Mapping[str, tuple[Way, Way]] = field(default_factory=dict)
     # Where the usage lies in a response or in one part of a stream; if nowhere, what is given is the usage.
     usage: tuple[Way, ...] = (("usage",),)
     # Only names with this beginning are of the usage.
     prefix: str = ""
+    # Where an export of several requests has each of them, and in it attributes as a list of names and typed values.
+    exported: Way = ()
+    attributes: str = ""
     model: tuple[Way, ...] = (("model",),)
     # When a row of a table of responses was made.
     moment: tuple[Way, ...] = ()
@@ -47,10 +57,24 @@ class UsageDialect:
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     # Parts of a stream: the last usage counts, each count replaces the one before it, or counts are added up.
     stream: Literal["last", "replace", "add", "refuse"] = "last"
+    # What all parts of a stream have in common, if they say it, and the number by which they are in order.
+    id: tuple[Way, ...] = ()
+    order: tuple[Way, ...] = ()
+    # What begins a stream, or a turn of it, and what ends it. A dialect without ends has no streams that can break off.
+    begins: tuple[Sign, ...] = ()
+    ends: tuple[Sign, ...] = ()
+    # Parts without an id whose usage goes on counting what an earlier part counted.
+    continues: tuple[Sign, ...] = ()
+    # A response by itself, which is not a part of a stream.
+    complete: tuple[Sign, ...] = ()
+    # Turns of a session, each with a usage of its own: these are added up.
+    turns: tuple[Sign, ...] = ()
     # What of a usage says nothing about its price.
     no_price: frozenset[str] = frozenset()
     # Requests that were made for this one: one, or a list, of which those of the type `message` are in its counts.
     apart: tuple[Way, ...] = ()
+    # The breakdown of a usage by its requests, in the usage: together they count no more than it.
+    iterations: str = ""
     # What a response may be of: a kind that is not listed is not counted in tokens, or counts those of others again.
     kinds: tuple[Way, ...] = ()
     read_kinds: frozenset[str] = frozenset()
@@ -58,11 +82,31 @@ class UsageDialect:
     # among its output.
     calls_at: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
     calls: Mapping[Way, str] = field(default_factory=dict)
-    # Where audio says its seconds, and images their pieces, if no tokens are counted.
+    # What providers bill by the call, by the session, in tokens or not at all: the tables say which. By the kind of a
+    # call, and by the way to what is listed, its meter.
+    listed_calls: Mapping[str, str] = field(default_factory=dict)
+    listed: Mapping[Way, str] = field(default_factory=dict)
+    # Where audio says its seconds, and images their pieces, if no tokens are counted; and what each piece has one of.
     seconds: tuple[Way, ...] = ()
     pieces: tuple[Way, ...] = ()
+    piece: Way = ()
     # What makes a response that of an embedding.
-    embedding: tuple[tuple[Way, str], ...] = ()
+    embedding: tuple[Sign, ...] = ()
+    # Numbers under names that are not those of counters have no price; of a provider's response, each could have one.
+    names_say_counts: bool = False
+    # The count at each way, and the ways to the objects that hold counts.
+    counter_at: dict[Way, Counter] = field(init=False)
+    objects: set[Way] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Gather the ways of the counters."""
+        ways = {way: counter for counter in self.counters for way in counter.paths}
+        object.__setattr__(self, "counter_at", ways)
+        object.__setattr__(self, "objects", {way[:end] for way in ways for end in range(1, len(way))})
+
+    def names_in(self, place: Way) -> list[str]:
+        """Return every name that is known in the object at a place."""
+        return [way[-1] for way in (*self.counter_at, *self.objects) if way[:-1] == place]
 
 
 def _shared(*names: str) -> tuple[Counter, ...]:
@@ -80,6 +124,22 @@ def _both(name: str) -> tuple[Way, ...]:
     return ((name,), ("".join(f"_{each.lower()}" if each.isupper() else each for each in name),))
 
 
+def _says(way: str, *words: str) -> Sign:
+    """A sign: what lies at a way that is written with dots, and the words that it may be."""
+    return tuple(way.split(".")), frozenset(words)
+
+
+def _both_say(way: str) -> tuple[Sign, ...]:
+    """The signs of a way under the names of JSON and of the Python client."""
+    names = [_both(name) for name in way.split(".")]
+    return tuple((tuple(name[place][0] for name in names), frozenset()) for place in (0, 1))
+
+
+# A chat completion, by itself or as a stream; the last part with choices says why it ended.
+_CHAT_ENDS = (_says("choices.*.finish_reason"),)
+_CHAT = _says("object", "chat.completion")
+
+
 def _modalities(name: str, bucket: str) -> tuple[Counter, ...]:
     """The counts of a list by modality, each a part of `bucket`."""
     return tuple(
@@ -95,12 +155,12 @@ _OPENAI_COUNTERS = (
     *_shared("completion", "total", "read", "written", "reasoning_tokens", *_PREDICTIONS),
     *_shared(*_PROMPT_PARTS, *_CACHE_PARTS, *_COMPLETION_PARTS),
 )
-_OPENAI = UsageDialect(
-    (
-        *_OPENAI_COUNTERS,
-        Counter("text of the speech", (("input_token_details", "text_tokens"),), "prompt", "input_text"),
-        Counter("audio of the speech", (("input_token_details", "audio_tokens"),), "prompt", "input_audio"),
-    ),
+# The beginning and the end of a response of OpenAI's Responses API, which others have too.
+_RESPONSE_BEGINS = _says("type", "response.created", "response.queued", "response.in_progress")
+_RESPONSE_ENDS = _says("type", "response.completed", "response.incomplete", "response.failed")
+# A chat completion or a response, by itself or as a stream, of all who answer as OpenAI does.
+_AS_OPENAI = UsageDialect(
+    _OPENAI_COUNTERS,
     required=("prompt", "completion"),
     sums=_TOTAL,
     usage=(("usage",), ("response", "usage")),
@@ -109,9 +169,39 @@ _OPENAI = UsageDialect(
     apart=(("tool_usage", "image_gen"), ("response", "tool_usage", "image_gen")),
     calls_at={"web_search": tuple((*at, "tool_usage", "web_search", "num_requests") for at in ((), ("response",)))},
     calls={("web_search_call", "search"): "web_search", ("file_search_call",): "file_search"},
+    listed_calls={
+        "code_interpreter_call": "code_interpreter",
+        "image_generation_call": "image_generation",
+        "shell_call": "shell",
+    },
+    id=(("id",), ("response", "id")),
+    order=(("sequence_number",),),
+    begins=(_RESPONSE_BEGINS,),
+    ends=(*_CHAT_ENDS, _RESPONSE_ENDS),
+    complete=(_CHAT, _says("object", "response", "list")),
+    embedding=(_says("object", "list"),),
+)
+
+
+def _of_a_session(counter: Counter) -> Counter:
+    """A count under the other name of its details, as in speech, in a session and in a run: `input_token_details`."""
+    paths = ((path[0].replace("_tokens_", "_token_"), *path[1:]) for path in counter.paths if len(path) > 1)
+    return counter._replace(paths=tuple(dict.fromkeys((*counter.paths, *paths))))
+
+
+_OPENAI = replace(
+    _AS_OPENAI,
+    counters=tuple(map(_of_a_session, _OPENAI_COUNTERS)),
+    ends=(
+        *_AS_OPENAI.ends,
+        _says("type", "response.done", "transcript.text.done"),
+        _says("type", "speech.audio.done", "image_generation.completed", "image_edit.completed"),
+    ),
+    turns=(_says("type", "response.done"),),
     seconds=(("usage", "seconds"), ("duration",)),
     pieces=(("data",),),
-    embedding=((("object",), "list"),),
+    piece=("b64_json", "url"),
+    no_price=frozenset(("latency_checkpoint",)),
 )
 _ANTHROPIC = UsageDialect(
     (
@@ -127,32 +217,59 @@ _ANTHROPIC = UsageDialect(
         for name in ("service_tier", "speed", "inference_geo")
     },
     stream="replace",
+    id=(("message", "id"), ("id",)),
+    begins=(_says("type", "message_start"),),
+    ends=(_says("type", "message_stop"), _says("delta.stop_reason")),
+    continues=(_says("type", "message_delta"),),
+    complete=(_says("type", "message"),),
     apart=(("usage", "iterations"), ("message", "usage", "iterations"), ("iterations",)),
+    iterations="iterations",
     no_price=frozenset(("iterations",)),
 )
+_GEMINI_LISTS = {
+    "promptTokensDetails": "input",
+    "promptTokenDetails": "input",  # of an embedding
+    "toolUsePromptTokensDetails": "input",
+    "cacheTokensDetails": "cache_input",
+    "candidatesTokensDetails": "output",
+    "responseTokensDetails": "output",
+}
 _GEMINI = UsageDialect(
     (
         Counter("prompt", _both("promptTokenCount"), bucket="input"),
         Counter("prompt of tools", _both("toolUsePromptTokenCount"), bucket="input"),
-        Counter("read", _both("cachedContentTokenCount"), "prompt", "cache_input"),
+        # The cache holds the prompt and that of tools.
+        Counter("read", _both("cachedContentTokenCount"), bucket="cache_input"),
         Counter("completion", _both("candidatesTokenCount") + _both("responseTokenCount"), bucket="output"),
         Counter("thoughts", _both("thoughtsTokenCount"), bucket="output_reasoning", beside="output"),
         Counter("total", _both("totalTokenCount")),
-        *_modalities("promptTokensDetails", "input"),
-        *_modalities("toolUsePromptTokensDetails", "input"),
-        *_modalities("cacheTokensDetails", "cache_input"),
-        *_modalities("candidatesTokensDetails", "output"),
-        *_modalities("responseTokensDetails", "output"),
+        *(counter for name, bucket in _GEMINI_LISTS.items() for counter in _modalities(name, bucket)),
     ),
     required=("prompt",),
     sums={"total": ("prompt of tools", "completion", "thoughts", "prompt")},
     entries={
-        name: (("modality",), ("tokenCount", "token_count"))
-        for list_of in ("prompt", "toolUsePrompt", "cache", "candidates", "response")
-        for (name,) in _both(f"{list_of}TokensDetails")
+        name: (("modality",), ("tokenCount", "token_count")) for list_of in _GEMINI_LISTS for (name,) in _both(list_of)
     },
     usage=_both("usageMetadata"),
     model=_both("modelVersion"),
+    id=_both("responseId"),
+    # A session counts each turn by itself, and says so by the names of its parts.
+    begins=_both_say("serverContent.modelTurn"),
+    ends=(
+        *_both_say("candidates.*.finishReason"),
+        *_both_say("promptFeedback.blockReason"),
+        *(
+            sign
+            for end in ("turnComplete", "generationComplete", "interrupted")
+            for sign in _both_say(f"serverContent.{end}")
+        ),
+    ),
+    turns=(*_both_say("serverContent"), *_both_say("usageMetadata.responseTokenCount")),
+    embedding=(_says("embedding"), _says("embeddings")),
+    listed={
+        ("candidates", "*", *metadata, *queries, "*"): "web_search"
+        for metadata, queries in zip(_both("groundingMetadata"), _both("webSearchQueries"), strict=True)
+    },
     conditions={
         "service_tier": tuple(
             (*usage, *name)
@@ -184,6 +301,7 @@ _BEDROCK = UsageDialect(
     sums={"total": ("read", "written", "input", "completion")},
     entries={"cacheDetails": (("ttl",), ("inputTokens",))},
     usage=(("usage",), ("metadata", "usage")),
+    ends=(_says("messageStop"), _says("metadata.usage"), _says("stopReason")),
     model=(),
     conditions={
         "service_tier": (("serviceTier", "type"), ("metadata", "serviceTier", "type")),
@@ -193,20 +311,23 @@ _BEDROCK = UsageDialect(
 )
 _MISSED = Counter("missed", (("prompt_cache_miss_tokens",),), "prompt")
 _HIT_OR_MISSED = {"prompt": ("read", "missed")}
-_DEEPSEEK = UsageDialect(
-    (
-        *_shared("prompt", "completion", "total", "reasoning_tokens"),
+_DEEPSEEK = replace(
+    _AS_OPENAI,
+    counters=(
+        _one("prompt", "input"),
+        *_shared("completion", "total", "reasoning_tokens"),
         _one("read", further=(("prompt_cache_hit_tokens",),)),
         _MISSED,
     ),
-    required=("prompt", "completion"),
     sums=_TOTAL | _HIT_OR_MISSED,
+    conditions={},
 )
 _SEARCHED = ("server_tool_use_details", "web_search_requests")
 # A response has the provider's own counts in `usage`, a generation as `native_tokens_...`: both are what is billed.
-_OPENROUTER = UsageDialect(
-    (
-        _one("prompt", further=(("native_tokens_prompt",),)),
+_OPENROUTER = replace(
+    _AS_OPENAI,
+    counters=(
+        _one("prompt", "input", further=(("native_tokens_prompt",),)),
         _one("completion", further=(("native_tokens_completion",),)),
         _one("read", further=(("native_tokens_cached",),)),
         _one("reasoning_tokens", further=(("native_tokens_reasoning",),)),
@@ -215,11 +336,10 @@ _OPENROUTER = UsageDialect(
         *_shared("total", "written", *_PREDICTIONS, *_PROMPT_PARTS, *_CACHE_PARTS),
         *_shared("text of the completion", "audio of the completion", "video of the completion"),
     ),
-    required=("prompt", "completion"),
-    sums=_TOTAL,
-    usage=(("usage",), ("data",)),
-    model=(("model",), ("data", "model")),
-    conditions={"service_tier": (("service_tier",), ("data", "service_tier"))},
+    usage=(*_AS_OPENAI.usage, ("data",)),
+    model=(*_AS_OPENAI.model, ("data", "model")),
+    id=(*_AS_OPENAI.id, ("data", "id")),
+    conditions={"service_tier": (*_AS_OPENAI.conditions["service_tier"], ("data", "service_tier"))},
     no_price=frozenset(("tokens_prompt", "tokens_completion", "latency", "moderation_latency", "generation_time")),
 )
 # Counts of the cache at the top are those of the details again. A row of the spend logs has the counts at its top.
@@ -248,6 +368,10 @@ _LITELLM = UsageDialect(
         for name in ("service_tier", "speed", "inference_geo")
     },
     moment=(("startTime",),),
+    id=(("id",), ("request_id",)),
+    ends=_CHAT_ENDS,
+    complete=(_CHAT, _says("object", "list"), _says("call_type")),
+    iterations="iterations",
     no_price=frozenset(("iterations",)),
     kinds=(("call_type",),),
     read_kinds=frozenset(
@@ -262,7 +386,7 @@ _LITELLM = UsageDialect(
             "generate_content",
         )
     ),
-    embedding=((("object",), "list"), (("call_type",), "embedding"), (("call_type",), "aembedding")),
+    embedding=(_says("object", "list"), _says("call_type", "embedding", "aembedding")),
 )
 
 
@@ -312,6 +436,8 @@ _GENAI_PRICES = UsageDialect(
         *_of_modality("output{}_citation", "output_{}citation_tokens"),
         *map(_of_meter, _METERS),
     ),
+    # A part of another provider's stream has the output alone.
+    only_with={"output{}": ("input{}",)},
     usage=(("usage",),),
     stream="add",
 )
@@ -353,9 +479,217 @@ _OPENTELEMETRY = UsageDialect(
     stream="refuse",
     kinds=_OPERATION,
     read_kinds=frozenset(("chat", "generate_content", "text_completion", "embeddings")),
-    embedding=tuple((way, "embeddings") for way in _OPERATION),
+    embedding=tuple((way, frozenset(("embeddings",))) for way in _OPERATION),
+    exported=("resourceSpans", "*", "scopeSpans", "*", "spans", "*"),
+    attributes="attributes",
+)
+# Times are in its usage; the usage of a stream was in `x_groq` at first.
+_GROQ = replace(
+    _AS_OPENAI,
+    usage=(*_AS_OPENAI.usage, ("x_groq", "usage")),
+    values={"service_tier": {"on_demand": "standard"}},
+    no_price=frozenset(("queue_time", "prompt_time", "completion_time", "total_time")),
+    # What a system of several models asked each of them.
+    apart=(
+        *_AS_OPENAI.apart,
+        *((*at, "usage_breakdown", "models", "*", "usage") for at in ((), ("x_groq",))),
+    ),
+    listed={("choices", "*", "message", "executed_tools", "*"): "executed_tool"},
+)
+# Reasoning lies beside the completion of a chat, as its total says; of a response, it is part of the output.
+_XAI_CALLS = {
+    "web_search": "web_search",
+    "x_search": "x_search",
+    "code_interpreter": "code_interpreter",
+    "file_search": "file_search",
+    "document_search": "document_search",
+    "image_generation": "image_generation",
+    "mcp": "",  # billed by its tokens
+}
+_XAI = replace(
+    _AS_OPENAI,
+    counters=(
+        _one("prompt", "input"),
+        *_shared("completion", "total", "read", *_PREDICTIONS, *_PROMPT_PARTS, *_COMPLETION_PARTS),
+        Counter(
+            "reasoning beside",
+            (("completion_tokens_details", "reasoning_tokens"),),
+            bucket="output_reasoning",
+            beside="output",
+        ),
+        Counter("reasoning_tokens", (("output_tokens_details", "reasoning_tokens"),), "completion", "output_reasoning"),
+        Counter("sources", (("num_sources_used",),), meter="source"),
+        Counter("calls", (("num_server_side_tools_used",),)),
+        *(
+            Counter(f"calls of {tool}", (("server_side_tool_usage_details", f"{tool}_calls"),), meter=meter)
+            for tool, meter in _XAI_CALLS.items()
+        ),
+    ),
+    sums={
+        "total": ("reasoning beside", "completion", "prompt"),
+        "calls": tuple(f"calls of {tool}" for tool in reversed(_XAI_CALLS)),
+    },
+    only_with={"calls": tuple(f"calls of {tool}" for tool in _XAI_CALLS)},
+    # What the last of several calls of the model had in its context.
+    no_price=frozenset(("context_details",)),
+)
+# Together and Moonshot have the cached tokens at the top of the usage, and Moonshot the usage of a stream in a choice.
+_CACHED_AT_THE_TOP = replace(
+    _AS_OPENAI,
+    counters=(
+        _one("prompt"),
+        _one("read", further=(("cached_tokens",),)),
+        *_shared("completion", "total", "reasoning_tokens"),
+    ),
+    usage=(("usage",), ("choices", "*", "usage")),
+)
+_MISTRAL = replace(
+    _AS_OPENAI,
+    counters=(
+        _one("prompt"),
+        _one("read", further=(("prompt_token_details", "cached_tokens"), ("num_cached_tokens",))),
+        *_shared("completion", "total", "reasoning_tokens"),
+        Counter("seconds", (("prompt_audio_seconds",),), meter="input_audio_second", fractions=True),
+    ),
+    conditions={"service_tier": (("service_tier",), ("usage", "service_tier"))},
+    # One message of the prompt, and how many requests this was.
+    no_price=frozenset(("messages", "request_count")),
+)
+# It bills what was asked for, and not the tokens of its own instructions, which `tokens` and `cached_tokens` count too.
+_BILLED = "billed_units"
+_COHERE = UsageDialect(
+    (
+        Counter("input", ((_BILLED, "input_tokens"),), bucket="input"),
+        Counter("completion", ((_BILLED, "output_tokens"),), bucket="output"),
+        Counter("searches", ((_BILLED, "search_units"),), meter="rerank_search"),
+        Counter("images", ((_BILLED, "images"),), meter="image"),
+        Counter("classifications", ((_BILLED, "classifications"),), meter="classification"),
+    ),
+    usage=(("usage",), ("meta",), ("delta", "usage"), ("response", "meta")),
+    model=(),
+    begins=(_says("type", "message-start"), _says("event_type", "stream-start")),
+    ends=(_says("type", "message-end"), _says("event_type", "stream-end")),
+    complete=(_says("usage"), _says("meta")),
+    no_price=frozenset(("tokens", "cached_tokens", "api_version")),
+    embedding=(_says("response_type"),),
+)
+# Embeddings and rerankings: all tokens are of the input.
+_VOYAGE = UsageDialect(
+    (Counter("prompt", (("total_tokens",),), bucket="input"), Counter("text", (("text_tokens",),), "prompt")),
+    required=("prompt",),
+    sums={"prompt": ("text",)},
+    complete=(_says("object", "list"),),
+    embedding=(_says("object", "list"),),
 )
 
+
+def _by_modality(name: str, bucket: str, *modalities: str) -> tuple[Counter, ...]:
+    return tuple(Counter(f"{name} {each}", ((name, each),), bucket=f"{bucket}_{each}") for each in modalities)
+
+
+_INTERACTION = (("usage",), ("interaction", "usage"))
+_GEMINI_INTERACTIONS = UsageDialect(
+    (
+        Counter("prompt", (("total_input_tokens",),), bucket="input"),
+        Counter("prompt of tools", (("total_tool_use_tokens",),), bucket="input"),
+        # The cache holds the prompt and that of tools.
+        Counter("read", (("total_cached_tokens",),), bucket="cache_input"),
+        Counter("completion", (("total_output_tokens",),), bucket="output"),
+        Counter("thoughts", (("total_thought_tokens",),), bucket="output_reasoning", beside="output"),
+        Counter("total", (("total_tokens",),)),
+        *_by_modality("input_tokens_by_modality", "input", *_MODALITIES, "document"),
+        *_by_modality("tool_use_tokens_by_modality", "input", *_MODALITIES, "document"),
+        *_by_modality("cached_tokens_by_modality", "cache_input", *_MODALITIES, "document"),
+        *_by_modality("output_tokens_by_modality", "output", *_MODALITIES, "document"),
+        Counter("searches", (("grounding_tool_count", "google_search"),), meter="web_search"),
+    ),
+    required=("prompt",),
+    sums={"total": ("prompt of tools", "completion", "thoughts", "prompt")},
+    entries={
+        f"{each}_tokens_by_modality": (("modality",), ("tokens",)) for each in ("input", "tool_use", "cached", "output")
+    }
+    | {"grounding_tool_count": (("type",), ("count",))},
+    usage=_INTERACTION,
+    model=(("model",), ("interaction", "model")),
+    conditions={"service_tier": (("service_tier",), ("interaction", "service_tier"))},
+    id=(("id",), ("interaction", "id")),
+    begins=(_says("event_type", "interaction.created", "interaction.start"),),
+    ends=(
+        _says("event_type", "interaction.completed", "interaction.complete", "interaction.failed"),
+        _says("event_type", "interaction.cancelled", "interaction.incomplete"),
+    ),
+    complete=(_says("object", "interaction"),),
+)
+# A message of LangChain: its input contains the cache, its output the reasoning. What is written to the cache for a
+# stated time is not in `cache_creation` again. Parts of a stream are added up, as LangChain adds them.
+_LANGCHAIN_USAGE = (("usage_metadata",), ("kwargs", "usage_metadata"))
+_IN, _OUT = "input_token_details", "output_token_details"
+_METADATA = ("response_metadata",)
+_LANGCHAIN = UsageDialect(
+    (
+        Counter("prompt", (("input_tokens",),), bucket="input"),
+        Counter("completion", (("output_tokens",),), bucket="output"),
+        Counter("total", (("total_tokens",),)),
+        Counter("read", ((_IN, "cache_read"),), "prompt", "cache_input"),
+        Counter("written", ((_IN, "cache_creation"),), "prompt", "cache_write"),
+        Counter("written for 5 minutes", ((_IN, "ephemeral_5m_input_tokens"),), "prompt", "cache_write"),
+        Counter("written for 1 hour", ((_IN, "ephemeral_1h_input_tokens"),), "prompt", "cache_write_1h", "cache_write"),
+        Counter("audio of the prompt", ((_IN, "audio"),), "prompt", "input_audio"),
+        Counter("audio of the completion", ((_OUT, "audio"),), "completion", "output_audio"),
+        Counter("reasoning", ((_OUT, "reasoning"),), "completion", "output_reasoning"),
+    ),
+    required=("prompt", "completion"),
+    sums=_TOTAL,
+    never_with={"written": _LIFETIMES},
+    usage=_LANGCHAIN_USAGE,
+    model=tuple((*at, *_METADATA, name) for name in ("model_name", "model") for at in ((), ("kwargs",))),
+    conditions={"service_tier": tuple((*at, *_METADATA, "service_tier") for at in ((), ("kwargs",)))},
+    values={"service_tier": {"on_demand": "standard"}},
+    stream="add",
+    id=(("id",),),
+    ends=(
+        _says("chunk_position", "last"),
+        *(_says(f"response_metadata.{name}") for name in ("finish_reason", "stop_reason", "stopReason")),
+    ),
+    complete=(_says("type", "ai"),),
+    calls_at={
+        meter: ((*_METADATA, "usage", "server_tool_use", f"{meter}_requests"),) for meter in ("web_search", "web_fetch")
+    },
+)
+# The usage of Vercel's AI SDK. Of version 5 nobody knows whether its input contains the cached tokens, which was as the
+# provider counts; since version 6 it does, and says so by the details.
+_AI_IN, _AI_OUT = "inputTokenDetails", "outputTokenDetails"
+_VERCEL = UsageDialect(
+    (
+        Counter("prompt", (("inputTokens",), ("tokens",)), bucket="input"),
+        Counter("uncached", ((_AI_IN, "noCacheTokens"),), "prompt"),
+        Counter("read", ((_AI_IN, "cacheReadTokens"), ("cachedInputTokens",)), "prompt", "cache_input"),
+        Counter("written", ((_AI_IN, "cacheWriteTokens"),), "prompt", "cache_write"),
+        Counter("completion", (("outputTokens",),), bucket="output"),
+        Counter("text", ((_AI_OUT, "textTokens"),), "completion"),
+        Counter("reasoning", ((_AI_OUT, "reasoningTokens"), ("reasoningTokens",)), "completion", "output_reasoning"),
+        Counter("total", (("totalTokens",),)),
+    ),
+    required=("prompt", "completion"),
+    sums=_TOTAL | {"prompt": ("written", "read", "uncached"), "completion": ("reasoning", "text")},
+    only_with={"read": ("uncached",), "written": ("uncached",), "reasoning": ("text", "total")},
+    model=(("response", "modelId"), ("modelId",)),
+    id=(("response", "id"),),
+    ends=(_says("type", "finish", "finish-step"), _says("finishReason")),
+    turns=(_says("type", "finish-step"),),
+    # The usage of a result is that of its last step.
+    apart=(("totalUsage",),),
+    calls_at={
+        meter: tuple((*at, "raw", "server_tool_use", f"{meter}_requests") for at in (("usage",), ()))
+        for meter in ("web_search", "web_fetch")
+    },
+    # What the provider itself counted.
+    no_price=frozenset(("raw",)),
+    embedding=(_says("embedding"), _says("embeddings")),
+)
+
+# The usage object of `prices.rate`, whichever provider wrote it.
+ANY_USAGE = UsageDialect(COUNTERS, iterations="iterations", names_say_counts=True)
 # Of these, a table has one row for each request.
 TABLE_DIALECTS = ("opentelemetry", "litellm")
 DIALECTS: Mapping[str, UsageDialect] = {
@@ -368,4 +702,16 @@ DIALECTS: Mapping[str, UsageDialect] = {
     "litellm": _LITELLM,
     "genai-prices": _GENAI_PRICES,
     "opentelemetry": _OPENTELEMETRY,
+    "openai-realtime": _OPENAI,
+    "groq": _GROQ,
+    "mistral": _MISTRAL,
+    "xai": _XAI,
+    "cohere": _COHERE,
+    "voyage": _VOYAGE,
+    "together": _CACHED_AT_THE_TOP,
+    "moonshot": _CACHED_AT_THE_TOP,
+    "gemini-interactions": _GEMINI_INTERACTIONS,
+    "langchain": _LANGCHAIN,
+    "vercel": _VERCEL,
+    "otlp": _OPENTELEMETRY,
 }

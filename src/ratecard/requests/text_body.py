@@ -41,14 +41,14 @@ def _value(name: str, text: str) -> Any:
 def usage_of_text(type_: str, model: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Make a usage from a table's example, in which cache buckets and a single RPC call are written flat.
 
-    An example that has `counts` and no tokens is of a model without tokens.
+    An example that has `counts` and no tokens, or is empty, is of a model without tokens.
 
     >>> usage_of_text("text", "m", {"prompt_tokens": "10", "cached_tokens": "4"})["usage"]
     {'prompt_tokens': 10, 'completion_tokens': 0, 'prompt_tokens_details': {'cached_tokens': 4}}
     """
     values = {name: _numbers(text) for name, text in fields.items()}
     counted = "tokens" in values or ("counts" in values and not values.keys() & _TOKEN_FIELDS.keys())
-    if type_ in ("text", "embedding") and not counted:
+    if values and type_ in ("text", "embedding") and not counted:
         counts = {PROMPT: 0, COMPLETION: 0}
         counts |= {bucket: values.pop(name) for name, bucket in _TOKEN_FIELDS.items() if name in values}
         return {"type": type_, "model": model, **usage_of_buckets(counts), **values}

@@ -1,15 +1,16 @@
-"""Read the usage object of a text request, as its provider wrote it, into counts by bucket.
+"""Read a usage object, as its provider wrote it, into counts by bucket.
 
 Counts are inclusive: tokens read from the cache are part of the prompt; `rating/tokens.py` makes them disjoint. A
 counter that is not known is refused when it is above zero, because it could have a price; other unknown values are
 listed as ignored.
 
-`counters.py` lists every count with every path at which a provider writes it. Ordinary usages are read by the compiled
-functions of `usage_layouts.py`; this file reads all others with care, and says what is wrong.
+`dialects.py` lists every count with every path at which a provider writes it, and `usage_plan.py` says what they mean
+together. Ordinary usages are read by the compiled functions of `usage_layouts.py`; this file reads all others, and
+those of responses, with care, and says what is wrong.
 """
 
 from collections import Counter as Counts
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -27,22 +28,12 @@ from ratecard.base.messages import (
 )
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of
-from ratecard.requests.counters import (
-    COUNTER,
-    COUNTERS,
-    FIELDS,
-    MOST_TOKENS,
-    USAGE,
-    Fields,
-    TokenCounts,
-    path_of,
-    value_at,
-)
+from ratecard.requests.counters import COUNTER, MOST_TOKENS, USAGE, TokenCounts
+from ratecard.requests.dialects import ANY_USAGE, UsageDialect, Way
 from ratecard.requests.fields import decimal, whole
 from ratecard.requests.metered import unrecognized
 from ratecard.requests.usage_layouts import LayoutReaders
-
-ITERATIONS = "iterations"
+from ratecard.requests.usage_plan import any_usage_plan
 
 # The conditions that a usage may state: by name, every spelling of the values that the model knows, and its value.
 Accepted = Mapping[str, Mapping[str, str]]
@@ -100,9 +91,6 @@ def _state(name: str, given: object, accepted: Accepted, stated: dict[str, str])
     return []
 
 
-# Marks, until `_conflicts` words it, a count whose names disagree.
-_CONFLICT = "conflict"
-_OF_CACHE = ("read", "written")
 NO_PRICE = "No price is known for this count"
 AMBIGUOUS = "In the prompt, or beside it? Give them with input_tokens alone, or with prompt_tokens alone"
 
@@ -112,18 +100,9 @@ TOO_DEEP = f"Object must be nested at most {DEEPEST} levels deep"
 
 
 NO_TOKENS: TokenCounts = (("input", "output"), (0, 0), None, ())
-# The counts that were read, by counter.
-_Counts = dict[str, int]
-
-
-class _Other(NamedTuple):
-    """A value under an unknown name, in the object at `path`, and the names `known` there."""
-
-    path: Path
-    name: Any
-    given: Any
-    known: tuple[str, ...]
-
+# Counts by counter, and by the way to each.
+CountOf = dict[str, int | Decimal]
+CountAt = dict[Way, int | Decimal]
 
 _READERS = {is_text: LayoutReaders(is_text=is_text) for is_text in (False, True)}
 
@@ -145,22 +124,28 @@ def read_tokens(
         problems.append((USAGE, wrong_type("object", given)))
         return NO_TOKENS
     wrong: Problems = []
-    counted: _Counts = {}
-    others = _sort_out(FIELDS, fields, USAGE, counted, wrong)
-    _conflicts(wrong, fields, USAGE)
+    reading = CarefulReader(ANY_USAGE, wrong, USAGE, accepted, stated)
+    reading.sort_out(fields)
+    found = agreed(ANY_USAGE, reading.counts, USAGE, wrong)
     # `prompt_tokens` includes the cache, `input_tokens` need not.
-    if not counted.keys() & {"prompt", "input"}:
+    if not found.counts.keys() & {"prompt", "input"}:
         _require("prompt", "input", fields, wrong)
-    if "completion" not in counted and is_text:
+    if "completion" not in found.counts and is_text:
         _require("completion", "completion", fields, wrong)
-    ignored = _Further(wrong, accepted, stated).read(others, counted) if others else ()
-    buckets: dict[str, int] = {}
+    reading.read_others()
+    reading.check_iterations(found.counts)
+    searches = found.counts.get("searches")
     if not wrong:
-        buckets = _buckets(counted, fields, wrong, is_text)
+        wrong += _one_prompt(found)
+    plan = any_usage_plan(found.counts.keys(), is_text)
+    if not wrong:
+        wrong += [(found.at[name], words) for name, words in plan.failures(found.counts)]
     if wrong:
         problems += wrong
         return NO_TOKENS
-    return tuple(buckets), tuple(buckets.values()), counted.get("searches"), ignored
+    buckets = {name: int(sum(found.counts[each] for each in of)) for name, of in plan.buckets.items()}
+    ignored = tuple(sorted(reading.ignored))
+    return tuple(buckets), tuple(buckets.values()), None if searches is None else int(searches), ignored
 
 
 def read_buckets(given: object, known: Collection[str], problems: Problems) -> TokenCounts:
@@ -180,38 +165,6 @@ def read_buckets(given: object, known: Collection[str], problems: Problems) -> T
     return tuple(counts), tuple(counts.values()), None, ()
 
 
-def _sort_out(known: Fields, fields: Mapping[Any, Any], at: Path, counted: _Counts, problems: Problems) -> list[_Other]:
-    """Put the counts of the object at `at` into `counted`; return the values under unknown names."""
-    others: list[_Other] = []
-    for name, value in fields.items():
-        path, counter = (*at, name), known.counters.get(name)
-        if counter is None and name not in known.objects:
-            others.append(_Other(at, name, value, known.names))
-        elif value is None:
-            continue
-        elif counter is None:
-            if (inside := mapping_of(value)) is None:
-                problems.append((path, wrong_type("object", value)))
-            else:
-                others += _sort_out(known.objects[name], inside, path, counted, problems)
-        elif messages := count_messages(value):
-            problems += [(path, message) for message in messages]
-        elif counted.setdefault(counter, count := whole(value) or 0) != count:
-            problems.append((path, _CONFLICT))
-    return others
-
-
-def _conflicts(problems: Problems, fields: Mapping[Any, Any], at: Path) -> None:
-    """Word the conflicts between names of one count, in the order of `COUNTERS`, not of the usage."""
-    if all(message is not _CONFLICT for _, message in problems):
-        return
-    problems[:] = [problem for problem in problems if problem[1] is not _CONFLICT]
-    for counter in COUNTERS:
-        values = [(path, value_at(path, fields)) for path in counter.paths]
-        said = [(path, whole(value)) for path, value in values if not count_messages(value)]
-        problems += [((*at, *path), disagrees(said[0][1])) for path, count in said if count != said[0][1]]
-
-
 def disagrees(known: int | Decimal | None) -> str:
     """The message for a count that another name of it contradicts."""
     return f"Expected {known}, as another name of this count says"
@@ -223,6 +176,56 @@ def no_price(name: object, known: Iterable[str]) -> str:
     return f"{NO_PRICE}.{near}" if near else NO_PRICE
 
 
+class Found(NamedTuple):
+    """The counts of a usage by counter, and where each was read."""
+
+    counts: CountOf
+    at: dict[str, Path]
+
+
+def agreed(dialect: UsageDialect, counts: CountAt, at: Path, problems: Problems) -> Found:
+    """Return the counts of a usage by counter; names of one count that disagree are problems.
+
+    Which name is held against the others is said by the dialect, and not by the order of the usage.
+    """
+    found = Found({}, {})
+    for counter in dialect.counters:
+        for way in (path for path in counter.paths if path in counts):
+            known = found.counts.setdefault(counter.name, counts[way])
+            found.at.setdefault(counter.name, (*at, *way))
+            if counts[way] != known:
+                problems.append(((*at, *way), disagrees(known)))
+    return found
+
+
+def _one_prompt(found: Found) -> Problems:
+    """Leave one count for the prompt, and one for each part of it in the cache; return the problems.
+
+    At the top of a usage, Anthropic's cache counts are beside `input_tokens`, but included in `prompt_tokens`. In the
+    details, they are always included.
+    """
+    counts, tops = found.counts, ("top read", "top written")
+    if "input" in counts and any(map(counts.get, tops)):
+        if "prompt" in counts or counts.get("read") or counts.get("written"):
+            return [(found.at[name], AMBIGUOUS) for name in tops if counts.get(name)]
+        others: Iterable[str] = ("read", "written")
+    elif "prompt" in counts:
+        problems: Problems = []
+        for name, same in (("input", "prompt"), ("top read", "read"), ("top written", "written")):
+            if name in counts:
+                found.at.setdefault(same, found.at[name])
+                if counts.setdefault(same, counts[name]) != counts[name]:
+                    problems.append((found.at[name], disagrees(counts[same])))
+        if problems:
+            return problems
+        others = ("input", *tops)
+    else:
+        others = tops
+    for name in others:
+        counts.pop(name, None)
+    return []
+
+
 def _require(count: str, other: str, fields: Mapping[Any, Any], problems: Problems) -> None:
     """Add the problem of a required count that was not read, unless a wrong value of it is a problem already."""
     names = [str(path[0]) for name in dict.fromkeys((count, other)) for path in COUNTER[name].paths]
@@ -231,136 +234,160 @@ def _require(count: str, other: str, fields: Mapping[Any, Any], problems: Proble
         problems.append(((*USAGE, names[0]), message))
 
 
-def _buckets(counted: _Counts, fields: Mapping[Any, Any], problems: Problems, is_text: bool) -> dict[str, int]:
-    """Return the counts by bucket; a part that exceeds its whole and a wrong total are problems."""
-    prompt, cached, written = _whole_prompt(counted, fields, problems)
-    completion = counted.get("completion", 0)
-    if problems:
-        return {}
-    if cached + written > prompt:
-        excess, most = ("read", prompt) if cached > prompt else ("written", prompt - cached)
-        problems.append((path_of(excess, fields), too_big(most)))
-    buckets = {"input": prompt, "output": completion}
-    buckets |= {name: count for name, count in (("cache_input", cached), ("cache_write", written)) if count}
-    wholes = {"prompt": prompt, "completion": completion, "read": cached, "written": written}
-    for counter in COUNTERS:
-        if not counter.whole or (count := counted.get(counter.name)) is None:
-            continue
-        if count > wholes[counter.whole]:
-            problems.append((path_of(counter.name, fields), too_big(wholes[counter.whole])))
-        elif counter.bucket:
-            buckets[counter.bucket] = count
-    expected, kinds = (prompt + completion, "prompt and completion") if is_text else (prompt, "prompt")
-    if counted.get("total", expected) != expected:
-        # A total of another sum counts something unknown.
-        problems.append((path_of("total", fields), f"Expected {expected}, the sum of all {kinds} tokens"))
-    return buckets
+class CarefulReader:
+    """Reads a usage object with care: its counts by the way to each, and what of it is wrong or has no effect."""
 
-
-def _whole_prompt(counted: _Counts, fields: Mapping[Any, Any], problems: Problems) -> tuple[int, int, int]:
-    """Return the whole prompt, and how many of its tokens were read from the cache and written to it.
-
-    At the top of a usage, Anthropic's cache counts are beside `input_tokens`, but included in `prompt_tokens`. In the
-    details, they are always included.
-    """
-    named, inputs = counted.get("prompt"), counted.get("input")
-    read, written = (counted.get(name, 0) for name in _OF_CACHE)
-    tops = [f"top {name}" for name in _OF_CACHE if counted.get(f"top {name}")]
-    if inputs is not None and tops:
-        if named is None and not (read or written):
-            read, written = (counted.get(f"top {name}", 0) for name in _OF_CACHE)
-            return inputs + read + written, read, written
-        problems += [(path_of(name, fields), AMBIGUOUS) for name in tops]
-    elif named is not None:
-        if inputs not in (None, named):
-            problems.append((path_of("input", fields), disagrees(named)))
-        for name in _OF_CACHE:
-            inside = counted.setdefault(name, counted.get(f"top {name}", 0))
-            if counted.get(f"top {name}", inside) != inside:
-                problems.append((path_of(f"top {name}", fields), disagrees(inside)))
-        return named, counted["read"], counted["written"]
-    return inputs or 0, read, written
-
-
-class _Further:
-    """Reads unknown values: a counter above zero is a problem, anything else is listed as ignored."""
-
-    def __init__(self, problems: Problems, accepted: Accepted, stated: dict[str, str]) -> None:
-        self.problems, self.listed, self.values = problems, 0, 0
-        self._accepted, self._stated = accepted, stated
+    def __init__(
+        self,
+        dialect: UsageDialect,
+        problems: Problems,
+        at: Path,
+        accepted: Accepted | None = None,
+        stated: dict[str, str] | None = None,
+    ) -> None:
+        self._dialect, self._problems, self._usage, self._at = dialect, problems, at, at
+        self._accepted, self._stated = accepted or {}, {} if stated is None else stated
+        self.counts: CountAt = {}
         self.ignored: list[str] = []
+        # The counts of a breakdown by requests, added up.
+        self.together = Counts[str]()
+        self._breakdown: Way = (dialect.iterations,) if dialect.iterations else ()
+        # The ways to values under unknown names.
+        self._others: list[tuple[Way, object, Any]] = []
+        self._listed, self._values = 0, 0
 
-    def read(self, others: Iterable[_Other], counted: _Counts) -> tuple[str, ...]:
-        """Return the dotted paths of what has no effect."""
-        for other in others:
-            if other.name == ITERATIONS and other.path == USAGE and isinstance(other.given, (list, tuple)):
-                self._iterations(other.given, counted)
-            else:
-                self._other(other)
-        return tuple(sorted(self.ignored))
-
-    def _other(self, other: _Other) -> None:
-        counts = any(map(is_counter, (*other.path[1:], other.name)))
-        self._value((*other.path, field_name(other.name)), other.name, other.given, counts, other.known)
-
-    def _iterations(self, entries: Iterable[Any], counted: _Counts) -> None:
-        """Check Anthropic's breakdown: the sum of a counter over its entries must not exceed that of the usage."""
-        sums, before = Counts[str](), len(self.problems)
-        for index, entry in enumerate(entries):
-            at, fields = (*USAGE, ITERATIONS, index), mapping_of(entry)
-            if fields is None:
-                self._value(at, index, entry, False)
+    def sort_out(self, fields: Mapping[Any, Any], place: Way = ()) -> None:
+        """Read the counts of the object at a place; values under unknown names are kept for `read_others`."""
+        dialect = self._dialect
+        for name, value in fields.items():
+            way = (*place, name)
+            if value is None or not (place or str(name).startswith(dialect.prefix)):
                 continue
-            inside: _Counts = {}
-            others = _sort_out(FIELDS, fields, at, inside, self.problems)
-            _conflicts(self.problems, fields, at)
-            for other in others:
-                self._other(other)
-            sums.update(inside)
-            if not self._within_limits():
-                return
-        for counter in COUNTERS:
-            together, count = sums[counter.name], counted.get(counter.name, 0)
-            if together > count and len(self.problems) == before:
-                name = ".".join(map(str, counter.paths[0]))
-                words = f"The entries have {together} {name} together, and the usage has {count}"
-                self._tell((*USAGE, ITERATIONS), words)
+            if counter := dialect.counter_at.get(way):
+                if (count := self.number(value, way, fractions=counter.fractions)) is not None:
+                    self.counts[way] = count
+            elif not place and name in dialect.entries:
+                self._read_entries(value, way)
+            elif way not in dialect.objects or not (dialect.names_say_counts or value):
+                self._others.append((place, name, value))
+            elif (inside := mapping_of(value)) is None:
+                self.refuse(way, wrong_type("object", value))
+            else:
+                self.sort_out(inside, way)
 
-    def _value(self, path: Path, name: Any, given: Any, counts: bool, known: tuple[str, ...] = ()) -> None:
-        """Read one value; `counts` is whether it, or what it is part of, is named like a counter."""
-        if given is None:
+    def number(self, given: Any, way: Path, *, fractions: bool) -> int | Decimal | None:
+        """Return a count, or None for what is none, which becomes a problem; seconds may be fractions."""
+        messages = [words for words in count_messages(given) if not (fractions and words == NOT_AN_INTEGER)]
+        self._problems += [((*self._at, *way), message) for message in messages]
+        return None if messages else decimal(given) if fractions else whole(given)
+
+    def refuse(self, way: Path, *messages: str) -> None:
+        """Add problems at a way within the usage, unless there are enough."""
+        self._listed += len(messages)
+        if self._listed <= MOST_PROBLEMS:
+            self._problems += [((*self._at, *way), message) for message in messages]
+
+    def _read_entries(self, given: Any, way: Way) -> None:
+        """Read a list whose entries say what they count: `[{modality: TEXT, tokenCount: 7}]`."""
+        if not isinstance(given, (list, tuple)):
+            self.refuse(way, wrong_type("array", given))
             return
-        self.values += 1
+        kinds, numbers = self._dialect.entries[way[-1]]
+        counted: set[Way] = set()
+        for index, entry in enumerate(given):
+            fields = mapping_of(entry)
+            if fields is None:
+                self.refuse((*way, index), wrong_type("object", entry))
+                continue
+            kind, number = (next((name for name in of if fields.get(name) is not None), "") for of in (kinds, numbers))
+            path = (*way, word_of(fields.get(kind)))
+            if path in counted:
+                self.refuse((*way, index), f"{field_name(path[-1])} is counted twice in this list")
+                continue
+            counted.add(path)
+            self.sort_out({path[-1]: fields.get(number)}, way)
+            self.sort_out({name: value for name, value in fields.items() if name not in (kind, number)}, path)
+
+    def read_others(self) -> None:
+        """Read the values under unknown names: a count above zero is a problem, anything else has no effect."""
+        others, self._others = self._others, []
+        for place, name, value in others:
+            way = (*place, name)
+            if way == self._breakdown and self._at == self._usage and isinstance(value, (list, tuple)):
+                self._sum_iterations(value)
+            else:
+                known = self._dialect.names_in(place) if self._listed < MOST_PROBLEMS else ()
+                self._read_other((*place, field_name(name)), name, value, any(map(is_counter, way)), known)
+
+    def _sum_iterations(self, entries: Iterable[Any]) -> None:
+        """Add up Anthropic's breakdown: its entries are usages, of the requests that this one took."""
+        counts, sound = self.counts, True
+        for index, entry in enumerate(entries):
+            fields = mapping_of(entry)
+            if fields is None:
+                self._read_other((*self._breakdown, index), index, entry, False)
+                continue
+            before, self.counts = len(self._problems), {}
+            self._at = (*self._usage, *self._breakdown, index)
+            self.sort_out(fields)
+            found = agreed(self._dialect, self.counts, self._at, self._problems)
+            if self._dialect.names_say_counts:  # otherwise it may have the names of another dialect
+                self.read_others()
+            self._at, self._others = self._usage, []
+            sound = sound and len(self._problems) == before
+            self.together.update({name: int(count) for name, count in found.counts.items()})
+            if not self._within_limits():
+                break
+        self.counts = counts
+        if not sound:
+            self.together.clear()
+
+    def check_iterations(self, counts: CountOf) -> None:
+        """Refuse a breakdown that counts more than its usage."""
+        for counter in self._dialect.counters:
+            together, count = self.together[counter.name], counts.get(counter.name, 0)
+            if together > count:
+                words = f"The entries have {together} {'.'.join(counter.paths[0])} together, and the usage has {count}"
+                self.refuse(self._breakdown, words)
+                break
+
+    def _read_other(self, way: Path, name: Any, given: Any, counts: bool, known: Sequence[str] = ()) -> None:
+        """Read one value; `counts` is whether it, or what it is part of, is named like a counter."""
+        lenient = self._dialect.names_say_counts
+        if given is None or not (lenient or (name not in self._dialect.no_price and "cost" not in str(name))):
+            return
+        self._values += 1
         if not self._within_limits():
             return
         if isinstance(name, str) and name in self._accepted:
-            self._tell(path, *_state(name, given, self._accepted, self._stated))
+            self.refuse(way, *_state(name, given, self._accepted, self._stated))
             return
         listed = isinstance(given, (list, tuple))
         inside = None if listed else mapping_of(given)
+        number = not lenient and decimal(given) is not None
         if inside or (listed and given):
-            if len(path) >= DEEPEST:
-                self._tell(path, TOO_DEEP)
+            if len(self._at) + len(way) >= DEEPEST:
+                self.refuse(way, TOO_DEEP)
                 return
             for key, value in enumerate(given) if listed else (inside or {}).items():
-                self._value((*path, key if listed else field_name(key)), key, value, counts or is_counter(key))
+                self._read_other((*way, key if listed else field_name(key)), key, value, counts or is_counter(key))
                 if not self._within_limits():
                     return
-        elif counts and inside is None and not listed:
-            messages = count_messages(given)
-            if whole(given) and not messages and self.listed < MOST_PROBLEMS:
+        elif number or (counts and inside is None and not listed):
+            messages = [] if number else count_messages(given)
+            if (given if number else whole(given)) and not messages and self._listed < MOST_PROBLEMS:
                 messages = [no_price(name, known)]
-            self._tell(path, *messages)
+            self.refuse(way, *messages)
         else:
-            self.ignored.append(".".join(map(str, path)))
+            self.ignored.append(".".join(map(str, (*self._at, *way))))
 
     def _within_limits(self) -> bool:
-        if self.values == _MOST_VALUES + 1:
-            self.values += 1
-            self.problems.append((USAGE, f"Object must have at most {_MOST_VALUES} values"))
-        return self.values <= _MOST_VALUES
+        if self._values == _MOST_VALUES + 1:
+            self._values += 1
+            self._problems.append((self._usage, f"Object must have at most {_MOST_VALUES} values"))
+        return self._values <= _MOST_VALUES
 
-    def _tell(self, path: Path, *messages: str) -> None:
-        self.listed += len(messages)
-        if self.listed <= MOST_PROBLEMS:
-            self.problems += [(path, message) for message in messages]
+
+def word_of(given: Any) -> str:
+    """Return a word as text; clients have words as members of an enumeration."""
+    return str(getattr(given, "value", given))

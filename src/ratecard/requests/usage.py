@@ -79,7 +79,11 @@ class TokenUsage(_ClientUsage):
 
 
 class _UnderConditions(_Usage):
-    """The conditions of the shipped meters.yaml; those of another folder are further fields, of text."""
+    """The conditions of the shipped meters.yaml; those of another folder are further fields, of text.
+
+    `listed` is what `usage_from` found beside the counts: by its path, the meter of what each is one of. It is charged
+    where the model has a price for the meter, and in the quote's `ignored` otherwise.
+    """
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
     __pydantic_extra__: dict[str, str] = Field(init=False)
@@ -88,6 +92,8 @@ class _UnderConditions(_Usage):
     speed: str | None = None
     processing: str | None = None
     inference_geo: str | None = None
+    latency: str | None = None
+    listed: dict[str, str] | None = None
 
 
 class _OfTokens(_UnderConditions):

@@ -4,11 +4,13 @@ A layout is the names of an object, nested, in their order. A compiled function 
 returns None for all others: `token_usage.py` then reads them with care and gives the reasons.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
-from ratecard.requests.counters import COUNTERS, FIELDS, MOST_TOKENS, Fields, TokenCounts
+from ratecard.requests.counters import MOST_TOKENS, TokenCounts
+from ratecard.requests.dialects import ANY_USAGE, Way
+from ratecard.requests.usage_plan import any_usage_plan
 
 # The function of a layout: the counts of a usage, or None.
 _Reader = Callable[[dict[Any, Any]], TokenCounts | None]
@@ -51,7 +53,7 @@ class LayoutReaders:
         self._compiled += 1
         scope: dict[str, Any] = {"most": MOST_TOKENS}
         exec(source, scope)  # noqa: S102 (of a usage only names enter it, and only those that are known)
-        objects = tuple(name for name in usage if name in FIELDS.objects)
+        objects = tuple(name for name in usage if (name,) in ANY_USAGE.objects)
         reader: _Reader = scope["read"]
         self._readers.setdefault((*usage,), (objects, {}))[1][_names_inside(usage, objects)] = reader
         return reader(usage)
@@ -69,63 +71,53 @@ def _names_inside(usage: dict[Any, Any], objects: tuple[str, ...]) -> tuple[Any,
 def _source_of(usage: dict[Any, Any], is_text: bool) -> str | None:
     """Return the source of the reader of this layout; None for a layout that is always read with care."""
     variables: dict[str, str] = {}
-    lines, wholes = _unpack(FIELDS, usage, "usage", variables, count()), _whole_prompt(variables)
-    if lines is None or wholes is None or (is_text and "completion" not in variables):
+    lines = _unpack((), usage, "usage", variables, count())
+    if lines is None or not _is_plain(variables.keys()) or (is_text and "completion" not in variables):
         return None
-    prompt, cached, written = wholes
-    completion = variables.get("completion", "0")
     names = list(variables.values())
     lines += [f"if not ({' is '.join(f'{name}.__class__' for name in names)} is int): return None"]
     lines += [f"if not 0 <= {' | '.join(names)} <= most: return None"]
-    if cached != "0" or written != "0":
-        lines += [f"if {cached} + {written} > {prompt}: return None"]
-    if total := variables.get("total"):
-        lines += [f"if {total} != {prompt}{f' + {completion}' if is_text else ''}: return None"]
-    counts = {"input": prompt, "output": completion}
-    counts |= {name: value for name, value in (("cache_input", cached), ("cache_write", written)) if value != "0"}
-    of = {"prompt": prompt, "completion": completion, "read": cached, "written": written}
-    for counter in COUNTERS:
-        if counter.whole and (part := variables.get(counter.name)):
-            lines += [f"if {part} > {of[counter.whole]}: return None"]
-            counts |= {counter.bucket: part} if counter.bucket else {}
-    lines += [f"return {(*counts,)}, ({', '.join(counts.values())}), {variables.get('searches')}, ()"]
+
+    def added(counts: Iterable[str], sign: str = " + ") -> str:
+        return sign.join(variables[name] for name in counts if name in variables)
+
+    plan = any_usage_plan(variables.keys(), is_text)
+    for check in plan.checks:
+        limit = " - ".join(filter(None, (added(check.of) or "0", added(check.less, " - "))))
+        lines += [f"if {variables[check.name]} {'!=' if check.words else '>'} {limit}: return None"]
+    values = ", ".join(added(counts) or "0" for counts in plan.buckets.values())
+    lines += [f"return {(*plan.buckets,)}, ({values}), {variables.get('searches')}, ()"]
     return "\n    ".join(["def read(usage):", *lines])
 
 
+def _is_plain(counts: Collection[str]) -> bool:
+    """Return True if the names of counts alone say what the prompt is, and what of it was in the cache."""
+    tops = {"top read", "top written"}.intersection(counts)
+    others = {"input", *tops} if "prompt" in counts else {"read", "written"} if tops else set()
+    return ("prompt" in counts or "input" in counts) and others.isdisjoint(counts)
+
+
 def _unpack(
-    known: Fields, fields: Mapping[Any, Any], of: str, variables: dict[str, str], numbers: Iterator[int]
+    place: Way, fields: Mapping[Any, Any], of: str, variables: dict[str, str], numbers: Iterator[int]
 ) -> list[str] | None:
     """Return the lines that put the counts of an object into variables; None for a name that is not read so."""
-    places = {name: f"v{next(numbers)}" for name in fields}
-    lines = [f"{', '.join(places.values())}, = {of}.values()"] if places else []
-    if len(known.path) > 1:  # the names of the usage and of its objects are those of the layout already
-        lines.insert(0, f"if {of}.__class__ is not dict or (*{of},) != {(*places,)}: return None")
-    for name, place in places.items():
-        if counter := known.counters.get(name):
-            if counter in variables:
+    names = {name: f"v{next(numbers)}" for name in fields}
+    lines = [f"{', '.join(names.values())}, = {of}.values()"] if names else []
+    if len(place) > 1:  # the names of the usage and of its objects are those of the layout already
+        lines.insert(0, f"if {of}.__class__ is not dict or (*{of},) != {(*names,)}: return None")
+    for name, variable in names.items():
+        way = (*place, name)
+        if counter := ANY_USAGE.counter_at.get(way):
+            if counter.name in variables:
                 return None
-            variables[counter] = place
-        elif name not in known.objects:
+            variables[counter.name] = variable
+        elif way not in ANY_USAGE.objects:
             return None
         elif fields[name].__class__ is not dict:
-            lines.append(f"if {place} is not None: return None")
+            lines.append(f"if {variable} is not None: return None")
         else:
-            inner = _unpack(known.objects[name], fields[name], place, variables, numbers)
+            inner = _unpack(way, fields[name], variable, variables, numbers)
             if inner is None:
                 return None
             lines += inner
     return lines
-
-
-def _whole_prompt(variables: Mapping[str, str]) -> tuple[str, str, str] | None:
-    """Return what the whole prompt is, and how many of its tokens were read from the cache and written to it."""
-    names = variables.keys()
-    cached, written = (variables.get(name, "0") for name in ("read", "written"))
-    tops = [variables[name] for name in ("top read", "top written") if name in names]
-    if "prompt" in names:
-        return None if tops or "input" in names else (variables["prompt"], cached, written)
-    if "input" not in names or (tops and not names.isdisjoint(("read", "written"))):
-        return None
-    if tops:  # beside the input
-        cached, written = (variables.get(name, "0") for name in ("top read", "top written"))
-    return f"({' + '.join((variables['input'], *tops))})" if tops else variables["input"], cached, written

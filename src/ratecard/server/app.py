@@ -80,8 +80,6 @@ def router(
 
 
 def _following(live: LiveRateCard) -> Lifespan:
-    """Follow the folder of tables while the application runs."""
-
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
         live.start()

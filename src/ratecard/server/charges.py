@@ -33,7 +33,7 @@ from ratecard.requests.body import INVALID, MOST_BODY_BYTES, read_body
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber, decimal
 from ratecard.requests.metered import unrecognized
-from ratecard.server.answers import ErrorObject
+from ratecard.server.answers import ErrorObject, ExactText
 from ratecard.server.bodies import (
     AMOUNT,
     LONGEST_NAME,
@@ -43,12 +43,12 @@ from ratecard.server.bodies import (
     RefundRequest,
 )
 from ratecard.server.describe import IGNORED, errors, headers_of
-from ratecard.server.http import JSON, encode, error_object, ignored_fields, read_json_body
+from ratecard.server.http import JSON, error_object, ignored_fields, read_json_body
 from ratecard.server.long_work import LONG_BODY, LongWork
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import UNREAD, new_router
 from ratecard.server.tables import LiveRateCard
-from ratecard.server.usage_history import Timestamp
+from ratecard.server.usage_history import EntryDetails, LedgerRow, Timestamp
 
 _DIGITS = re.compile(AMOUNT.removesuffix("$") + r"\Z")
 
@@ -57,12 +57,10 @@ class _Name:
     """The id of a request or refund, or a SKU: 1 to 200 printable characters."""
 
     def accept(self, given: Any) -> str | None:
-        """The name; None for anything else."""
         fits = isinstance(given, str) and 0 < len(given) <= LONGEST_NAME and given.isprintable()
         return given if fits else None
 
     def messages(self, given: object) -> list[str]:
-        """Why it is refused."""
         if not isinstance(given, str):
             return [wrong_type("string", given)]
         if not given:
@@ -76,7 +74,6 @@ class _Amount:
     """An amount of money, zero or more: text with its digits, or a JSON number."""
 
     def accept(self, given: Any) -> Decimal | None:
-        """The amount, exact; None for anything else."""
         if isinstance(given, str):
             return Decimal(given) if _DIGITS.match(given) else None
         number = decimal(given)
@@ -85,7 +82,6 @@ class _Amount:
         return number if number.adjusted() < MOST_DIGITS and places_of(number) <= MOST_DIGITS else None
 
     def messages(self, given: object) -> list[str]:
-        """Why it is refused."""
         number = decimal(given)
         if number is None and not isinstance(given, str):
             return [wrong_type("string", given)]
@@ -95,17 +91,13 @@ class _Amount:
 
 
 class _Payment:
-    """What each of several balances pays."""
-
     def accept(self, given: Any) -> dict[str, Decimal] | None:
-        """The amounts by balance; None if one of them is wrong."""
         if not isinstance(given, Mapping):
             return None
         amounts = {name: _MONEY.accept(amount) for name, amount in given.items()}
         return None if None in amounts.values() else amounts  # type: ignore[return-value]
 
     def messages(self, given: object) -> list[str]:
-        """Why it is refused."""
         if not isinstance(given, Mapping):
             return [wrong_type("object", given)]
         return [words for _, words in self.problems(given)]
@@ -116,37 +108,26 @@ class _Payment:
         return [((name,), words) for name, amount in wrong.items() for words in _MONEY.messages(amount)]
 
 
-class _Usage:
-    """The usage of a request; its own fields are read when it is rated."""
+class _Kind:
+    """Anything of a kind of JSON; what it may be is decided where it is used."""
 
-    def accept(self, given: Any) -> Mapping[str, Any] | None:
-        """The usage; None for what is not an object."""
-        return given if isinstance(given, Mapping) else None
+    def __init__(self, word: str, kind: type) -> None:
+        self._word, self._kind = word, kind
 
-    def messages(self, given: object) -> list[str]:
-        """Why it is refused."""
-        return [wrong_type("object", given)]
-
-
-class _Text:
-    """Any text; what it may be is decided where it is used."""
-
-    def accept(self, given: Any) -> str | None:
-        """The text; None for anything else."""
-        return given if isinstance(given, str) else None
+    def accept(self, given: Any) -> Any:
+        return given if isinstance(given, self._kind) else None
 
     def messages(self, given: object) -> list[str]:
-        """Why it is refused."""
-        return [wrong_type("string", given)]
+        return [wrong_type(self._word, given)]
 
 
 _MONEY, _NAME = _Amount(), _Name()
 _CHARGE: dict[str, RequestField] = {
-    "usage": _Usage(),
+    "usage": _Kind("object", Mapping),
     "timestamp": Timestamp(),
     "request_id": _NAME,
     "execution_ms": WholeNumber(0, MOST_MILLISECONDS),
-    "currency": _Text(),
+    "currency": _Kind("string", str),
     "paid": _Payment(),
 }
 _CHARGE_NEEDS = ("usage", "timestamp", "request_id")
@@ -208,7 +189,6 @@ def read_refund(body: bytes) -> dict[str, Any]:
 
 
 def _at_usage(error: QuoteError) -> QuoteError:
-    """The error of a usage as that of the body which holds it."""
     return QuoteError(error.error, [(("usage", *path), words) for path, words in error.problems])
 
 
@@ -227,24 +207,22 @@ class _Booking:
         account: str | None,
         book: Callable[[bytes, str], Awaitable[BookedCharge | BookedRefund]],
     ) -> Response:
-        """The answer of a booking, or of what refused it."""
         if account is None:
             raise HTTPException(401, "Authentication failed", {"WWW-Authenticate": "Bearer"})
-        body = await read_json_body(request, dict(request.scope["headers"]), self.most_body_bytes, self.long_work)
-        encodings = request.headers.get("accept-encoding", "")
+        body = await read_json_body(request, self.most_body_bytes, self.long_work)
         try:
             booked = await book(body, account)
         except QuoteError as error:
-            return _json(error.to_json(), encodings, 400)
+            return _json(error.to_json(), 400)
         except InstantError as error:
-            return _json(QuoteError(INVALID, [(("timestamp",), str(error))]).to_json(), encodings, 400)
+            return _json(QuoteError(INVALID, [(("timestamp",), str(error))]).to_json(), 400)
         except LedgerConflictError as error:
             return error_object(409, str(error))
         except RefundError as error:
             if error.field == "request_id":
                 return error_object(404, f"Not found: {error.messages[0]}")
             problems = [((error.field,), words) for words in error.messages]
-            return _json(QuoteError(INVALID, problems).to_json(), encodings, 400)
+            return _json(QuoteError(INVALID, problems).to_json(), 400)
         except LedgerUnavailableError:  # its reason may name machines of the host, and is not passed on
             words = "The ledger is not available now. Send the same again later: it is booked once"
             raise HTTPException(503, words, {"Retry-After": "1"}) from None
@@ -254,13 +232,12 @@ class _Booking:
             return error_object(400, str(error))
         content = json.dumps(booked.to_dict(), ensure_ascii=False, separators=(",", ":"))
         ignored = booked.ignored if isinstance(booked, BookedCharge) else ()
-        return _json(content.encode(), encodings, ignored=ignored)
+        return _json(content.encode(), ignored=ignored)
 
     async def _read(self, request: Request, body: bytes, read: Callable[[bytes], dict[str, Any]]) -> dict[str, Any]:
         return read(body) if len(body) <= LONG_BODY else await self.long_work.result_of(request, partial(read, body))
 
     async def charge(self, request: Request, body: bytes, account: str) -> BookedCharge:
-        """Rate and book."""
         card = self.live.now().card
         found = await self._read(request, body, partial(read_charge, card=card))
         try:
@@ -273,7 +250,6 @@ class _Booking:
             raise QuoteError(INVALID, [((field,), str(error))]) from None
 
     async def refund(self, request: Request, body: bytes, account: str) -> BookedRefund:
-        """Pay back."""
         request_id, found = request.path_params["request_id"], await self._read(request, body, read_refund)
         if _NAME.accept(request_id) is None:
             raise RefundError("request_id", f"no charge '{echo(request_id)}' of this account")
@@ -281,46 +257,19 @@ class _Booking:
         return await refund_async(self.ledger, account=account, request_id=request_id, refund_id=name, **found)
 
 
-def _json(content: bytes, encodings: str, status: int = 200, ignored: Sequence[str] = ()) -> Response:
-    body, encoding = encode(content, encodings)
-    headers = {"x-service-version": SERVICE_VERSION, "vary": "Accept-Encoding"}
-    headers |= {name.decode(): value.decode() for name, value in ignored_fields(ignored)}
-    return Response(body, status, headers | ({"content-encoding": encoding} if encoding else {}), JSON)
+def _json(content: bytes, status: int = 200, ignored: Sequence[str] = ()) -> Response:
+    headers = {name.decode(): value.decode() for name, value in ignored_fields(ignored)}
+    return Response(content, status, {"x-service-version": SERVICE_VERSION, **headers}, JSON)
 
 
-def _no_default(schema: dict[str, Any]) -> None:
-    """A field that may be missing, and is never null."""
-    schema.pop("default", None)
+class BookedEntry(LedgerRow[ExactText]):
+    """A row of the ledger, as the usage history shows it, with its numbers as text."""
 
-
-_MoneyText = Annotated[str, Field(description="Exact, with all its digits")]
+    inference_details: EntryDetails
 
 
 class _Booked(BaseModel):
     model_config = ConfigDict(extra="forbid")
-
-
-class BookedDetails(_Booked):
-    """The request that a row belongs to."""
-
-    requestId: str  # noqa: N815 - the API's spelling
-    inferenceExecutionTime: int = Field(0, description="Milliseconds", json_schema_extra=_no_default)  # noqa: N815
-    promptTokens: int = Field(0, json_schema_extra=_no_default)  # noqa: N815
-    completionTokens: int = Field(0, json_schema_extra=_no_default)  # noqa: N815
-
-
-class BookedEntry(_Booked):
-    """A row of the ledger, as the usage history shows it, with its numbers as text."""
-
-    timestamp: str = Field(json_schema_extra={"format": "date-time"})
-    sku: str
-    pricePerUnitUsd: str = Field("", description="Of rows in USD or of a balance", json_schema_extra=_no_default)  # noqa: N815
-    pricePerUnit: str = Field("", description="Of rows in another currency", json_schema_extra=_no_default)  # noqa: N815
-    unit: _MoneyText
-    amount: str = Field(description="Negative for what is charged, positive for what is paid back")
-    currency: str
-    notes: str
-    inferenceDetails: BookedDetails  # noqa: N815
 
 
 class ChargeAnswer(_Booked):
@@ -359,7 +308,6 @@ _REFUND_EXAMPLE = {
 def _described(
     name: str, summary: str, answer: type[BaseModel], example: dict[str, Any], path: str = ""
 ) -> dict[str, Any]:
-    """What OpenAPI says of an endpoint."""
     used = {"model": ErrorObject, "description": "The id was used before, for other content; nothing was booked"}
     headers = {} if path else headers_of(IGNORED)
     answers = {200: {"model": answer, "description": "It is booked, now or before", "headers": headers}, 409: used}

@@ -9,8 +9,9 @@ from typing import Any
 
 from prometheus_client import Gauge, Histogram
 
+from ratecard.base.threads import Threads
 from ratecard.ledger import LedgerError, LedgerUnavailableError
-from ratecard.ledger.database import Need, Threads
+from ratecard.ledger.database import Need
 from ratecard.ledger.store import Ledger
 
 LEDGER_SECONDS = Histogram(

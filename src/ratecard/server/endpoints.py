@@ -40,7 +40,7 @@ from ratecard.server.describe import (
     usage_description,
     video_quote_description,
 )
-from ratecard.server.http import JSON, Headers, best_encoding, encode, ignored_fields, read_json_body
+from ratecard.server.http import INVALID_QUERY, JSON, ignored_fields, read_json_body
 from ratecard.server.long_work import LONG_BODY, LongWork, Result
 from ratecard.server.readiness import DRAINING
 from ratecard.server.revision import SERVICE_VERSION
@@ -69,7 +69,6 @@ class Service:
         return [Security(Bearer(self.check))] if self.check else []
 
 
-INVALID_QUERY = "Invalid query parameters"
 _BOOLEAN = Choice(("true", "false"))
 
 
@@ -91,27 +90,18 @@ class _Answer(Response):
 
 
 def table_answer(
-    served: Served, asked: Headers, body: bytes, status: int = 200, model: str = "", ignored: Sequence[str] = ()
+    served: Served, body: bytes, status: int = 200, model: str = "", ignored: Sequence[str] = ()
 ) -> Response:
-    """JSON in the encoding that the client prefers, with the service, the tables' digest and a model's retirement.
+    """JSON, with the service, the tables' digest and a model's retirement.
 
     `ignored` are fields without effect that the body does not list.
     """
-    headers = [*served.headers]
-    if ignored:
-        headers += ignored_fields(ignored)
-    if model in served.notices:
-        headers += served.notices[model]
-    encoding = ""
-    if b"accept-encoding" in asked:
-        body, encoding = encode(body, asked[b"accept-encoding"].decode("latin-1"))
-    return encoded_answer(body, encoding, headers, status)
+    headers = [*served.headers, *ignored_fields(ignored), *served.notices.get(model, ())]
+    return _Answer(body, status, [*headers, (b"content-length", b"%d" % len(body))])
 
 
-def encoded_answer(body: bytes, encoding: str, headers: Sequence[tuple[bytes, bytes]], status: int = 200) -> Response:
-    """An answer with an encoded body and the headers that say so."""
-    own = [(b"content-encoding", encoding.encode()), (b"vary", b"Accept-Encoding")] if encoding else []
-    return _Answer(body, status, [*headers, *own, (b"content-length", b"%d" % len(body))])
+# Characters of an `Accept` that are read: to take more ranges apart would cost more than the figures.
+_MOST_ACCEPT = 1024
 
 
 def metrics_routes(routes: APIRouter, service: Service) -> None:
@@ -123,7 +113,7 @@ def metrics_routes(routes: APIRouter, service: Service) -> None:
         if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
             registry = CollectorRegistry()
             MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        encode, media_type = choose_encoder(request.headers.get("accept", ""))
+        encode, media_type = choose_encoder(request.headers.get("accept", "")[:_MOST_ACCEPT])
         return Response(encode(registry), headers={"Content-Type": media_type})
 
 
@@ -161,7 +151,7 @@ def health_routes(routes: APIRouter, service: Service) -> None:
             versions=served.versions,
         )
         body = json.dumps(health.model_dump(mode="json"), ensure_ascii=False).encode()
-        return table_answer(served, dict(request.scope["headers"]), body)
+        return table_answer(served, body)
 
 
 def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
@@ -182,29 +172,28 @@ def model_routes(routes: APIRouter, service: Service) -> None:
 
     @routes.get(dependencies=guards, tags=["Models"], **models_description(guarded))
     async def models(request: Request) -> Response:
-        served, asked = service.live.now(), dict(request.scope["headers"])
+        served = service.live.now()
         try:
             type_, day = listing_asked(request, served)
         except QuoteError as error:
-            return table_answer(served, asked, error.to_json(), 400)
-        encoding = best_encoding(request.headers.get("accept-encoding", ""))
-        body = served.kept_models(type_, day, encoding)
+            return table_answer(served, error.to_json(), 400)
+        body = served.kept_models(type_, day)
         if body is None:
-            body = await service.long_work.result_of(request, partial(served.models, type_, day, encoding))
-        return encoded_answer(body, encoding, served.headers)
+            body = await service.long_work.result_of(request, partial(served.models, type_, day))
+        return table_answer(served, body)
 
     @routes.get(dependencies=guards, tags=["Models"], **model_description(service.live.served, guarded))
     async def model(request: Request) -> Response:
-        served, asked, name = service.live.now(), dict(request.scope["headers"]), request.path_params["id"]
+        served, name = service.live.now(), request.path_params["id"]
         about = served.model_of({"model": name})
         try:
             _, day = listing_asked(request, served, names=("at",))
         except QuoteError as error:
-            return table_answer(served, asked, error.to_json(), 400, about)
+            return table_answer(served, error.to_json(), 400, about)
         try:
-            return table_answer(served, asked, served.model(name, day), model=about)
+            return table_answer(served, served.model(name, day), model=about)
         except QuoteError as error:
-            return table_answer(served, asked, error.to_json(), 404, about)
+            return table_answer(served, error.to_json(), 404, about)
 
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -269,8 +258,7 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
     served, guarded, guards = service.live.served, service.check is not None, service.guards
 
     async def answered(request: Request, price: _Price, sources: Sources | None = None) -> Response:
-        asked = dict(request.scope["headers"])
-        body = await read_json_body(request, asked, service.most_body_bytes, service.long_work)
+        body = await read_json_body(request, service.most_body_bytes, service.long_work)
         served = service.live.now()
 
         async def result_of(work: Callable[[], Result]) -> Result:
@@ -281,16 +269,16 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
                 explain = bool(request.scope["query_string"]) and explain_asked(request)
                 quote = price(served.book, fields, source)
             except QuoteError as error:
-                return table_answer(served, asked, error.to_json(), 400, served.model_of(fields))
+                return table_answer(served, error.to_json(), 400, served.model_of(fields))
             if explain:
-                return table_answer(served, asked, explained(quote), model=quote.model)
-            return table_answer(served, asked, quote.to_json(), model=quote.model, ignored=quote.ignored)
+                return table_answer(served, explained(quote), model=quote.model)
+            return table_answer(served, quote.to_json(), model=quote.model, ignored=quote.ignored)
 
         try:
             fields = await result_of(partial(read_body, body))
             source = await sources.of(request, served.book, fields) if sources else None
         except QuoteError as error:
-            return table_answer(served, asked, error.to_json(), 400)
+            return table_answer(served, error.to_json(), 400)
         return await result_of(partial(answer, fields, source))
 
     @routes.post(dependencies=guards, tags=["Quotes"], **video_quote_description(served, guarded))

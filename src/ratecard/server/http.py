@@ -2,23 +2,25 @@
 
 import json
 import re
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from functools import partial
 from urllib.parse import quote
 
 import brotli  # type: ignore[import-untyped]
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipResponder, IdentityResponder
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import Message
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ratecard.server.content_encoding import decoder, too_long
 from ratecard.server.long_work import LONG_BODY, LongWork
 from ratecard.server.revision import SERVICE_VERSION
 
 JSON = "application/json"
+INVALID_QUERY = "Invalid query parameters"
 
 
 def error_object(status: int, error: str, headers: Mapping[str, str] | None = None) -> Response:
@@ -31,6 +33,8 @@ def error_object(status: int, error: str, headers: Mapping[str, str] | None = No
     return Response(body, status, {**(headers or {}), "x-service-version": SERVICE_VERSION}, JSON)
 
 
+# Bytes of an answer below which it is not compressed, and from which on that is done in a thread.
+_SHORT, _IN_A_THREAD = 500, 2**17
 # More of them have no use, and would cost more than the answer.
 _MOST_RANGES, _MOST_PARAMETERS = 50, 10
 _QUALITY = re.compile(r"0(\.[0-9]{0,3})?|1(\.0{0,3})?")
@@ -64,40 +68,27 @@ def preferred(header: str, offered: Iterable[str]) -> str | None:
     return best
 
 
-# Smaller bodies are compressed with the least effort and memory.
-_SMALL = 1_000
-# Bits of the window of zlib: 16 asks for the header of gzip.
-_GZIP, _LEAST_WINDOW = 16, 9
+class _BrotliResponder(IdentityResponder):
+    """Compresses an answer by brotli, as Starlette's other responder does by gzip: a long one in a thread."""
+
+    content_encoding = "br"
+
+    async def apply_compression(self, body: bytes, *, more_body: bool) -> bytes:
+        compress = partial(brotli.compress, body, quality=5)
+        return bytes(compress() if len(body) < _IN_A_THREAD else await run_in_threadpool(compress))
 
 
-def _gzip(body: bytes) -> bytes:
-    effort = (6, zlib.DEFLATED, _GZIP + 15, 8) if len(body) > _SMALL else (1, zlib.DEFLATED, _GZIP + _LEAST_WINDOW, 1)
-    packer = zlib.compressobj(*effort)
-    return packer.compress(body) + packer.flush()
+_RESPONDERS: dict[str, Callable[[ASGIApp, int], ASGIApp]] = {
+    "gzip": partial(GZipResponder, compresslevel=6, thread_minimum_size=_IN_A_THREAD),
+    "br": _BrotliResponder,
+}
 
 
-def _brotli(body: bytes) -> bytes:
-    packed: bytes = brotli.compress(body, quality=5 if len(body) > _SMALL else 1)
-    return packed
-
-
-_ENCODINGS: dict[str, Callable[[bytes], bytes]] = {"gzip": _gzip, "br": _brotli}
-
-
-def best_encoding(accepted: str) -> str:
-    """The encoding that an `Accept-Encoding` header prefers, gzip or br; empty for neither."""
-    return preferred(accepted, _ENCODINGS) or ""
-
-
-def encode_as(body: bytes, encoding: str) -> bytes:
-    """A body in an encoding; unchanged for an empty one."""
-    return _ENCODINGS[encoding](body) if encoding else body
-
-
-def encode(body: bytes, accepted: str) -> tuple[bytes, str]:
-    """A body in the encoding that an `Accept-Encoding` header prefers, and the encoding; both as in `best_encoding`."""
-    encoding = best_encoding(accepted)
-    return encode_as(body, encoding), encoding
+async def answer_encoded(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Let `app` answer in the encoding that the client prefers, gzip or br; a short answer as it is."""
+    accepted = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"accept-encoding"), "")
+    encoding = preferred(accepted, _RESPONDERS) if accepted else None
+    await (_RESPONDERS[encoding](app, _SHORT) if encoding else app)(scope, receive, send)
 
 
 # The most bytes of a list of names in a header.
@@ -124,7 +115,6 @@ def ignored_fields(names: Iterable[str]) -> list[tuple[bytes, bytes]]:
 
 
 _AND_SO_ON = ", ..."
-Headers = Mapping[bytes, bytes]
 _JSON = JSON.encode()
 # A length with more digits is too long for any limit, and is not parsed.
 _DIGITS = 18
@@ -135,24 +125,27 @@ _MOST_ON_THE_WAY = 2**26
 _on_the_way = 0
 
 
-async def read_json_body(request: Request, headers: Headers, most: int, long_work: LongWork) -> bytes:
+async def read_json_body(request: Request, most: int, long_work: LongWork) -> bytes:
     """The bytes of a JSON body. Raises `HTTPException`: 415 for another type, 413 for more than `most` bytes.
 
     An encoded body is decoded by `long_work`, and is longer than `most` by what comes out (see `content_encoding`).
     What the client sends is counted too, so that neither a wrong Content-Length nor a chunked body exceeds the limit.
     Where too many long bodies are on their way, 503.
     """
+    headers = dict(request.scope["headers"])
     kind = headers.get(b"content-type", _JSON)
     if kind != _JSON and kind.partition(b";")[0].strip().lower() != _JSON:
         raise HTTPException(415, f"The body must be JSON. Send the header Content-Type: {JSON}")
-    if b"content-encoding" in headers:
-        decode = decoder(headers[b"content-encoding"].decode("latin-1"), most)
-        plain = {name: value for name, value in headers.items() if name != b"content-encoding"}
-        encoded = await read_json_body(request, plain, most, long_work)
-        return await long_work.result_of(request, partial(decode, encoded))
+    coding = headers.get(b"content-encoding")
+    decode = None if coding is None else decoder(coding.decode("latin-1"), most)
     length = headers.get(b"content-length", b"0")
     if length.isdigit() and (len(length) > _DIGITS or int(length) > most):
         raise _too_long(most)
+    body = await _read_body(request, most)
+    return body if decode is None else await long_work.result_of(request, partial(decode, body))
+
+
+async def _read_body(request: Request, most: int) -> bytes:
     message = await request.receive()
     if message["type"] == "http.request" and not message.get("more_body"):  # most bodies are short
         body = bytes(message.get("body", b""))

@@ -15,7 +15,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.messages import NotOffered
 from ratecard.base.money import plain_text
-from ratecard.methods import METHODS
+from ratecard.methods import method_of
 from ratecard.price_book import PriceBook, deprecation_of
 from ratecard.server.answers import (
     ListedCharge,
@@ -103,7 +103,6 @@ def _listed(prices: PriceBook, model: PricedModel, now: date) -> ListedModel:
 
 
 def _version(tables: Tables, model: PricedModel) -> Iterator[tuple[str, Any]]:
-    """What a model accepts, and what that costs, in one version."""
     version = model.version
     model.prove(model.table, version)
     yield "constraints", dict(_constraints(version, tables.meters))
@@ -139,20 +138,21 @@ def _constraints(version: Version, meters: Meters) -> Iterator[tuple[str, Any]]:
     elif isinstance(version, MeteredVersion):
         words: dict[str, dict[str, None]] = {}
         for charge in version.charges:
-            method = METHODS[charge.method]
-            for name in method.choices:
-                words.setdefault(name, {}).update(dict.fromkeys(method.words_of(charge, name)))
+            method = method_of(charge)
+            for name in method.CHOICES:
+                words.setdefault(name, {}).update(dict.fromkeys(method.words_of(name)))
         yield from ((name, tuple(values)) for name, values in words.items() if values)
         named = {name: meters.condition[name] for name in version.conditions}
         for name, each in named.items():
             yield name, tuple(dict.fromkeys(each.spellings(version.conditions[name]).values()))
-        if named:
-            yield "defaults", {name: each.default for name, each in named.items()}
+        if named or version.defaults:
+            stated = {name: condition.default for name, condition in named.items() if condition.default}
+            yield "defaults", {**version.default_values, **stated}
 
 
 def _charge(charge: Charge, tables: Tables) -> ListedCharge:
     unit = tables.units[charge.unit]
-    every = tables.meters.by_name[unit.counts].every_usage if METHODS[charge.method].beside else None
+    every = tables.meters.by_name[unit.counts].every_usage if method_of(charge).BESIDE else None
     return ListedCharge(
         charge=charge.charge,
         method=charge.method,

@@ -18,8 +18,8 @@ from ratecard.requests.service_parameters import SEARCHES
 from ratecard.server.answers import EstimatedCost, json_of
 from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateRequest, UsageList
 from ratecard.server.describe import estimate_description, rate_description
-from ratecard.server.endpoints import INVALID_QUERY, Service, table_answer
-from ratecard.server.http import read_json_body
+from ratecard.server.endpoints import Service, table_answer
+from ratecard.server.http import INVALID_QUERY, read_json_body
 from ratecard.server.long_work import LONG_BODY, LONG_LIST
 from ratecard.server.route import UNREAD
 from ratecard.server.tables import Served
@@ -35,17 +35,16 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
     described, guards = (service.live.served, service.check is not None), service.guards
 
     async def answered(request: Request, price: _Priced) -> Response:
-        asked = dict(request.scope["headers"])
-        body = await read_json_body(request, asked, service.most_body_bytes, service.long_work)
+        body = await read_json_body(request, service.most_body_bytes, service.long_work)
         served = service.live.now()
         try:
             if request.scope["query_string"]:
                 refuse_query(request)
         except QuoteError as error:
-            return table_answer(served, asked, error.to_json(), 400)
+            return table_answer(served, error.to_json(), 400)
 
         def answer(given: dict[str, Any] | bytes) -> Response:
-            return table_answer(served, asked, *_answer(price, served, given))
+            return table_answer(served, *_answer(price, served, given))
 
         if (fields := _short(body)) is not None:
             return answer(fields)
@@ -81,7 +80,6 @@ def _short(body: bytes) -> dict[str, Any] | bytes | None:
 
 @few_suggestions()
 def _answer(price: _Priced, served: Served, given: dict[str, Any] | bytes) -> tuple[bytes, int, str]:
-    """The answer to a body, its status, and the model that it is about."""
     fields: dict[str, Any] = {}
     try:
         fields = read_body(given)
@@ -92,7 +90,6 @@ def _answer(price: _Priced, served: Served, given: dict[str, Any] | bytes) -> tu
 
 
 def _rated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
-    """The answer to a usage, and its model; or to a list of usages."""
     if "usages" not in fields:
         quote = served.book.rate(fields)
         return _ENCODE(quote.to_dict()).encode(), quote.model

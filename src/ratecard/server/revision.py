@@ -58,7 +58,6 @@ def _times(root: Path) -> Iterator[int]:
 
 
 def _checked_days(root: Path) -> Iterator[datetime]:
-    """The days on which the prices of the tables were checked, in no order."""
     yield datetime.min.replace(tzinfo=UTC)
     for path in (root / "pricing_tables").rglob("*.yaml"):
         for year, month, day in _CHECKED.findall(path.read_bytes()):

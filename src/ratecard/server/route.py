@@ -18,7 +18,7 @@ from starlette.websockets import WebSocketClose
 
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.messages import echo
-from ratecard.server.http import error_object
+from ratecard.server.http import answer_encoded, error_object
 from ratecard.server.metrics import REQUEST_SECONDS
 from ratecard.server.revision import SERVICE_VERSION
 
@@ -73,10 +73,10 @@ class Route(APIRoute):
         """Answer HEAD as GET; other methods that the route does not have by those that it has."""
         methods, method = self.methods or set(), scope["method"]
         if method in methods:
-            await super().handle(scope, receive, send)
+            await answer_encoded(super().handle, scope, receive, send)
             return
-        if method == "HEAD" and "GET" in methods:
-            await super().handle({**scope, "method": "GET"}, receive, send)  # servers send no body after HEAD
+        if method == "HEAD" and "GET" in methods:  # servers send no body after it
+            await answer_encoded(super().handle, {**scope, "method": "GET"}, receive, send)
             return
         started = perf_counter()
         allowed = sorted({*methods, *({"HEAD"} if "GET" in methods else ())})

@@ -28,7 +28,7 @@ from ratecard.card import RateCard
 from ratecard.changes.guard import Rules, refusals
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.server.answers import ModelList, json_of
-from ratecard.server.http import JSON, encode_as
+from ratecard.server.http import JSON
 from ratecard.server.last_sound import Contents, LastSound, StateError
 from ratecard.server.metrics import TABLES_INFO, TABLES_REFUSED, TABLES_STAND_REFUSED, TABLES_TAKEN
 from ratecard.server.models import listed_model, listed_models, price_change
@@ -36,8 +36,8 @@ from ratecard.server.revision import SERVICE_VERSION
 from ratecard.tables.card import AnyModel
 
 _SECOND = 10**9
-# The type of the models, the boundaries of the card until then, the encoding.
-_Listing = tuple[str | None, int, str]
+# The type of the models, and the boundaries of the card until then.
+_Listing = tuple[str | None, int]
 # An answer has hundreds of kilobytes.
 _MOST_LISTINGS = 64
 
@@ -90,25 +90,24 @@ class Served:
         deprecation = self.book.deprecation(model.model)
         return (deprecation.headers if deprecation else {}) | price_change(model, self.book.instant)
 
-    def models(self, type_: str | None, day: date | None, encoding: str) -> bytes:
-        """The answer of `GET /models` for a type and a day, in an encoding; made once for all days with the same."""
-        listing = self._listing(type_, day, encoding)
+    def models(self, type_: str | None, day: date | None) -> bytes:
+        """The answer of `GET /models` for a type and a day; made once for all days with the same."""
+        listing = self._listing(type_, day)
         if listing not in self._models:
             prices = self.book if day in (None, self.book.day) else self.card.at(day)
-            answer = json_of(ModelList(data=listed_models(prices, self.book.instant, type_)))
-            self._models[listing] = encode_as(answer, encoding)
+            self._models[listing] = json_of(ModelList(data=listed_models(prices, self.book.instant, type_)))
             while len(self._models) > _MOST_LISTINGS:
                 del self._models[next(iter(self._models))]
         return self._models[listing]
 
-    def kept_models(self, type_: str | None, day: date | None, encoding: str) -> bytes | None:
+    def kept_models(self, type_: str | None, day: date | None) -> bytes | None:
         """What `models` returns, if it is made already."""
-        return self._models.get(self._listing(type_, day, encoding))
+        return self._models.get(self._listing(type_, day))
 
-    def _listing(self, type_: str | None, day: date | None, encoding: str) -> _Listing:
+    def _listing(self, type_: str | None, day: date | None) -> _Listing:
         """What decides an answer: no listed price changes between two boundaries of the card."""
         moment = self.book.instant if day in (None, self.book.day) else utc(day)
-        return type_, bisect_right(self._boundaries, moment), encoding
+        return type_, bisect_right(self._boundaries, moment)
 
     @cached_property
     def _boundaries(self) -> tuple[datetime, ...]:

@@ -2,13 +2,12 @@
 
 import hashlib
 import hmac
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from fastapi import APIRouter, Depends
 from itsdangerous import BadData, URLSafeSerializer
@@ -18,8 +17,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ratecard.base.errors import RateCardError
-from ratecard.base.messages import Path, allowed_values, echo, error_tree, wrong_type
+from ratecard.base.errors import QuoteError
+from ratecard.base.messages import Path, allowed_values, echo, wrong_type
 from ratecard.base.money import READING
 from ratecard.ledger import LedgerUnavailableError, ledger_csv, ledger_json
 from ratecard.ledger.store import Ledger
@@ -30,7 +29,7 @@ from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber
 from ratecard.server.answers import ExactNumber, may_be_absent
 from ratecard.server.describe import errors
-from ratecard.server.http import JSON, encode, preferred
+from ratecard.server.http import INVALID_QUERY, JSON, preferred
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import new_router, operation_id
 from ratecard.server.tables import LiveRateCard
@@ -47,15 +46,13 @@ class Timestamp:
     """An instant in ISO 8601 with a time zone."""
 
     def accept(self, given: Any) -> datetime | None:
-        """The instant; None for anything else, the 31st of June included."""
         try:
             written = isinstance(given, str) and _TIMESTAMP.fullmatch(given)
             return datetime.fromisoformat(given) if written else None
-        except ValueError:
+        except ValueError:  # the 31st of June
             return None
 
     def messages(self, given: Any) -> list[str]:
-        """Why it is refused."""
         if not isinstance(given, str):
             return [wrong_type("string", given)]
         return ["Invalid datetime. Expected ISO 8601 with at most 6 decimal places, like 2026-10-01T00:00:00Z"]
@@ -68,11 +65,9 @@ class Currency:
         self._stated = stated
 
     def accept(self, given: Any) -> str | None:
-        """The currency; None for one that a row cannot have."""
         return None if unknown_currency(given, *self._stated) else str(given)
 
     def messages(self, given: Any) -> list[str]:
-        """Why it is refused."""
         expected = f"{allowed_values(currencies(*self._stated))} | another ISO 4217 code"
         return [f"Invalid enum value. Expected {expected}, received '{echo(given)}'"]
 
@@ -84,32 +79,15 @@ class WholeNumberText:
         self._number = WholeNumber(least, greatest)
 
     def accept(self, given: Any) -> int | None:
-        """The number; None where it is refused."""
         return self._number.accept(_number(given))
 
     def messages(self, given: Any) -> list[str]:
-        """Why it is refused."""
         number = _number(given)
         return ["Expected number, received nan"] if number.is_nan() else self._number.messages(number)
 
 
 def _number(given: str) -> Decimal:
     return READING.create_decimal(given if _NUMBER.fullmatch(given) else "NaN")
-
-
-_ERROR = "Invalid query parameters"
-
-
-class RefusedError(RateCardError):
-    """Query parameters that are answered with 400."""
-
-    def __init__(self, problems: Sequence[tuple[Path, str]]) -> None:
-        super().__init__(_ERROR, problems)
-        self.problems = tuple(problems)
-
-    def body(self) -> dict[str, Any]:
-        """The error object: a sentence, and the tree of errors."""
-        return {"error": _ERROR, "details": error_tree(self.problems)}
 
 
 PATH = "/billing/usage-history"
@@ -130,7 +108,7 @@ class _Query:
 
 
 def read_query(pairs: Iterable[tuple[str, str]], dated: Sequence[Limits] = ()) -> _Query:
-    """Check the parameters of a query string. Raises `RefusedError` with everything that is wrong.
+    """Check the parameters of a query string. Raises `QuoteError` with everything that is wrong.
 
     The limits say, newest first, what balances are and were worth, and what parameters were called at the endpoint
     before this one; by default the shipped ones do.
@@ -160,7 +138,7 @@ def read_query(pairs: Iterable[tuple[str, str]], dated: Sequence[Limits] = ()) -
     if start and end and end <= start:
         problems.append((("endTimestamp",), "Must be later than startTimestamp"))
     if problems:
-        raise RefusedError(problems)
+        raise QuoteError(INVALID_QUERY, problems)
     cursor = given["cursor"][0] if "cursor" in given else None
     return _Query(cursor, start, end, values.get("currency"), values.get("pageSize"))
 
@@ -199,17 +177,17 @@ class Cursors:
         return self._serializer(account).dumps(astuple(walk))
 
     def read(self, account: str, cursor: str) -> Walk:
-        """The walk of a cursor. Raises `RefusedError` for anything but a cursor of this account."""
+        """The walk of a cursor. Raises `QuoteError` for anything but a cursor of this account."""
         serializer = self._serializer(account)
         payload = cursor.rpartition(".")[0].encode(errors="replace")
         # Compared as a whole: base64 has several spellings of one signature, and only one of them was issued.
         expected = serializer.make_signer(serializer.salt).sign(payload)
         if not hmac.compare_digest(expected, cursor.encode(errors="replace")):
-            raise RefusedError([(("cursor",), _INVALID)])
+            raise QuoteError(INVALID_QUERY, [(("cursor",), _INVALID)])
         try:
             return Walk(*serializer.load_payload(payload))
         except (BadData, TypeError):  # signed with this secret, by a release with another kind of walk
-            raise RefusedError([(("cursor",), _INVALID)]) from None
+            raise QuoteError(INVALID_QUERY, [(("cursor",), _INVALID)]) from None
 
     def _serializer(self, account: str) -> URLSafeSerializer:
         # The account is part of the salt: it is in no cursor, and the cursor of another account has a wrong signature.
@@ -220,10 +198,10 @@ class Cursors:
 CSV = "text/csv"
 
 
-def page_answer(media: str, walk: Walk, page: Page, following: str | None, encodings: str) -> Response:
-    """A page, compressed where the client accepts it. The next cursor is in the JSON, or in a header of the CSV."""
+def page_answer(media: str, walk: Walk, page: Page, following: str | None) -> Response:
+    """A page. The next cursor is in the JSON, or in a header of the CSV."""
     headers = {
-        "vary": "Accept, Accept-Encoding",
+        "vary": "Accept",
         "x-service-version": SERVICE_VERSION,
         "x-pagination-limit": str(walk.size),
         "x-pagination-page": str(walk.page),
@@ -239,16 +217,7 @@ def page_answer(media: str, walk: Walk, page: Page, following: str | None, encod
         headers["content-disposition"] = f'attachment; filename="usage-history-{exported}.csv"'
         if following:
             headers["x-next-cursor"] = following
-    body, encoding = encode(content.encode(), encodings)
-    if encoding:
-        headers["content-encoding"] = encoding
-    return Response(body, headers=headers, media_type=media)
-
-
-def refusal_answer(refusal: RefusedError) -> Response:
-    """400, with every error at its parameter."""
-    body = json.dumps(refusal.body(), ensure_ascii=False, separators=(",", ":"))
-    return Response(body, 400, {"x-service-version": SERVICE_VERSION}, JSON)
+    return Response(content, headers=headers, media_type=media)
 
 
 _Count = Annotated[int, Field(ge=0)]
@@ -278,30 +247,38 @@ def _one_price(schema: dict[str, Any]) -> None:
     schema |= {"if": usd, "then": {"not": other}, "else": other}
 
 
-class UsageEntry(_Described):
-    """A row of the ledger. In USD, or paid by a balance, it has `pricePerUnitUsd`; otherwise `pricePerUnit`."""
+_Number = TypeVar("_Number")
+_ABSENT: Any = Decimal(0)
+
+
+class LedgerRow(_Described, Generic[_Number]):
+    """A row of the ledger, with its numbers as numbers or as text."""
 
     model_config = ConfigDict(json_schema_extra=_one_price)
     timestamp: Annotated[str, Field(json_schema_extra=_TIME)] = Field(description="When the entry was created, in UTC")
     sku: str = Field(description="The product that the entry relates to")
-    price_per_unit_usd: ExactNumber = Field(
-        Decimal(0),
+    price_per_unit_usd: _Number = Field(
+        _ABSENT,
         description="Price per unit in USD; of rows in USD, and of those that a balance in units of USD paid",
     )
-    price_per_unit: ExactNumber = Field(
-        Decimal(0), description="Price per unit in `currency`; of rows that are not priced in USD"
+    price_per_unit: _Number = Field(
+        _ABSENT, description="Price per unit in `currency`; of rows that are not priced in USD"
     )
-    unit: ExactNumber = Field(
+    unit: _Number = Field(
         description="Number of units consumed. Where several balances paid, each has a row with the same request and "
         "SKU: all units are in the first, and 0 in the others"
     )
-    amount: ExactNumber = Field(
+    amount: _Number = Field(
         description="What was charged, in units of `currency`, with all its digits: negative; positive where it was "
         "paid back"
     )
     currency: str = Field(description="Currency or balance charged")
     notes: str
     inference_details: EntryDetails | None
+
+
+class UsageEntry(LedgerRow[ExactNumber]):
+    """A row of the ledger. In USD, or paid by a balance, it has `pricePerUnitUsd`; otherwise `pricePerUnit`."""
 
 
 class UsagePage(_Described):
@@ -378,7 +355,7 @@ def usage_history_router(
             walk = cursors.read(account, query.cursor)
             if query.size not in (None, walk.size):
                 words = f"The pages of this cursor have {walk.size} rows. Send the same, or leave it out"
-                raise RefusedError([(("pageSize",), words)])
+                raise QuoteError(INVALID_QUERY, [(("pageSize",), words)])
             return walk
         size = LARGEST_PAGE if query.size is None else query.size
         return ledger.walk(account, start=query.start, end=query.end, currency=query.currency, size=size)
@@ -398,18 +375,16 @@ def usage_history_router(
         media = preferred(",".join(request.headers.getlist("accept")).strip(" ,") or "*/*", [JSON, CSV])
         if media is None:
             raise HTTPException(406, f"Accept {JSON} or {CSV}")
-        asked = request.headers.get("accept-encoding", "")
 
         def page() -> Response:
             walk = walk_of(request, account)
             rows = ledger.page(account, walk)
-            following = cursors.write(account, rows.next) if rows.next else None
-            return page_answer(media, walk, rows, following, asked)
+            return page_answer(media, walk, rows, cursors.write(account, rows.next) if rows.next else None)
 
         try:
             return await ledger.in_thread((), page)
-        except RefusedError as refusal:
-            return refusal_answer(refusal)
+        except QuoteError as refusal:
+            return Response(refusal.to_json(), 400, {"x-service-version": SERVICE_VERSION}, JSON)
         except LedgerUnavailableError:  # its reason may name machines of the host, and is not passed on
             raise HTTPException(503, "The usage history is not available now. Try again later") from None
 

@@ -18,7 +18,8 @@ from typing import Any
 from prometheus_client.multiprocess import mark_process_dead
 from uvicorn import Server
 from uvicorn.config import STARTUP_FAILURE
-from uvicorn.supervisors import multiprocess
+from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors.multiprocess import Process
 
 from ratecard.server.readiness import DRAINING
 from ratecard.service.logs import log_config
@@ -30,6 +31,10 @@ _logger = logging.getLogger(__name__)
 _SLOWEST_WORKER = 60
 # Connections that may wait to be accepted, as uvicorn has it.
 _BACKLOG = 2048
+# Bytes of answers that the kernel may hold unsent for a client: by itself it takes megabytes of one that reads nothing.
+_UNSENT = 2**16
+# The part of the grace after which answers that are not taken are broken off.
+_MOST_OF = 3 / 4
 # Ticks of uvicorn in a second.
 _TICKS = 10
 # Seconds in which the last connections must be set up.
@@ -100,6 +105,8 @@ def _sockets(host: str, port: int) -> list[socket.socket]:
             opened = socket.socket(family, socket.SOCK_STREAM)
             found.append(opened)
             opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if hasattr(socket, "TCP_NOTSENT_LOWAT"):  # each accepted connection inherits it
+                opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
             if family == socket.AF_INET6:
                 opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             # A free port that was chosen for the first address is that of the others too.
@@ -166,7 +173,14 @@ class DrainingServer(Server):
         if self._drains and self.config.settings.drain:
             await self._drain(self.config.settings.drain)
         await self._accept_the_last(sockets or [])
+        # Just before its grace ends: uvicorn would cancel each such request, and log a traceback for it.
+        asyncio.get_running_loop().call_later(_MOST_OF * self.config.settings.grace, self._break_off_untaken)
         await super().shutdown(sockets)
+
+    def _break_off_untaken(self) -> None:
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, Connection) and connection.untaken:
+                connection.break_off()
 
     async def _drain(self, seconds: int) -> None:
         _logger.info("Draining for %d s: not ready, and each connection is closed after its answer", seconds)
@@ -200,7 +214,7 @@ class DrainingServer(Server):
         return Connection(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
 
 
-class Worker(multiprocess.Process):
+class Worker(Process):
     """A worker process whose server drains."""
 
     config: ServiceConfig
@@ -229,12 +243,49 @@ class Worker(multiprocess.Process):
             mark_process_dead(self.pid)  # type: ignore[no-untyped-call]
 
 
-# The supervisor makes its workers by this name.
-multiprocess.Process = Worker  # type: ignore[misc]
-
-
-class Supervisor(multiprocess.Multiprocess):
+class Supervisor(Multiprocess):
     """The parent of the workers, which share its sockets."""
+
+    def _begin(self) -> Worker:
+        worker = Worker(self.config, self.sockets)
+        worker.start()
+        return worker
+
+    def init_processes(self) -> None:
+        """Start the workers."""
+        self.processes += [self._begin() for _ in range(self.processes_num)]
+
+    def handle_ttin(self) -> None:
+        """Start one worker more."""
+        self.processes_num += 1
+        self.processes.append(self._begin())
+
+    def keep_subprocess_alive(self) -> None:
+        """Replace the workers that have ended or hang; end where one cannot start."""
+        for place, worker in enumerate(self.processes):
+            if self.should_exit.is_set():
+                return
+            if worker.is_alive(self.config.timeout_worker_healthcheck):
+                continue
+            worker.kill()
+            worker.join()
+            if worker.exitcode == STARTUP_FAILURE:  # the next one would fail in the same way
+                self.should_exit.set()
+            elif not self.should_exit.is_set():
+                _logger.info("Worker %s has ended, and is replaced", worker.pid)
+                self.processes[place] = self._begin()
+
+    def restart_all(self) -> None:
+        """Replace each worker after its successor is ready."""
+        for place, worker in enumerate(self.processes):
+            successor = self._begin()
+            if not successor.wait_until_ready(self.config.timeout_worker_healthcheck, self.should_exit):
+                successor.kill()
+                successor.join()
+                return
+            worker.terminate()
+            worker.join()
+            self.processes[place] = successor
 
     def terminate_all(self) -> None:
         """End every worker. The last one must find nobody waiting, so the sockets end with the workers."""

@@ -6,8 +6,7 @@ is answered and taken: what waits are bytes, which are small, and the kernel hol
 
 import asyncio
 from asyncio.events import TimerHandle
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from http import HTTPStatus
 from ipaddress import ip_address, ip_network
@@ -24,6 +23,7 @@ from ratecard.server.http import error_object
 from ratecard.server.metrics import REFUSED_REQUESTS
 from ratecard.server.readiness import DRAINING
 from ratecard.service.settings import Settings
+from ratecard.service.turns import LoopTurns
 
 # What is asked even where there are too many connections: else a server under load is restarted for it.
 _PROBES = (b"/livez", b"/readyz")
@@ -35,17 +35,16 @@ _ON_ITS_WAY, _FIRST = 1 / 20, 1
 _LINGER = 2
 # Bytes that are parsed at once outside of bodies: more could hold many requests.
 _PIECE = 512
-# Requests behind others that are begun in one turn of the event loop: other clients come between them, and a turn may
-# accept one new connection only.
-_TURN = 4
+# Pieces that a connection may have parsed before others go on: chunks of a byte each cost far more than their bytes.
+_PIECES = 32
 # The most bytes that wait to be parsed in one process, and above which one connection may be closed for it.
 _MOST_UNPARSED, _LONG_UNPARSED = 2**25, 2**14
 # The most bytes of answers that clients have not taken, in one process.
 _MOST_UNTAKEN = 2**26
 # Nanoseconds after which an answer that is not taken makes room for another connection; an instant after all others.
 _NOT_TAKEN, _NEVER = 10**9, 2**63
-# A query is short, and each header costs something wherever one is looked up.
-_MOST_URL_BYTES, _MOST_HEADERS = 8192, 100
+# A query is short, and each parameter and header costs something wherever one is looked up.
+_MOST_URL_BYTES, _MOST_PARAMETERS, _MOST_HEADERS = 8192, 100, 100
 # An address of IPv6 stands for all that one customer of a network has.
 _IPV6_PREFIX = 64
 
@@ -71,25 +70,6 @@ class _Flow(FlowControl):
         """Read again, unless requests wait."""
         if not self.holds:
             super().resume_reading()
-
-
-_turns = deque[Callable[[], None]]()
-
-
-def _await_turn(loop: asyncio.AbstractEventLoop, begin: Callable[[], None]) -> None:
-    """Begin what waits behind another request, in order; a few in one turn of the event loop."""
-    if not _turns:
-        loop.call_soon(_take_turns, loop)
-    _turns.append(begin)
-
-
-def _take_turns(loop: asyncio.AbstractEventLoop) -> None:
-    try:
-        for _ in range(min(_TURN, len(_turns))):
-            _turns.popleft()()
-    finally:
-        if _turns:
-            loop.call_soon(_take_turns, loop)
 
 
 @lru_cache(maxsize=1)
@@ -145,8 +125,9 @@ class Connection(HttpToolsProtocol):
     """A connection whose requests and answers are limited in bytes and in time."""
 
     config: ServiceConfig
-    # Bytes that wait to be parsed, of all connections.
+    # Bytes that wait to be parsed, of all connections; and which of these goes on next.
     unparsed = 0
+    turns = LoopTurns()
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -156,6 +137,9 @@ class Connection(HttpToolsProtocol):
         self._body = 0
         self._in_head = self._in_body = False
         self._unparsed = b""
+        # Whether it waits for its turn, and for the one in which the request behind another begins.
+        self._waits = self._waits_for_next = False
+        self.turns_had = 0
         # Why a request is refused, once those before it are answered.
         self._refusal: tuple[int, str, str] | None = None
         self._timer: TimerHandle | None = None
@@ -170,6 +154,7 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for the first request."""
         super().connection_made(transport)
+        self.turns.accepted()
         self.flow: _Flow = _Flow(transport)
         self.address = self._client_address()
         crowd = self._crowd()
@@ -205,7 +190,7 @@ class Connection(HttpToolsProtocol):
     @property
     def idle(self) -> bool:
         """Whether everything that was asked is answered."""
-        return (self.cycle is None or self.cycle.response_complete) and not self.requests_wait
+        return not self._answering and not self.requests_wait
 
     @property
     def untaken(self) -> int:
@@ -225,7 +210,13 @@ class Connection(HttpToolsProtocol):
     def break_off(self) -> None:
         """End the connection at once: closed otherwise, it would wait until its answer is taken."""
         REFUSED_REQUESTS.labels("write seconds").inc()
+        if self._running is not None:
+            # Woken by the end, it would write into a closed connection: an error with a traceback in the log for each.
+            self._running.disconnected = True
         self.transport.abort()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Log nothing: the request is answered as if it did not ask for another protocol."""
 
     def close_next(self) -> None:
         """Close the connection after the answer that is due, though other requests wait behind it."""
@@ -249,16 +240,28 @@ class Connection(HttpToolsProtocol):
         """Begin with the request behind, when it is its turn; or wait for the next one."""
         self.idle_since, self.stuck_since = monotonic_ns(), _NEVER
         if self.requests_wait:
-            _await_turn(self.loop, self._next)
+            self._waits_for_next = True
+            self._wait_for_turn()
         elif self._refusal and not self.transport.is_closing():
             self._refuse(*self._refusal)
         else:
             super().on_response_complete()
 
-    def _next(self) -> None:
-        super().on_response_complete()
-        if self.cycle.response_complete:
-            self._parse()
+    def _wait_for_turn(self) -> None:
+        if not self._waits:
+            self._waits = True
+            self.turns.wait(self, self.loop)
+
+    def go_on(self) -> None:
+        """Parse on, and begin the next request, if what was asked before is answered."""
+        self._waits = False
+        self._begin()
+
+    def _begin(self) -> None:
+        if self._waits_for_next:
+            self._waits_for_next = False
+            super().on_response_complete()
+        self._parse()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
@@ -271,7 +274,13 @@ class Connection(HttpToolsProtocol):
         if self._lingering or self._refusal:
             return
         self._unparsed = self._hold(self._unparsed + data)
-        self._parse()
+        self._unset_keepalive_if_required()
+        if Connection.unparsed > _MOST_UNPARSED:  # there is no room to wait
+            self._begin()
+        else:
+            if len(self._unparsed) > _LONG_UNPARSED:
+                self._hold_back(True)
+            self._wait_for_turn()
 
     def _hold(self, unparsed: bytes) -> bytes:
         Connection.unparsed += len(unparsed) - len(self._unparsed)
@@ -279,12 +288,16 @@ class Connection(HttpToolsProtocol):
 
     def _parse(self) -> None:
         """Parse the next request, as far as it has arrived, and limit what has not."""
-        data, at = self._unparsed, 0
+        data, at, pieces = self._unparsed, 0, 0
+        most = _PIECES if Connection.unparsed <= _MOST_UNPARSED else len(data)
         while at < len(data) and not self.transport.is_closing() and not self._lingering and not self._refusal:
-            if self.cycle is not None and not self.cycle.response_complete and not self._in_body:
+            if self._answering and not self._in_body:
+                break
+            if pieces == most:
+                self._wait_for_turn()
                 break
             piece = data[at : at + self._piece()]
-            at += len(piece)
+            at, pieces = at + len(piece), pieces + 1
             began = self._in_head
             super().data_received(piece)
             if began and self._in_head:  # all of it belongs to a header that has not ended
@@ -298,18 +311,26 @@ class Connection(HttpToolsProtocol):
             return
         if self._unparsed and Connection.unparsed > _MOST_UNPARSED and len(self._unparsed) > _LONG_UNPARSED:
             self.close_next()
-        held, self.flow.holds = self.flow.holds, bool(self._unparsed)
-        if self.flow.holds:
-            self.flow.pause_reading()
-        elif held:
-            self.flow.resume_reading()
-        answering = self.cycle is not None and not self.cycle.response_complete
+        self._hold_back(bool(self._unparsed))
         if self._in_body:
             self._wait_for("body")
         else:
-            self._wait_for("" if answering or self.timeout_keep_alive_task else "header")
+            self._wait_for("" if self._answering or self.timeout_keep_alive_task else "header")
         if DRAINING.is_set():
             self.drain()
+
+    @property
+    def _answering(self) -> bool:
+        """Whether a request is not answered yet."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _hold_back(self, holds: bool) -> None:
+        """Read nothing more, or read again."""
+        held, self.flow.holds = self.flow.holds, holds
+        if holds:
+            self.flow.pause_reading()
+        elif held:
+            self.flow.resume_reading()
 
     def _piece(self) -> int:
         """How many bytes may be parsed at once."""
@@ -335,6 +356,8 @@ class Connection(HttpToolsProtocol):
         self._count(len(url))
         if len(self.url) > _MOST_URL_BYTES:
             self._end_with(414, "header bytes", f"The URL is too long: at most {_MOST_URL_BYTES} bytes")
+        if self.url.count(b"&") >= _MOST_PARAMETERS:
+            self._end_with(414, "header bytes", f"There are too many query parameters: at most {_MOST_PARAMETERS}")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Count a header."""

@@ -182,7 +182,6 @@ def _known(given: str, names: Mapping[str, str]) -> str:
 
 
 def _in_file(path: Path) -> dict[str, Any]:
-    """The settings of a file by name."""
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

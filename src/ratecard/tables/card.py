@@ -20,7 +20,7 @@ from ratecard.tables.limits import Limits
 from ratecard.tables.metered import MeteredModel, TextModel
 from ratecard.tables.meters import Meters
 from ratecard.tables.names import Names, matcher_of
-from ratecard.tables.scalars import Frozen, Size, Text
+from ratecard.tables.scalars import Frozen, Id, Size
 from ratecard.tables.units import Unit, Vocabulary
 from ratecard.tables.video import VideoModel
 
@@ -82,7 +82,7 @@ AnyModel = Annotated[VideoModel | TextModel | MeteredModel, Field(discriminator=
 class Family(Frozen):
     """One file of models that are priced alike."""
 
-    family: Text
+    family: Id
     models: tuple[AnyModel, ...]
 
 

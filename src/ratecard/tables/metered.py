@@ -1,15 +1,15 @@
 """Models that are not video and their versions; their charges are of the classes that `methods` registers."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from ratecard.base.money import LINE_PLACES
-from ratecard.tables.conditions import named_conditions
 from ratecard.tables.limits import TierName
-from ratecard.tables.meters import WithoutRate
-from ratecard.tables.rate import MINIMUM_KEY, Charge, ChargeClasses, Conditioned, RateFactor
-from ratecard.tables.scalars import Integer, Positive, Text
+from ratecard.tables.meters import Meters, OfCharge
+from ratecard.tables.rate import MINIMUM_KEY, Charge, ChargeClasses, Conditioned, RateFactor, named_conditions
+from ratecard.tables.scalars import Id, Integer, Positive, Text
 from ratecard.tables.version import Example, Model, Version
 
 # The keys of a rate of tokens that say where its tier begins.
@@ -17,19 +17,13 @@ BEGINS = CONTEXT, ABOVE, FROM = ("context", "above", "from")
 
 
 class Tokens(Conditioned):
-    """Tokens by bucket (see meters.yaml), by the length of the whole prompt, and by conditions.
-
-    A rate names its buckets. It may name conditions, and where its tier begins: `above: 200000`, or `from: 200000`
-    where that number of tokens counts already. `context: extended` is the tier above `context_token_threshold`. A
-    bucket takes its own rate of the chosen tier, else that of the nearest lower tier. For a bucket without either,
-    `without_rate` says, here or in meters.yaml, whether it takes its parent's rate of the chosen tier or is refused.
-    """
+    """Tokens by bucket, as far as the choice of a rate must know them; `TokensByBucket` is the whole method."""
 
     ATTRIBUTES: ClassVar = (*BEGINS, "tokens")
     METERS: ClassVar = ("token",)
     method: Literal["tokens"]
     context_token_threshold: Integer | None = None
-    without_rate: dict[str, WithoutRate] = Field(default_factory=dict)
+    without_rate: dict[str, OfCharge] = Field(default_factory=dict)
     missing_cache_rate: Literal["input"] | None = None
 
 
@@ -47,16 +41,25 @@ class MeteredVersion(Version):
 
     Its total is the sum of its lines and not rounded. The amount of a line is exact; if no decimal holds it, it is
     rounded half-up to `line_places`. A request costs at least the `minimum`, whatever it counts; what searches cost
-    at the rates of another model comes on top.
+    at the rates of another model comes on top. `defaults` are the words of choices that a request may leave out.
+    `not_sold` are combinations of conditions that are refused, though rates and factors hold for each:
+    `{speed: fast, service_tier: batch}`.
     """
 
+    defaults: dict[str, Text] | None = None
     charges: tuple[Annotated[Charge, METERED_CHARGES], ...]
     factors: tuple[RateFactor, ...] = ()
+    not_sold: tuple[dict[str, Id], ...] | None = None
     minimum: Positive | None = None
     minimum_place: str = Field(default="", alias=MINIMUM_KEY, exclude=True)
     rounding: Literal["none"]
     line_places: Integer | None = None
     examples: tuple[UsageExample, ...]
+
+    @property
+    def default_values(self) -> dict[str, str]:
+        """The defaults as a request would state them."""
+        return self.defaults or {}
 
     @property
     def places_of_lines(self) -> int:
@@ -67,6 +70,20 @@ class MeteredVersion(Version):
     def conditions(self) -> dict[str, set[str]]:
         """The conditions that rates and factors name, and of each the values."""
         return named_conditions(self.charges, self.factors)
+
+    def needed(self, meters: Meters) -> dict[str, set[str]]:
+        """Return the conditions without a default that rates or factors name, with values: every usage states them."""
+        declared = ((name, meters.condition.get(name), values) for name, values in self.conditions.items())
+        return {name: values for name, condition, values in declared if condition and condition.default is None}
+
+    def first_values(self, meters: Meters) -> dict[str, str]:
+        """Return the first value of each condition that every usage has to state."""
+        return {name: min(values) for name, values in self.needed(meters).items()}
+
+    def refuses(self, stated: Mapping[str, str], meters: Meters) -> Mapping[str, str] | None:
+        """Return the first of the combinations that are `not_sold` of which a request states all; None without any."""
+        defaults = {name: each.default for name, each in meters.condition.items()}
+        return next((each for each in self.not_sold or () if each.items() <= {**defaults, **stated}.items()), None)
 
     @property
     def tokens(self) -> Tokens | None:
@@ -82,7 +99,7 @@ class TextVersion(MeteredVersion):
     """A version of a text model; `surcharges` names the surcharge model of each search, or whatever it supports."""
 
     context_tokens: Integer | None = None
-    surcharges: dict[str, Text] = Field(default_factory=dict)
+    surcharges: dict[str, Id] = Field(default_factory=dict)
 
 
 class TextModel(Model[TextVersion]):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from ratecard.tables.scalars import Frozen, Integer, Text, Words, gathered
+from ratecard.tables.scalars import Frozen, Id, Integer, Words, gathered
 
 # The meter whose buckets a charge by tokens prices.
 TOKEN = "token"  # noqa: S105 (not a password)
@@ -22,9 +22,9 @@ class Bucket(Frozen):
     `sku` is how SKUs name it; if it is left out, its own name with hyphens.
     """
 
-    bucket: Text
-    sku: Text | None = None
-    dimensions: dict[str, Text]
+    bucket: Id
+    sku: Id | None = None
+    dimensions: dict[str, Id]
 
     @model_validator(mode="before")
     @classmethod
@@ -69,6 +69,8 @@ def own_counts(wholes: Mapping[str, Collection[str]]) -> dict[str, dict[str, int
 
 
 WithoutRate = Literal["parent", "refuse"]
+# What a charge may say of the same; `default`, of a condition, is the price without it.
+OfCharge = Literal["parent", "refuse", "default"]
 
 
 class Meter(Frozen):
@@ -78,7 +80,7 @@ class Meter(Frozen):
     `every_usage` is how many a usage has that does not count it: each is one request. Without it, a usage has to.
     """
 
-    meter: Text
+    meter: Id
     every_usage: Integer | None = None
     dimensions: dict[str, Words] = Field(default_factory=dict)
     without_rate: dict[str, WithoutRate] = Field(default_factory=dict)
@@ -86,12 +88,15 @@ class Meter(Frozen):
 
 
 class UsageCondition(Frozen):
-    """A condition of a request: its values, the default of a request that states none, and other spellings."""
+    """A condition of a request: its values, the default of a request that states none, and other spellings.
 
-    condition: Text
+    One without a default must be stated by every usage of a model that has prices by it.
+    """
+
+    condition: Id
     values: Words
-    default: Text
-    same_as: dict[str, Text] = Field(default_factory=dict)
+    default: Id | None = None
+    same_as: dict[str, Id] = Field(default_factory=dict)
 
     def spellings(self, values: Iterable[str]) -> dict[str, str]:
         """Every spelling of the default and of these values, and what it means; the default first.

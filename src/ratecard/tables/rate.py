@@ -16,7 +16,18 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
 from ratecard.base.money import multiply, plain
-from ratecard.tables.scalars import Frozen, Number, Positive, PositiveQuantity, Quantity, Text, Words, gathered
+from ratecard.tables.meters import OfCharge
+from ratecard.tables.scalars import (
+    Frozen,
+    Id,
+    Multiplier,
+    Number,
+    Positive,
+    PositiveQuantity,
+    Quantity,
+    Words,
+    gathered,
+)
 
 # The rates of a charge, and its factors, at most: those that conditions choose are compared with each other.
 MOST_RATES = 1_000
@@ -42,11 +53,16 @@ WINDOW = HOURS, WEEKDAYS, ZONE = ("hours", "weekdays", "zone")
 ANY = "any"
 
 
+_FACTORS = "Write factors of the charge, beside its rates: `factors: [{service_tier: batch, factor: 0.5}]`"
+
+
 def _line_of(given: Any, amount: str, others: str, like: str) -> dict[str, Any]:
     """A line that has an amount, with its other keys in one mapping, where a program made it so or a table did not."""
     if not isinstance(given, dict):
         raise ValueError(f"must be a line like {like}")
     if amount not in given:
+        if amount == "rate" and "factor" in given:
+            raise ValueError(f"has a factor and no rate. {_FACTORS}")
         raise ValueError(f"has no {amount}. Write one, like {like}")
     return given if isinstance(given.get(others), dict) else gathered(given, (amount, SOURCE_KEY), others)
 
@@ -66,6 +82,8 @@ class Rate(Frozen):
     @classmethod
     def _gather_attributes(cls, given: Any) -> Any:
         line = _line_of(given, "rate", "attributes", "{resolution: 720p, rate: 0.10}")
+        if "factors" in line["attributes"]:
+            raise ValueError(f"has factors of its own. {_FACTORS}")
         digits = next((key for key in line["attributes"] if str(key).isdigit()), None)
         if digits is not None:
             raise ValueError(f"is cut off by a comma before {digits}. Write a decimal point, like 0.25")
@@ -82,14 +100,19 @@ class RateFactor(Frozen):
     It holds for requests under these conditions, on rates that do not name them.
     """
 
-    factor: Positive
-    conditions: dict[str, Text]
+    factor: Multiplier
+    conditions: dict[str, Id]
     source: str = Field(default="", alias=SOURCE_KEY, exclude=True)
 
     @model_validator(mode="before")
     @classmethod
     def _gather_conditions(cls, given: Any) -> Any:
-        return _line_of(given, "factor", "conditions", "{service_tier: batch, factor: 0.5}")
+        line = _line_of(given, "factor", "conditions", like := "{service_tier: batch, factor: 0.5}")
+        if several := next(
+            (name for name, value in line["conditions"].items() if isinstance(value, (list, tuple))), None
+        ):
+            raise ValueError(f"has a list of {several}. Write a line for each value, like {like}")
+        return line
 
 
 class Charge(Frozen):
@@ -109,11 +132,16 @@ class Charge(Frozen):
     # Whether the rate that names most is chosen, of several that hold; otherwise exactly one may hold.
     SPECIFIC: ClassVar[bool] = False
 
-    charge: Text
+    charge: Id
     method: str
-    unit: Text
+    unit: Id
     markup: Positive = Decimal(1)
     rates: Annotated[tuple[Rate, ...], Field(max_length=MOST_RATES)]
+
+    @property
+    def options(self) -> bool:
+        """Whether another number than was counted may be charged."""
+        return False
 
     @property
     def fields(self) -> frozenset[str]:
@@ -134,15 +162,35 @@ class Charge(Frozen):
 
 
 class Conditioned(Charge):
-    """A charge whose rates may name conditions of meters.yaml; `factors` hold for those that do not."""
+    """A charge whose rates may name conditions of meters.yaml; `factors` hold for those that do not.
+
+    A request that states a condition has no price at a rate that neither names it nor has a factor for it, unless
+    `without_rate` says, by condition or by value, that the price is the one without it: `{batch: default}`.
+    """
 
     SPECIFIC: ClassVar = True
     factors: Annotated[tuple[RateFactor, ...], Field(max_length=MOST_RATES)] = ()
+    without_rate: dict[str, OfCharge] | None = None
 
     def conditions_of(self, rate: Rate) -> dict[str, Words]:
         """The conditions that a rate names, with their values."""
         own = (*self.ATTRIBUTES, *WINDOW)
         return {name: values for name, values in rate.attributes.items() if name not in own}
+
+
+def named_conditions(charges: Iterable[Charge], factors: Iterable[RateFactor] = ()) -> dict[str, set[str]]:
+    """Return the conditions that rates and factors of charges name, and further factors; of each the values."""
+    found: dict[str, set[str]] = {}
+    for charge in charges:
+        if isinstance(charge, Conditioned):
+            for rate in charge.rates:
+                for name, values in charge.conditions_of(rate).items():
+                    found.setdefault(name, set()).update(values)
+            factors = (*factors, *charge.factors)
+    for factor in factors:
+        for name, value in factor.conditions.items():
+            found.setdefault(name, set()).add(value)
+    return found
 
 
 class CountedCharge(Conditioned):

@@ -1,6 +1,7 @@
 """Read the text of one YAML scalar as a value. Every error says what is allowed."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date, datetime
@@ -15,7 +16,8 @@ from ratecard.base.money import MOST_PLACES, READING, places_of, plain, plain_te
 
 _NUMBER = re.compile(rf"\d{{1,15}}(\.\d{{1,{MOST_PLACES}}})?", re.ASCII)
 _AMOUNT = re.compile(r"\d{1,15}(\.\d{1,200})?", re.ASCII)
-_INTEGER = re.compile(r"\d{1,9}", re.ASCII)
+_MOST_DIGITS = 9
+_INTEGER = re.compile(rf"\d{{1,{_MOST_DIGITS}}}", re.ASCII)
 _INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _PERCENT = re.compile(r"[+-]?\d{1,13}(\.\d{1,10})? ?%", re.ASCII)
@@ -26,6 +28,13 @@ _SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})", re.ASCII)
 _ADDRESS = re.compile(r"https?://[^\s/?#:@]+(:\d{1,5})?([/?#]\S*)?", re.ASCII)
 _FRACTION = re.compile(r"(\d{1,4})(?:/([1-9]\d{0,3}))?", re.ASCII)
 _SECONDS_RANGE = re.compile(r"(\d{1,4})s\.\.(\d{1,4})s", re.ASCII)
+
+# Characters that nobody sees: those of these categories (spaces but for the ordinary one, controls, marks of direction
+# and width), and those that have another category and no shape.
+_INVISIBLE = ("Cc", "Cf", "Zl", "Zp", "Zs")
+_SHAPELESS = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 
 
 AnyNumber = TypeVar("AnyNumber", int, Decimal, int | Decimal)
@@ -78,6 +87,21 @@ def read_text(given: object) -> str:
     return _one(given)
 
 
+def read_id(given: object) -> str:
+    """A name by which requests or other lines find something: text without a character that nobody sees."""
+    text = read_text(given)
+    if text.isascii() and text.isprintable() and text == text.strip():
+        return text
+    if text != text.strip(" "):
+        raise ValueError("begins or ends with a space. Leave it out")
+    for index, letter in enumerate(text):
+        if letter != " " and (unicodedata.category(letter) in _INVISIBLE or _SHAPELESS.match(letter)):
+            name = unicodedata.name(letter, "a control character").lower()
+            where = f"after '{text[:index]}'" if index else "at its beginning"
+            raise ValueError(f"has a character that nobody sees {where}: {name} (U+{ord(letter):04X}). Leave it out")
+    return text
+
+
 def meant_by(number: Decimal) -> Decimal | None:
     """The number that a float has made this one of; None if it has no such digits.
 
@@ -108,6 +132,14 @@ def read_amount(given: object) -> Decimal:
 def read_positive(given: object) -> Decimal:
     """As `read_number`, and above zero."""
     return _above_zero(read_number(given))
+
+
+def read_factor(given: object) -> Decimal:
+    """As `read_positive`; what costs nothing is not said by a factor."""
+    if not (number := read_number(given)):
+        words = "must be more than zero: it makes everything free. Write rates of 0 under these conditions instead"
+        raise ValueError(words)
+    return number
 
 
 def read_quantity(given: object) -> int | Decimal:
@@ -145,6 +177,9 @@ def read_percent(given: object) -> Decimal:
 
 def read_integer(given: object) -> int:
     """A whole number, zero or more."""
+    if isinstance(given, str) and given.isdecimal() and len(given) > _MOST_DIGITS:
+        most = "9" * _MOST_DIGITS
+        raise ValueError(f"is not a whole number of at most {_MOST_DIGITS} digits. Allowed: at most {most}")
     return int(_matched(_INTEGER, given, "is not a whole number. Write digits, like 16")[0])
 
 
@@ -206,7 +241,7 @@ def read_words(given: object) -> tuple[str, ...]:
     items = [given] if isinstance(given, str) else given
     if not isinstance(items, (list, tuple)) or not items:
         raise ValueError("must be a list with at least one value, like [480p, 720p]")
-    words = tuple(word for item in items for word in _expand(read_text(item)))
+    words = tuple(word for item in items for word in _expand(read_id(item)))
     if len(set(words)) < len(words):
         [(twice, _)] = Counter(words).most_common(1)
         raise ValueError(f"lists '{twice}' twice")
@@ -281,11 +316,13 @@ def _number(pattern: re.Pattern[str], kind: str, **limits: int) -> WithJsonSchem
 
 
 Text = Annotated[str, BeforeValidator(read_text), WithJsonSchema(_WORD)]
+Id = Annotated[str, BeforeValidator(read_id), WithJsonSchema(_WORD)]
 Number = Annotated[Decimal, _already(read_number, Decimal), _number(_NUMBER, "number", minimum=0)]
 # The schema of a number will do: an editor checks the digits only of a number in quotes.
 Amount = Annotated[Decimal, _already(read_amount, Decimal), _number(_NUMBER, "number", minimum=0)]
 Positive = Annotated[Decimal, _already(read_positive, Decimal), _number(_NUMBER, "number", exclusiveMinimum=0)]
 Quantity = Annotated[int | Decimal, _already(read_quantity, (int, Decimal)), _number(_NUMBER, "number", minimum=0)]
+Multiplier = Annotated[Decimal, _already(read_factor, Decimal), _number(_NUMBER, "number", exclusiveMinimum=0)]
 PositiveQuantity = Annotated[
     int | Decimal, _already(read_positive_quantity, (int, Decimal)), _number(_NUMBER, "number", exclusiveMinimum=0)
 ]

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from ratecard.base.money import part_of
 from ratecard.tables.limits import Flag
-from ratecard.tables.scalars import Count, Counts, Frozen, Number, Text, Words
+from ratecard.tables.scalars import Count, Counts, Frozen, Id, Number, Words
 
 
 class Unit(Frozen):
@@ -14,8 +14,8 @@ class Unit(Frozen):
     `per` is any whole number: an hour is `per: 3600` seconds.
     """
 
-    unit: Text
-    counts: Text
+    unit: Id
+    counts: Id
     per: Count
 
     @cached_property

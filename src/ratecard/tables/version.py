@@ -7,7 +7,7 @@ from pydantic import Field
 
 from ratecard.base.instants import utc
 from ratecard.tables.rate import SOURCE_KEY, Charge
-from ratecard.tables.scalars import Address, Amount, Day, Effective, Frozen, Integer, Positive, Text, Words
+from ratecard.tables.scalars import Address, Amount, Day, Effective, Frozen, Id, Integer, Positive, Text, Words
 
 
 class Rounding(Frozen):
@@ -61,7 +61,7 @@ class Retirement(Frozen):
     """The first day on which a model is not served any more, and its successor."""
 
     on: Day
-    successor: Text | None = None
+    successor: Id | None = None
 
 
 AnyVersion = TypeVar("AnyVersion", bound=Version)
@@ -74,7 +74,7 @@ class Model(Frozen, Generic[AnyVersion]):
     who runs it.
     """
 
-    model: Text
+    model: Id
     name: Text
     type: str
     currency: Text
@@ -82,7 +82,7 @@ class Model(Frozen, Generic[AnyVersion]):
     versions: tuple[AnyVersion, ...]
     aliases: Words | None = None
     patterns: Words | None = None
-    provider: Text | None = None
+    provider: Id | None = None
 
     def version_at(self, moment: date) -> AnyVersion | None:
         """The version in effect at an instant, or at 00:00 UTC of a day; None before the first one."""

@@ -9,15 +9,15 @@ from pydantic import Field
 
 from ratecard.base.messages import Finding
 from ratecard.tables.rate import Charge, ChargeClasses
-from ratecard.tables.scalars import Count, Counts, Frozen, Integer, Pixels, Positive, Text, Words
+from ratecard.tables.scalars import Count, Counts, Frozen, Id, Integer, Pixels, Positive, Text, Words
 from ratecard.tables.version import Example, Model, Rounding, Version
 
 
 class FrameSize(Frozen):
     """The pixels of an output of one resolution and aspect ratio, as far as the size depends on them."""
 
-    resolution: Text | None = None
-    aspect_ratio: Text | None = None
+    resolution: Id | None = None
+    aspect_ratio: Id | None = None
     size: Pixels
 
 
@@ -31,19 +31,19 @@ def fields_of_sizes(sizes: Iterable[FrameSize]) -> frozenset[str]:
 class Measures(NamedTuple):
     """What the plain formula of a method reads: of the request, its source video and its reference video.
 
-    `pixels` are those of a frame, and `per` is how many of what its charge counts one unit holds.
+    `per` is how many of what its charge counts one unit holds, and `pixels` are those of a frame.
     """
 
-    seconds: Fraction
-    reference: Fraction
-    fps: Fraction
-    slowdown: int
-    pixels: int
+    seconds: Fraction | int
     per: int
+    fps: Fraction = Fraction(0)
+    slowdown: int = 1
+    pixels: int = 0
+    reference: Fraction = Fraction(0)
 
 
 class VideoCharge(Charge):
-    """A charge of a video model. A subclass is one pricing method: what it reads, its checks, and its plain formula."""
+    """A charge of a video model, as far as its version must know it: what it reads, and its plain formula."""
 
     # The request fields that every amount depends on, whatever the rates name.
     READS: ClassVar[tuple[str, ...]] = ("duration",)
@@ -70,13 +70,13 @@ class VideoCharge(Charge):
         """Whether seconds and size are those of the source video that a request sends."""
         return "video_url" in self.reads
 
-    def check(self, version: "VideoVersion") -> Iterator[Finding]:
+    def check_options(self, version: "VideoVersion") -> Iterator[Finding]:
         """Check the options of the method against what a version accepts."""
         yield from ()
 
     def units(self, of: Measures) -> Fraction:
-        """How many units a request uses by the plain formula, which the test kit holds the calculator against."""
-        return of.seconds / of.per
+        """Return how many units a request uses, by the plain formula that calculators are made of."""
+        return Fraction(of.seconds, of.per)
 
     @property
     def frame_rates(self) -> Mapping[Decimal, Decimal]:
@@ -126,7 +126,7 @@ class VideoAccepts(Frozen):
     duration: Words | None = None
     aspect_ratio: Words | None = None
     resolution: Words | None = None
-    resolution_aliases: dict[str, Text] = Field(default_factory=dict)
+    resolution_aliases: dict[str, Id] = Field(default_factory=dict)
     upscale_factor: Counts | None = None
     enhancement_model: Words | None = None
     target_fps: FrameRates | None = None

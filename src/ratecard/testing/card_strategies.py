@@ -220,10 +220,8 @@ def _source(draw: st.DrawFn, factor: str = "upscale_factor") -> TableDraft:
 
 @st.composite
 def _sizes(draw: st.DrawFn, accepts: TableDraft) -> list[TableDraft]:
-    named = [(name, accepts[name]) for name in ("resolution", "aspect_ratio") if name in accepts]
-    keys: list[TableDraft] = [{}]
-    for name, values in named:
-        keys = [{**key, name: value} for key in keys for value in values]
+    named = {name: accepts[name] for name in ("resolution", "aspect_ratio") if name in accepts}
+    keys = (dict(zip(named, key, strict=True)) for key in product(*named.values()))
     return [{**key, "size": f"{draw(_WIDTH)}x{draw(_HEIGHT)}"} for key in keys]
 
 
@@ -241,7 +239,6 @@ def _version(draw: st.DrawFn, accepts: TableDraft, found: list[TableDraft]) -> T
 
 
 def _choices(accepts: TableDraft, *names: str) -> dict[str, list[str]]:
-    """The values by which rates may differ."""
     found: dict[str, Any] = {name: accepts[name] for name in names if name in accepts}
     return found | ({"audio": _HEARD[accepts["audio"]]} if "audio" in names else {})
 
@@ -308,7 +305,11 @@ def by_the_image(draw: st.DrawFn, kind: str) -> TableDraft:
     if kind == "edit" and draw(st.booleans()):
         included = str(draw(st.integers(0, 3)))
         found.append(draw(charges("per-input-image", "input_image", draw(rates_by({})), included=included)))
-    return _metered_version(*found)
+    version = _metered_version(*found)
+    words = {name: [rate[name] for rate in found[0]["rates"] if name in rate] for name in choices}
+    chosen = [name for name, named in words.items() if named if draw(st.booleans())]
+    defaults = {name: draw(st.sampled_from(words[name])) for name in chosen}
+    return version | ({"defaults": defaults} if defaults else {})
 
 
 @st.composite
@@ -372,7 +373,7 @@ def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft
     for charge in version["charges"]:
         if charge["unit"] in _ODD_UNITS and draw(st.booleans()):
             charge["unit"] = _ODD_UNITS[charge["unit"]]["unit"]
-        if issubclass(METHODS[charge["method"]].charge, CountedCharge):
+        if issubclass(METHODS[charge["method"]], CountedCharge):
             least = {"included": 0, "at_least": 1, "started": 1}
             charge |= {name: str(draw(st.integers(least[name], 100))) for name in draw(some(tuple(least), least=0))}
         if charge["method"] != "tokens" and draw(st.booleans()):
@@ -398,7 +399,6 @@ def _under_conditions(draw: st.DrawFn, charge: TableDraft) -> TableDraft:
 
 @st.composite
 def _factors(draw: st.DrawFn) -> TableDraft:
-    """Factors for some conditions, as an option of a charge."""
     values = [(name, value) for name, words in _CONDITIONS.items() for value in words]
     return {"factors": [{name: value, "factor": draw(numbers(most=300))} for name, value in draw(some(values))]}
 
@@ -429,7 +429,7 @@ def example_of(version: TableDraft, kind: str) -> TableDraft:
     if kind == "video":
         return _of_video(version["accepts"])
     counts = {"counts": {"page": "1000"}} if any(each["unit"] == "kpage" for each in version["charges"]) else {}
-    return {"usage": _usage(charge, kind) | counts}
+    return {"usage": _usage(charge, kind, version.get("defaults", {})) | counts}
 
 
 def _of_video(accepts: TableDraft) -> TableDraft:
@@ -443,8 +443,11 @@ def _of_video(accepts: TableDraft) -> TableDraft:
     return {"request": request}
 
 
-def _usage(charge: TableDraft, kind: str) -> dict[str, Any]:
+def _usage(charge: TableDraft, kind: str, defaults: TableDraft) -> dict[str, Any]:
     match charge["method"]:
+        case "per-image":
+            first = charge["rates"][0]
+            return {name: first[name] for name in ("resolution", "quality") if name in first and name not in defaults}
         case "tokens":
             refused = charge.get("without_rate", {})
             sides = {"prompt_tokens": "input"} | ({"completion_tokens": "output"} if kind == "text" else {})

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import ROUNDING, step, text
-from ratecard.methods import METHODS
-from ratecard.methods.method import Method
+from ratecard.methods.method import Method, method_of
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import MINIMUM, LineItem, Quote
 from ratecard.tables.card import AnyModel
@@ -106,18 +105,18 @@ class Case:
         return [charge for charge in self.plain(self.found, self.version).charges if field in charge.fields]
 
     @cached_property
-    def readings(self) -> list[tuple[Any, Method[Any], set[str]]]:
-        """Each charge, its method, and the fields that it reads of usages of the model's own type; none of video."""
+    def readings(self) -> list[tuple[Method, set[str]]]:
+        """Each charge, and the fields that it reads of usages of the model's own type; none of video."""
         if not isinstance(self.version, MeteredVersion):
             return []
         metered = self.prices.compiler.metered(self.found, self.version, self.prices.limits.rates).under({})
-        methods = [(charge, METHODS[charge.method]) for charge in metered.version.charges]
-        read = [(charge, method, method.reading(charge, metered, self.found.type)) for charge, method in methods]
-        return [(charge, method, {*of.fields, *of.further} - {*of.inert}) for charge, method, of in read if of]
+        charges = map(method_of, metered.version.charges)
+        read = [(charge, charge.reading(metered, self.found.type)) for charge in charges]
+        return [(charge, {*of.fields, *of.further} - {*of.inert}) for charge, of in read if of]
 
     def reading(self, field: str) -> list[Any]:
         """The charges that depend on a field of usages of the model's own type."""
-        return [charge for charge, _, fields in self.readings if field in fields]
+        return [charge for charge, fields in self.readings if field in fields]
 
     def further(self) -> list[tuple[AnyModel, Version]]:
         """The surcharges in effect that the model's requests may have."""

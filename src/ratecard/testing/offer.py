@@ -17,11 +17,7 @@ from ratecard.requests.video import FIELD_ORDER, VideoRequests
 from ratecard.tables.card import AnyModel
 from ratecard.tables.rate import ANY, tiers
 from ratecard.tables.version import Model, Version
-from ratecard.tables.video import (
-    SOURCE_MATCHED_DURATIONS,
-    SOURCE_MATCHED_RATIOS,
-    VideoVersion,
-)
+from ratecard.tables.video import SOURCE_MATCHED_DURATIONS, SOURCE_MATCHED_RATIOS, VideoVersion
 
 Word = TypeVar("Word", bound=str)
 
@@ -80,8 +76,9 @@ _LONGEST_SOURCE = 300
 class Offer:
     """The fields of one version of a video model, and their valid values, as clients see them."""
 
-    def __init__(self, prices: PriceBook, model: Model[Any], version: VideoVersion) -> None:
-        self.model, self.version, self.accepts = model.model, version, version.accepts
+    def __init__(self, prices: PriceBook, model: Model[Any], version: Any) -> None:
+        self.version: VideoVersion = version
+        self.model, self.accepts = model.model, self.version.accepts
         self.wide = prices.tables.vocabulary.video
         schema = VideoRequests(version, prices.compiler.api_wide)
         # The fields that the price depends on; `inert` are the others.
@@ -89,11 +86,10 @@ class Offer:
         refused = {"resolution"} if self.accepts.upscale_factor and not self.accepts.resolution else set()
         self.inert = tuple(name for name in FIELD_ORDER if name in schema.inert and name not in refused)
         self.required = schema.required
-
-    @cached_property
-    def of_source(self) -> bool:
-        """Whether seconds and size are those of the video that a request sends."""
-        return self.version.of_source
+        # Whether seconds and size are those of the video that a request sends.
+        self.of_source: bool = version.of_source
+        # Whether the price follows the frame rate, which must be known: that of the source, or the one asked for.
+        self.interpolates = "slowdown_factor" in self.active
 
     @cached_property
     def longest_source(self) -> int:
@@ -111,11 +107,6 @@ class Offer:
         """Whether a body by itself cannot be priced."""
         sizes_of_source = any(charge.NEEDS_SIZE and charge.of_source for charge in self.version.charges)
         return sizes_of_source or (self.of_source and not self.stated_durations)
-
-    @cached_property
-    def interpolates(self) -> bool:
-        """Whether the price follows the frame rate, which must be known: that of the source, or the one asked for."""
-        return "slowdown_factor" in self.active
 
     @cached_property
     def frame_rate_steps(self) -> list[int]:

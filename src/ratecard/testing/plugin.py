@@ -71,7 +71,6 @@ def check_example(case: Case, example: Example) -> None:
 
 
 def _request(case: Case, example: Example) -> Request:
-    """The request of an example, as a client would send it."""
     if isinstance(example, VideoExample):
         source = SourceVideo(**example.source) if example.source else None
         return Request({"model": case.model, **body_of_text(example.request)}, source)
@@ -135,20 +134,15 @@ class TableFile(pytest.Collector):
     def collect(self) -> Iterator[pytest.Item]:
         """One item for each check."""
         for each in self.checks:
-            yield TableItem.of(self, each)
+            item: TableItem = TableItem.from_parent(self, name=each.name)
+            item.check = each
+            yield item
 
 
 class TableItem(pytest.Item):
     """One example, or one law for one model."""
 
     check: CheckItem
-
-    @classmethod
-    def of(cls, parent: TableFile, check: CheckItem) -> "TableItem":
-        """The item of a check."""
-        item: TableItem = cls.from_parent(parent, name=check.name)
-        item.check = check
-        return item
 
     def runtest(self) -> None:
         """Run the check."""

@@ -32,6 +32,7 @@ _MANY = 1_000_000
 def counted_usages(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Usages:
     """Usages of a model that is charged neither as video nor by tokens: what the methods of its charges read."""
     named = {"model": model.model} if model.type != "rpc" else {}  # a usage of RPC has none
+    named |= version.first_values(prices.tables.meters)
     metered = prices.compiler.metered(model, version, prices.limits.rates)
     ways: list[Usages] = []
     for kind in dict.fromkeys((model.type, "upscale", "image")):
@@ -58,7 +59,6 @@ def _of_fields(named: dict[str, Any], schema: UsageSchema, counts: dict[str, st.
 
 
 def _values(field: Field) -> st.SearchStrategy[Any]:
-    """The valid values of a field."""
     match field:
         case Choice():
             return st.sampled_from(field.words)
@@ -91,6 +91,7 @@ def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: M
     rates, prompts = token_rates(metered), st.integers(0, _MANY)
     for edge in rates.thresholds:
         prompts |= st.sampled_from((edge, edge + 1)) | st.integers(edge + 1, 10 * edge + 1)
+    named = {"type": model.type, "model": model.model, **version.first_values(prices.tables.meters)}
     usage: dict[str, Any] = {"prompt_tokens": draw(prompts) if rates.prices(PROMPT) else 0}
     if model.type == "text":
         usage["completion_tokens"] = draw(st.integers(0, _MANY)) if rates.prices(COMPLETION) else 0
@@ -102,7 +103,7 @@ def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: M
     if details:
         usage["prompt_tokens_details"] = details
     counts = counts_of(readings_of(metered, model.type))
-    return {"type": model.type, "model": model.model, "usage": usage} | draw(st.fixed_dictionaries(counts))
+    return {**named, "usage": usage} | draw(st.fixed_dictionaries(counts))
 
 
 @st.composite
@@ -182,19 +183,19 @@ def usages(
     chosen = check_words("types", types, TYPES.words)
     models = priced_models(check_prices(prices), model, chosen)
     found = [each for each in models if _can_be_used(prices, *each)]
-    ordered = sorted(found, key=lambda each: (TYPES.words.index(each[0].type), each[0].model))
-    if not ordered:
+    if not found:
         raise InvalidArgument(
             f"Got model={model!r}, types={types!r}: usages are of models that need no source video, and of the first "
             "table of RPC credits"
         )
+    ordered = sorted(found, key=lambda each: (TYPES.words.index(each[0].type), each[0].model))
     return st.sampled_from(ordered).flatmap(lambda each: _of_model(prices, *each))
 
 
 def metered_requests(prices: PriceBook, model: AnyModel, version: Version) -> st.SearchStrategy[Request]:
     """The requests of one model of any type, including those with a source video, and surcharges by themselves."""
     if not isinstance(version, MeteredVersion):
-        return requests_of(_offer(prices, model, version))
+        return requests_of(Offer(prices, model, version))
     return _metered(prices, model, version).map(Request)
 
 
@@ -202,13 +203,13 @@ def _can_be_used(prices: PriceBook, model: AnyModel, version: Version) -> bool:
     """Whether a usage can be of a model: a usage has no source video, and RPC usages are of the first RPC model."""
     if model.type == "rpc":
         return next(prices.in_effect_all("rpc"))[0] is model
-    return model.type != "video" or not _offer(prices, model, version).needs_source
+    return model.type != "video" or not Offer(prices, model, version).needs_source
 
 
 def _of_model(prices: PriceBook, model: AnyModel, version: Version) -> st.SearchStrategy[dict[str, Any]]:
     if isinstance(version, MeteredVersion):
         return _metered(prices, model, version)
-    bodies = requests_of(_offer(prices, model, version), sourced=False)
+    bodies = requests_of(Offer(prices, model, version), sourced=False)
     return bodies.map(lambda request: {"type": "video", **request.body})
 
 
@@ -218,7 +219,3 @@ def _metered(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> st.
     if isinstance(version, TextVersion):
         return text_usages(prices, model, version)
     return token_usages(prices, model, version)
-
-
-def _offer(prices: PriceBook, model: AnyModel, version: Any) -> Offer:
-    return Offer(prices, model, version)

@@ -75,11 +75,6 @@ def offers_by_body(prices: PriceBook, model: str | None) -> list[Offer]:
     return offers
 
 
-def requests_of(offer: Offer, *, sourced: bool = True, further: bool = True) -> st.SearchStrategy[Request]:
-    """The requests of one offer."""
-    return _requests(offer, sourced, further)
-
-
 def sources_of(offer: Offer) -> st.SearchStrategy[SourceVideo]:
     """The source videos of one offer, many of them at and just above the edges of its tiers, for every factor."""
     factors = offer.accepts.upscale_factor or (1,)
@@ -88,11 +83,12 @@ def sources_of(offer: Offer) -> st.SearchStrategy[SourceVideo]:
 
 
 def _of_any(offers: list[Offer], *, sourced: bool, further: bool) -> st.SearchStrategy[Request]:
-    return st.sampled_from(offers).flatmap(lambda offer: _requests(offer, sourced, further))
+    return st.sampled_from(offers).flatmap(lambda offer: requests_of(offer, sourced=sourced, further=further))
 
 
 @st.composite
-def _requests(draw: st.DrawFn, offer: Offer, sourced: bool, further: bool) -> Request:
+def requests_of(draw: st.DrawFn, offer: Offer, *, sourced: bool = True, further: bool = True) -> Request:
+    """The requests of one offer."""
     body, source = {"model": offer.model}, None
     sources = sources_of(offer)
     if offer.of_source and (offer.needs_source or (sourced and draw(st.booleans()))):
@@ -164,13 +160,9 @@ def _invalid(draw: st.DrawFn, offer: Offer, least: int, most: int) -> tuple[dict
     broken = draw(st.lists(st.sampled_from(with_model), min_size=least, max_size=most, unique=True))
     if "model" in broken:
         broken = ["model"]
-    changes = {name: draw(_wrong_values(offer, body, name, {*body, *broken})) for name in broken}
-    return _changed(body, changes), tuple(name for name in FIELD_ORDER if name in broken)
-
-
-def _changed(body: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    changed = {**body, **changes}
-    return {name: changed[name] for name in FIELD_ORDER if changed.get(name, _MISSING) is not _MISSING}
+    changed = {**body, **{name: draw(_wrong_values(offer, body, name, {*body, *broken})) for name in broken}}
+    left = {name: changed[name] for name in FIELD_ORDER if changed.get(name, _MISSING) is not _MISSING}
+    return left, tuple(name for name in FIELD_ORDER if name in broken)
 
 
 def _kept(offer: Offer, body: dict[str, Any]) -> set[str]:

@@ -8,9 +8,9 @@ from pydantic import BaseModel
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import multiply, text
-from ratecard.methods import METHODS
-from ratecard.methods.method import Steps
+from ratecard.methods.method import Steps, method_of
 from ratecard.price_book import PriceBook
+from ratecard.rating.conditions import in_words
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.service_parameters import SEARCHES
@@ -102,6 +102,8 @@ def _facts(model: Model[Any], version: Version) -> dict[str, str]:
         facts["Line places"] = _words(version.line_places)
         if version.minimum:
             facts["Minimum"] = f"{text(version.minimum)} a request ({version.minimum_place})"
+        if version.not_sold:
+            facts["Not sold"] = "; ".join(map(in_words, version.not_sold))
     return {name: value for name, value in facts.items() if value}
 
 
@@ -116,7 +118,7 @@ def _charge(charge: Charge, tables: Tables) -> ExplainedCharge:
         for rate, listed in zip(charge.rates, listed_rates(charge), strict=True)
     )
     options = {name: value for name, value in _described(charge).items() if name not in _SHOWN_ELSEWHERE}
-    if meters := METHODS[charge.method].meters(charge, tables):
+    if meters := method_of(charge).meters(tables):
         options["counted by"] = ", ".join(f"counts.{meter}" for meter in meters)
     return ExplainedCharge(charge.charge, charge.method, charge.unit, options, rates)
 
@@ -187,7 +189,7 @@ def workings(
             working = working._replace(list_rate=rate, markup=charge.markup)
         if charge:
             counted = multiply(line.quantity, Decimal(prices.tables.units[charge.unit].per))
-            working = working._replace(counted=METHODS[charge.method].working(charge, shape, counted))
+            working = working._replace(counted=method_of(charge).working(shape, counted))
         found.append(working)
     return tuple(found)
 
@@ -218,5 +220,5 @@ def choices(prices: PriceBook, fields: Mapping[str, Any], field: str) -> tuple[s
     if isinstance(version, VideoVersion):
         values = getattr(version.accepts, field, None)
         return tuple(in_ranges(map(value_text, values))) if isinstance(values, tuple) else ()
-    listed = (METHODS[charge.method].values(charge, field) for charge in version.charges)
+    listed = (method_of(charge).values(field) for charge in version.charges)
     return tuple(dict.fromkeys(value for values in listed for value in values))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
+from ratecard.base.errors import QuoteError
 from ratecard.base.money import plain, text
 from ratecard.methods.samples import unit_usages
 from ratecard.price_book import PriceBook
@@ -94,7 +95,12 @@ def _unit_cells(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> 
         if counted not in shown:  # rates of other hours have the same usages
             shown.add(counted)
             body = {"model": model.model} | ({} if said == _ONE_SEARCH else {"usage": counted})
-            yield Cell(body, None, prices.rate(usage), usage)
+            try:
+                yield Cell(body, None, prices.rate(usage), usage)
+            except QuoteError:
+                if usage.keys().isdisjoint(version.conditions):
+                    raise
+                # Another charge of the version is not sold under these conditions.
 
 
 def _only_matched(version: VideoVersion, name: str) -> bool:

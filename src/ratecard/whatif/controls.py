@@ -74,7 +74,7 @@ class FactorControl(Control):
                 self.factor = ui.input("Factor or %", value=change.factor, on_change=self._typed)
                 self.factor.props("dense outlined debounce=200")
             self.read = ui.label().classes("quiet read").props('role="status"')
-        self._offer_conditions([_key(each) for each in change.where])
+        self._offer_conditions([json.dumps(each) for each in change.where])
         self._say()
 
     @property
@@ -95,7 +95,7 @@ class FactorControl(Control):
 
     def _offer_conditions(self, chosen: Sequence[str]) -> None:
         """Offer the attributes that can limit the rates; keep those that are chosen."""
-        found = [_key(each) for each in self.conditions(str(self.part.value), list(self.chosen.value or ()))]
+        found = [json.dumps(each) for each in self.conditions(str(self.part.value), list(self.chosen.value or ()))]
         keys = _with(found, chosen)
         self.where.set_options({key: _called(key) for key in keys}, value=list(chosen))
         self.where.set_visibility(bool(keys))
@@ -116,7 +116,6 @@ class FactorControl(Control):
         self.tried()
 
     def _say(self) -> None:
-        """Show how the typed factor is read."""
         try:
             self.read.set_text(read_times(self.factor.value or "").words)
         except ValueError:
@@ -223,18 +222,11 @@ class KeptControl(Control):
 
 
 def _with(offered: Sequence[str], chosen: Sequence[str]) -> list[str]:
-    """The offered names, then chosen ones that are not offered."""
     return [*offered, *(each for each in chosen if each not in offered)]
 
 
-def _key(choice: tuple[Any, ...]) -> str:
-    """A choice as the key of an option."""
-    return json.dumps(choice)
-
-
 def _of(choice: RateChoice) -> str:
-    """A rate or factor as the key of an option."""
-    return _key((choice.charge, choice.where, choice.word))
+    return json.dumps((choice.charge, choice.where, choice.word))
 
 
 def _called(key: str) -> str:
@@ -243,7 +235,6 @@ def _called(key: str) -> str:
 
 
 def _hundredths(factor: str) -> int:
-    """The position of the slider nearest to a factor."""
     try:
         return min(max(int(read_times(factor).factor * 100), _LEAST), _MOST)
     except ValueError:

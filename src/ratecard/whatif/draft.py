@@ -145,7 +145,6 @@ def _where(where: Where) -> Iterator[tuple[str, str]]:
 
 
 def _lines(first: tuple[str, str], *more: tuple[str, str]) -> str:
-    """A change of a candidate file, key by key."""
     words = [f"  - {first[0]}: {first[1]}", *(f"    {key}: {value}" for key, value in more)]
     return "".join(f"{line}\n" for line in words)
 

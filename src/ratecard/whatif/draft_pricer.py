@@ -103,7 +103,6 @@ class DraftPricer:
             self._stand(compared.comparison.roll_up, current, known.costs)
 
     def _standing_at(self, day: date) -> Simulation:
-        """The simulation of the current prices of a day."""
         instant, known = utc(day), self._standing
         if known.sides[0].at != instant:
             # Costs of another day stay there.

@@ -19,6 +19,15 @@ from ratecard.whatif.draft_pricer import Answer, DraftPricer
 from ratecard.whatif.save_dialog import Opener, Saving
 from ratecard.whatif.view import Plot
 
+# The tables of a panel, with their titles.
+_PARTS = {
+    "largest": "Models that bring most",
+    "payers": "Customers who pay most",
+    "losers": "They pay more",
+    "winners": "They pay less",
+    "models": "Models that change most",
+}
+
 
 class AnswerPanel:
     """The side of the page that shows the answer to a draft. It is made once, and filled for each answer."""
@@ -35,11 +44,7 @@ class AnswerPanel:
             self.tiles = ui.html(sanitize=False, tag="ul").classes("tiles")
             self.notes = ui.html(sanitize=False).classes("notes")
             self.by_model, self.by_day = _Figure("by-model"), _Figure("by-day")
-            self.largest = _Part("largest", "Models that bring most")
-            self.payers = _Part("payers", "Customers who pay most")
-            self.losers = _Part("losers", "They pay more")
-            self.winners = _Part("winners", "They pay less")
-            self.models = _Part("models", "Models that change most")
+            self.parts = {name: _Part(name, title) for name, title in _PARTS.items()}
             with ui.expansion("Rows without a price, which are in no figure").classes("part") as self.refused:
                 self.unpriced = ui.html(sanitize=False).classes("table unpriced")
             self.time = ui.label().classes("quiet time")
@@ -55,11 +60,8 @@ class AnswerPanel:
         self.notes.set_content("".join(f"<p>{escape(note)}</p>" for note in panel.notes))
         self.by_model.show(panel.by_model)
         self.by_day.show(panel.by_day)
-        self.largest.show(panel.largest)
-        self.payers.show(panel.payers)
-        self.losers.show(panel.losers)
-        self.winners.show(panel.winners)
-        self.models.show(panel.models)
+        for name, part in self.parts.items():
+            part.show(getattr(panel, name))
         self.refused.set_visibility(bool(panel.unpriced))
         self.unpriced.set_content(panel.unpriced)
         self.time.set_text(f"Priced again in {answer.milliseconds} ms")
@@ -139,10 +141,9 @@ class WhatIfPage:
                 self._day()
                 self.list = ui.element("div").classes("changes")
                 with ui.element("div").classes("add"):
-                    ui.button("Add a factor", icon="add", on_click=lambda: self.add(START)).props("flat no-caps dense")
-                    ui.button("Add a rate or factor", icon="add", on_click=lambda: self.add(NewRate())).props(
-                        "flat no-caps dense"
-                    )
+                    for label, change in (("Add a factor", START), ("Add a rate or factor", NewRate())):
+                        button = ui.button(label, icon="add", on_click=lambda change=change: self.add(change))
+                        button.props("flat no-caps dense")
                 self.saving = Saving(pricer, self.draft, self.keep, self.renew, command, tables)
                 with ui.element("div").classes("files"):
                     Opener(pricer, self.open)
@@ -157,8 +158,7 @@ class WhatIfPage:
 
     def start(self) -> None:
         """Show the draft that this tab had before it was reloaded; in a new tab, one empty change."""
-        known = app.storage.tab.get(_KEY)
-        if known:
+        if known := app.storage.tab.get(_KEY):
             self.open(from_json(known))
         else:
             self.renew()

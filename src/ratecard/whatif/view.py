@@ -19,7 +19,6 @@ from ratecard.simulation.rows.columns import DAY
 
 
 def _table_html(table: Table, figures: Figures) -> str:
-    """The table as HTML; an empty text for a table without rows."""
     if not table.rows:
         return ""
     kinds = [column.kind for column in table.columns]
@@ -211,7 +210,6 @@ def _tiles(report: Report) -> Iterator[Tile]:
 
 
 def _margin(report: Report, side: int) -> tuple[str, str]:
-    """The margin of a side, and its share of revenue."""
     if report.margin is None:
         return "", ""
     left = round_half_up(report.margin.total.margin(side), report.figures.places)

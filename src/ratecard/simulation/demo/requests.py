@@ -6,7 +6,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
-from ratecard.methods import METHODS
+from ratecard.methods import method_of
 from ratecard.methods.samples import unit_usages
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
@@ -141,7 +141,7 @@ def counted_samples(model: Model[Any], version: MeteredVersion, tables: Tables, 
     """Samples of every rate of a model that is neither video nor tokens."""
     usages: Iterable[dict[str, Any]] = unit_usages(model, version, tables)
     for charge in reversed(version.charges):
-        usages = METHODS[charge.method].typical(charge, usages, chance)
+        usages = method_of(charge).typical(usages, chance)
     for usage in usages:
         [call] = usage.pop("calls", [{}])
         yield Sample(usage | call)

@@ -8,7 +8,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
-from ratecard.methods.method import METHODS, is_linear
+from ratecard.methods.method import is_linear, method_of
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.service_parameters import SEARCHES, plain_name
 from ratecard.simulation.rows.columns import BUCKET_OF, LAYOUTS, Buckets, Layout
@@ -248,7 +248,7 @@ def _linear(version: Version, tables: Tables, meter: str) -> bool:
     if not (meter and isinstance(version, TextVersion) and meter in version.surcharges):
         return own
     if meter in SEARCHES:  # a field of the same name may say how many, unless a charge counts them by itself
-        return own and any(meter in METHODS[each.method].meters(each, tables) for each in version.charges)
+        return own and any(meter in method_of(each).meters(tables) for each in version.charges)
     charged = [each for each in tables.models[version.surcharges[meter]].versions if isinstance(each, MeteredVersion)]
     declared = all(tables.units[each.charges[0].unit].counts in tables.meters.by_name for each in charged)
     return own and declared and all(is_linear(each, tables) for each in charged)

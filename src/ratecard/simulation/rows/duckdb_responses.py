@@ -11,7 +11,8 @@ import duckdb
 
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.dialects import DIALECTS, TABLE_DIALECTS, UsageDialect, Way
-from ratecard.requests.token_usage import NO_PRICE
+from ratecard.requests.token_usage import NO_PRICE, is_counter
+from ratecard.requests.usage_plan import UsagePlan, usage_plan
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.rows.columns import BUCKET_OF, OF_BUCKETS, OF_METERS
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
@@ -47,11 +48,7 @@ def usage_view(
         places = ", ".join(".".join(way) for way in dialect.usage)
         raise SimulationError(f"the usage has none of the counts of its dialect. They are in {places}")
     found.refuse_unknown(connection, table)
-    made, quoted = found.columns(), DuckDbSql().quoted
-    replaced = {*BUCKET_OF, *made, *found.counted()} & declared.keys()
-    others = f"* EXCLUDE ({', '.join(map(quoted, sorted(replaced)))})" if replaced else "*"
-    named = (f"{expression} AS {quoted(name)}" for name, expression in made.items())
-    return f"SELECT {', '.join((others, *named))} FROM {table}"
+    return found.view(table)
 
 
 class _Table:
@@ -62,20 +59,51 @@ class _Table:
         self._quoted = DuckDbSql().quoted
         # The ways to a usage within a column of the table.
         self.nested = [way for way in dialect.usage if way[0] in declared]
+        # The places that are read in each column of objects: each object is parsed once.
+        self._places: dict[str, list[str]] = {}
+        # Each count that rows may have: its column of text, and what that is made of.
+        ways = {counter.name: self._first(self._ways(counter.paths)) for counter in dialect.counters}
+        self._read = {f"count {name}": given for name, given in ways.items() if given}
+        self._given = {name: self._quoted(f"count {name}") for name, given in ways.items() if given}
 
-    def columns(self) -> dict[str, str]:
-        """The columns of a usage table that this one lacks, and how each is made of this one's."""
+    def view(self, table: str) -> str:
+        """The query of the usage table: places of objects, the counts of these, whether they are sound, its columns.
+
+        Each step has columns of its own, so that nothing is evaluated for each of the columns that are made of it.
+        """
+        made = self._columns()
+        sound = " AND ".join(self._sound(usage_plan(self._dialect, self._given))) or "TRUE"
+        objects = {
+            f"places of {column}": f"json_extract_string({self._object(column)}, {list(places)})"
+            for column, places in self._places.items()
+        }
+        steps = (objects, self._read, {"is sound": sound})
+        query = table
+        for step in steps:
+            query = f"(SELECT {', '.join(('*', *self._named(step)))} FROM {query})"
+        replaced = {*BUCKET_OF, *made, *(way[0] for way in self._counted())} & self._declared.keys()
+        replaced |= {name for step in steps for name in step}
+        others = f"* EXCLUDE ({', '.join(map(self._quoted, sorted(replaced)))})"
+        return f"SELECT {', '.join((others, *self._named(made)))} FROM {query}"
+
+    def _named(self, columns: Mapping[str, str]) -> Iterator[str]:
+        return (f"{expression} AS {self._quoted(name)}" for name, expression in columns.items())
+
+    def _columns(self) -> dict[str, str]:
+        """The columns of a usage table that this one lacks, and how each is made of this one's and of the counts."""
         dialect, counts = self._dialect, dict[str, str]()
+        plan = usage_plan(dialect, self._given)
+        for bucket, names in plan.buckets.items():
+            if len(names) == 1:
+                counts[f"{OF_BUCKETS}.{bucket}"] = self._given[names[0]]
+            elif names:
+                counts[f"{OF_BUCKETS}.{bucket}"] = f"CAST({self._sum(names)} AS VARCHAR)"
         for counter in dialect.counters:
-            if given := self._first(self._ways(counter.paths)):
-                if counter.bucket:
-                    counts[f"{OF_BUCKETS}.{counter.bucket}"] = given
-                if counter.meter:  # no calls of a tool need no price
-                    counts[f"{OF_METERS}.{counter.meter}"] = f"nullif({given}, '0')"
-        # A row that lacks a count which all have counts nothing: it has no price, and is not charged as if it were 0.
-        needed = [self._first(self._ways(each.paths)) for each in dialect.counters if each.name in dialect.required]
-        whole = " AND ".join(f"{each} IS NOT NULL" for each in needed if each)
-        found = {name: f"CASE WHEN {whole} THEN {each} END" for name, each in counts.items()}
+            if counter.meter and counter.name in self._given:  # no calls of a tool need no price
+                counts[f"{OF_METERS}.{counter.meter}"] = f"nullif({self._given[counter.name]}, '0')"
+        # A row that lacks a count which all have, or contradicts itself, counts nothing: it has no price, and is not
+        # charged as if it were 0.
+        found = {name: f'CASE WHEN "is sound" THEN {each} END' for name, each in counts.items()}
         for name, ways in {"model": dialect.model, "timestamp": dialect.moment, **dialect.conditions}.items():
             if name not in self._declared and (given := self._first(ways)):
                 found[name] = given
@@ -84,9 +112,29 @@ class _Table:
                 found[way[-1]] = given
         return found
 
-    def counted(self) -> Iterator[str]:
-        """The columns that hold its counts, which nothing else of a simulation reads."""
-        yield from (way[0] for each in self._dialect.counters for way in self._ways(each.paths))
+    def _sound(self, plan: UsagePlan) -> Iterator[str]:
+        """What holds of rows that `usage_from` reads: required counts, names that agree, sums, and parts."""
+        yield from (f"{self._given[name]} IS NOT NULL" for name in self._dialect.required if name in self._given)
+        for counter in self._dialect.counters:
+            names = [_whole(each) for way in self._ways(counter.paths) if (each := self._at(way))]
+            if len(names) > 1:
+                every = ", ".join(names)
+                yield f"least({every}) IS NOT DISTINCT FROM greatest({every})"
+        for check in plan.checks:
+            count, limit = _whole(self._given[check.name]), self._sum(check.of)
+            limit += f" - {self._sum(check.less)}" if check.less else ""
+            # A sum is checked in rows that have its last part.
+            last = f" OR {self._given[check.of[-1]]} IS NULL" if check.words and check.of else ""
+            holds = f"0 IN ({count}, {limit})" if check.apart else f"{count} {'=' if check.words else '<='} {limit}"
+            yield f"({count} IS NULL{last} OR {holds})"
+
+    def _sum(self, names: Iterable[str]) -> str:
+        given = (f"coalesce({_whole(self._given[name])}, 0)" for name in names if name in self._given)
+        return f"({' + '.join(given) or '0'})"
+
+    def _counted(self) -> Iterator[Way]:
+        """The ways to its counts, in columns that nothing else of a simulation reads."""
+        return (way for counter in self._dialect.counters for way in self._ways(counter.paths))
 
     def refuse_unknown(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
         """Raise `SimulationError` for a counter above 0 that the dialect does not know."""
@@ -97,20 +145,22 @@ class _Table:
                 self._refuse(name, names)
         for column, *within in self.nested:
             place = _path(within)
-            is_number = f"(found.type IN {_NUMBERS} OR {len(self._dialect.prefix)} > 0)"
+            # A prefix says what is a count: there, texts are numbers as exporters write them.
+            is_text = "FALSE" if self._dialect.prefix else "found.type IN ('VARCHAR', 'BOOLEAN')"
+            is_number = "TRUE" if self._dialect.prefix else f"found.type IN {_NUMBERS}"
             query = (
-                f"SELECT DISTINCT found.fullkey FROM {table}, json_tree({self._object(column)}, '{place}') AS found"
-                f" WHERE {is_number} AND TRY_CAST(json_extract_string(found.atom, '$') AS DOUBLE) <> 0 ORDER BY 1"
+                f"SELECT DISTINCT found.fullkey, {is_text} AS is_text"
+                f" FROM {table}, json_tree({self._object(column)}, '{place}') AS found WHERE {is_text} OR {is_number}"
+                f" AND TRY_CAST(json_extract_string(found.atom, '$') AS DOUBLE) <> 0 ORDER BY 1"
             )
             allowed = {_path((*within, *path)) for path in known}
-            for (key,) in connection.execute(query).fetchall():
+            for key, is_words in connection.execute(query).fetchall():
                 own = key.removeprefix(f"{place}.").strip('"')
                 priced = own.startswith(self._dialect.prefix) and "cost" not in own
-                if (
-                    key not in allowed
-                    and priced
-                    and own.partition(".")[0].partition("[")[0] not in self._dialect.no_price
-                ):
+                priced = priced and own.partition(".")[0].partition("[")[0] not in self._dialect.no_price
+                if is_words and (key in allowed or (priced and any(map(is_counter, own.split("."))))):
+                    raise SimulationError(f"{own}: Expected number, received text or a boolean")
+                if not is_words and key not in allowed and priced:
                     self._refuse(own, names)
 
     def _refuse(self, name: str, known: Iterable[str]) -> None:
@@ -134,13 +184,21 @@ class _Table:
         if column not in self._declared:
             return ""
         if within:
-            return f"json_extract_string({self._object(column)}, '{_path(within)}')"
+            places = self._places.setdefault(column, [])
+            if (place := _path(within)) not in places:
+                places.append(place)
+            return f"{self._quoted(f'places of {column}')}[{places.index(place) + 1}]"
         return f"CAST({self._quoted(column)} AS VARCHAR)"
 
     def _object(self, column: str) -> str:
         """A column of objects as JSON."""
         quoted = self._quoted(column)
         return quoted if self._declared[column] in ("VARCHAR", "JSON") else f"to_json({quoted})"
+
+
+def _whole(given: str) -> str:
+    """A count as a number whose sums cannot overflow; null for text that is none, which its column refuses."""
+    return f"CAST(TRY_CAST({given} AS BIGINT) AS HUGEINT)"
 
 
 def _path(names: Iterable[str]) -> str:

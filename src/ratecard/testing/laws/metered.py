@@ -1,13 +1,16 @@
 """Laws of tokens and searches, and of what is counted: images, characters, seconds, songs, calls."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from hypothesis import strategies as st
 
+from ratecard.base.errors import QuoteError
 from ratecard.methods.audio import bands_of
 from ratecard.requests.service_parameters import SEARCHES
-from ratecard.tables.metered import Tokens
+from ratecard.tables.metered import MeteredVersion, Tokens
+from ratecard.tables.meters import UsageCondition
 from ratecard.tables.rate import Conditioned, HeldRate, Rate
 from ratecard.testing.case import Case, expect
 from ratecard.testing.laws.law import Law, any_case, charged_by, reading
@@ -98,7 +101,8 @@ def _held(case: Case, charge: Tokens, rate: Rate, prompt: int) -> tuple[int, int
     None where this prompt is shorter, or the rate is for a condition that is not the default.
     """
     edge, named, declared = 0, charge.conditions_of(rate), case.prices.tables.meters.condition
-    if any(declared[name].default not in values for name, values in named.items()):
+    first = case.version.first_values(case.prices.tables.meters)
+    if any((declared[name].default or first[name]) not in values for name, values in named.items()):
         return None
     for name, values in rate.attributes.items():
         if name == "context":
@@ -117,13 +121,18 @@ def _searches(case: Case) -> bool:
     return bool(getattr(case.version, "surcharges", {}).keys() & SEARCHES.keys())
 
 
+def _estimated(case: Case) -> bool:
+    """Return True for a text model; an estimate states no conditions."""
+    return case.found.type == "text" and not case.version.needed(case.prices.tables.meters)
+
+
 _BY_TOKEN = charged_by("tokens")
 OF_TOKENS = (
     Law(every_token_is_charged_once, _BY_TOKEN),
     Law(the_whole_prompt_chooses_one_tier, _BY_TOKEN),
     Law(every_dialect_costs_the_same, _BY_TOKEN),
     Law(a_search_adds_its_own_price, _searches),
-    Law(an_estimate_holds_what_it_will_cost, lambda case: case.found.type == "text"),
+    Law(an_estimate_holds_what_it_will_cost, _estimated),
 )
 
 
@@ -148,9 +157,9 @@ def further_input_images_cost_their_rate(case: Case, data: st.DataObject) -> Non
 def a_count_costs_its_rate(case: Case, data: st.DataObject) -> None:
     """Characters, seconds and searches cost their count times the rate, by what the unit holds."""
     asked = case.ask(data.draw(case.requests))
-    [(charge, name)] = _counted(case)
-    price = case.price(charge, Fraction(asked.request.body[name]))
-    expect(asked.of(charge) == price, f"The rate gives {price}", asked)
+    for charge, name in _counted(case):
+        price = case.price(charge, Fraction(asked.request.body[name]))
+        expect(asked.of(charge) == price, f"The rate gives {price}", asked)
 
 
 def a_song_costs_the_rate_of_its_band(case: Case, data: st.DataObject) -> None:
@@ -175,13 +184,35 @@ def a_batch_costs_the_sum_of_its_calls(case: Case, data: st.DataObject) -> None:
 
 
 def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataObject) -> None:
-    """A line costs its list rate times the factors of what the request states and the rate does not name."""
+    """A line costs its list rate times the factors of what the request states and the rate does not name.
+
+    Of what it states beside defaults, the rate or a factor names all that the charge has prices by: else it is refused.
+    """
     version, declared = case.version, case.prices.tables.meters.condition
     wanted = data.draw(st.fixed_dictionaries({}, optional={
-        name: st.sampled_from([declared[name].default, *sorted(values)]) for name, values in version.conditions.items()
+        name: st.sampled_from([*filter(None, [declared[name].default]), *sorted(values)])
+        for name, values in version.conditions.items()
     }))  # fmt: skip
-    asked = case.ask(data.draw(case.requests).with_fields(**wanted))
-    stated = {name: wanted.get(name, declared[name].default) for name in version.conditions}
+    first = version.first_values(case.prices.tables.meters)
+    stated = {name: wanted.get(name) or declared[name].default or first[name] for name in version.conditions}
+    request = data.draw(case.requests).with_fields(**wanted)
+    conditioned = [charge for charge in version.charges if isinstance(charge, Conditioned)]
+    priced_by = {charge.charge: _priced_by(charge, version, stated, declared) for charge in conditioned}
+    factors = {charge.charge: [*charge.factors, *version.factors] for charge in conditioned}
+    certain = {
+        name: {(*factor.conditions.items(),) for factor in of} >= {((each, stated[each]),) for each in priced_by[name]}
+        for name, of in factors.items()
+    }
+    if not all(certain.values()) or version.refuses(stated, case.prices.tables.meters):
+        # A rate may hold that does not name what is stated.
+        try:
+            request.price(case.prices)
+        except QuoteError as refusal:
+            problems = refusal.problems
+            about = all(path[-1] in stated or "under these conditions" in words for path, words in problems)
+            expect(about, f"Refused under {stated} for another reason: {problems}")
+            return
+    asked = case.ask(request)
     for line in asked.counted:
         for charge, rate in ((each, rate) for each in version.charges for rate in each.rates):
             if rate.source != line.source or not isinstance(charge, Conditioned):
@@ -192,12 +223,32 @@ def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataO
                 holds = all(stated[name] == value for name, value in factor.conditions.items())
                 price *= Fraction(factor.factor) if holds and not named.keys() & factor.conditions.keys() else 1
             expect(line.unit_rate == price, f"{line.source} costs {price} under {stated}", asked)
+            holding = (each for each in factors[charge.charge] if each.conditions.items() <= stated.items())
+            met = {
+                *named,
+                *(name for each in holding if not named.keys() & each.conditions.keys() for name in each.conditions),
+            }
+            expect(priced_by[charge.charge] <= met, f"{line.source} does not name all of {stated}", asked)
             expect(all(stated[name] in values for name, values in named.items()), f"It holds not for {stated}", asked)
+
+
+def _priced_by(
+    charge: Conditioned, version: MeteredVersion, stated: Mapping[str, str], declared: Mapping[str, UsageCondition]
+) -> set[str]:
+    """Return the stated conditions that a rate or a factor of a charge has to name."""
+    said = charge.without_rate or {}
+    names = {name for rate in charge.rates for name in charge.conditions_of(rate)}
+    names |= {name for factor in (*charge.factors, *version.factors) for name in factor.conditions}
+    return {
+        name
+        for name in names
+        if stated[name] != declared[name].default and said.get(stated[name], said.get(name)) != "default"
+    }
 
 
 def _counted(case: Case) -> list[tuple[Any, str]]:
     """The charges for one count of a usage of the model's own type, with the field of that count."""
-    return [(charge, name) for charge, method, fields in case.readings for name in method.numbers if name in fields]
+    return [(charge, name) for charge, fields in case.readings for name in charge.NUMBERS if name in fields]
 
 
 def _of_images(case: Case) -> bool:

@@ -52,7 +52,6 @@ def clip_of(case: Case, request: Request) -> Fraction:
 
 
 def _pixels_of(case: Case, listed: tuple[FrameSize, ...], request: Request) -> int:
-    """The pixels of a frame: of the listed size, or of the source enlarged."""
     body, source = request.body, request.source
     if not listed:
         factor = int(case.offer.settled(body, "upscale_factor") or 1)
@@ -97,7 +96,6 @@ def more_reference_video_is_never_cheaper(case: Case, data: st.DataObject) -> No
 
 
 def _clips(case: Case) -> st.SearchStrategy[Any]:
-    """Seconds of a clip that there is."""
     limits = case.version.accepts.reference_video_total_duration
     return seconds(0, limits.max).filter(bool)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fnmatch import fnmatchcase
 from fractions import Fraction
-from math import ceil
+from math import ceil, log
 from typing import Any
 
 Fields = Mapping[str, Any]
@@ -58,7 +58,8 @@ def rate_of(charge: Fields, **values: str | None) -> Amount:
 def charges_of(listed: Fields, fields: Fields) -> dict[str, Fields]:
     """The charges by their methods, as they are under the conditions that a usage states."""
     pricing, defaults = listed["pricing"], listed["constraints"].get("defaults", {})
-    stated = {name: fields.get(name, default) for name, default in defaults.items()}
+    chosen = ("resolution", "quality")  # which image is meant, and no condition of a price
+    stated = {name: fields.get(name, default) for name, default in defaults.items() if name not in chosen}
     return {charge["method"]: under(charge, stated, pricing["factors"]) for charge in pricing["charges"]}
 
 
@@ -176,21 +177,12 @@ def song(charge: Fields, seconds: int | None) -> Amount:
 def images(listed: Fields, charges: Mapping[str, Fields], fields: Fields) -> Amount:
     """`n` images at a resolution and quality, and the input images of an edit beyond those that are included."""
     accepts, n, charge = listed["constraints"], fields.get("n", 1), charges["per-image"]
-    lowest = min(
-        accepts.get("resolution", []), key=lambda each: int("0" + "".join(filter(str.isdigit, each))), default=None
-    )
-    resolution = fields.get("resolution", lowest)
-    quality = fields.get("quality")
-    if "quality" in accepts and quality is None:
-        priced = {
-            value: Fraction(rate["rate"])
-            for rate in charge["rates"]
-            for value in rate.get("quality", [])
-            if resolution in rate.get("resolution", [resolution])
-        }
-        dearest = "high" if "high" in priced else max(priced, key=lambda value: priced[value])
-        quality = "unstated" if "unstated" in priced and "resolution" in fields else dearest
-    found = n * rate_of(charge, resolution=resolution, quality=quality)
+    words = {name: accepts[name] for name in ("resolution", "quality") if name in accepts}
+    meant = {name: each[0] for name, each in words.items() if len(each) == 1} | accepts.get("defaults", {}) | fields
+    if "quality" not in fields and ("resolution" in fields or "quality" not in meant):
+        unstated = any("unstated" in rate.get("quality", ()) for rate in charge["rates"])
+        meant |= {"quality": "unstated"} if unstated else {}
+    found = n * rate_of(charge, resolution=meant.get("resolution"), quality=meant.get("quality"))
     if further := charges.get("per-input-image"):
         found += n * charged(further, fields.get("input_images", 1)) * rate_of(further)
     return found
@@ -201,6 +193,11 @@ def images(listed: Fields, charges: Mapping[str, Fields], fields: Fields) -> Amo
 
 def video(listed: Fields, body: Fields, source: Fields) -> Amount:
     """The sum of the charges, rounded once."""
+    return rounded(sum(amounts_of_video(listed, body, source), Fraction(0)), listed["pricing"]["rounding"]["places"])
+
+
+def amounts_of_video(listed: Fields, body: Fields, source: Fields) -> list[Fraction]:
+    """The amount of each charge, rounded to the places of lines."""
     pricing, accepts = listed["pricing"], listed["constraints"]
     shape = {name: values[0] for name, values in accepts.items() if isinstance(values, list) and len(values) == 1}
     if len(accepts.get("topaz", {}).get("models", ())) == 1:
@@ -217,12 +214,10 @@ def video(listed: Fields, body: Fields, source: Fields) -> Amount:
     shape |= {"audio": str(bool(sound)).lower(), "video_input": str(reference is not None).lower()}
     if reference is not None and shape.get("duration") in ("-1", "auto", "Auto"):
         shape["duration"] = f"{ceil(reference)}s"
-    rounding = pricing["rounding"]
-    amounts = [
-        rounded(METHODS[charge["method"]](charge, shape, source, reference), rounding["line_places"])
+    return [
+        rounded(METHODS[charge["method"]](charge, shape, source, reference), pricing["rounding"]["line_places"])
         for charge in pricing["charges"]
     ]
-    return rounded(sum(amounts, Fraction(0)), rounding["places"])
 
 
 def chosen(charge: Fields, shape: Fields, **more: str) -> Amount:
@@ -235,15 +230,23 @@ def seconds_of(shape: Fields, source: Fields) -> Amount:
     return Fraction(source["seconds"]) if "seconds" in source else Fraction(shape["duration"].removesuffix("s"))
 
 
-def size_of(charge: Fields, shape: Fields) -> Amount:
-    """The pixels of the listed size that fits; for a ratio of the source the most of the resolution."""
+def size_of(charge: Fields, shape: Fields, source: Fields) -> Amount:
+    """The pixels of the listed size that fits; for a ratio of the source the nearest, if it is known."""
     fitting = [
         each for each in charge["sizes"] if each.get("resolution", shape.get("resolution")) == shape.get("resolution")
     ]
     exact = [
         each for each in fitting if each.get("aspect_ratio", shape.get("aspect_ratio")) == shape.get("aspect_ratio")
     ]
+    if not exact and {"width", "height"} <= source.keys():
+        wide = log(source["width"] / source["height"])
+        exact = [min(fitting, key=lambda each: abs(log_of(each["aspect_ratio"]) - wide))]
     return max(each["size"][0] * each["size"][1] for each in exact or fitting)
+
+
+def log_of(ratio: str) -> float:
+    width, height = ratio.split(":")
+    return log(int(width) / int(height))
 
 
 def per_clip(charge: Fields, shape: Fields, source: Fields, reference: Any) -> Amount:
@@ -259,14 +262,14 @@ def token_formula(charge: Fields, shape: Fields, source: Fields, reference: Any)
     billed = seconds
     if reference is not None:
         billed = max(seconds + Fraction(reference), Fraction(ceil(seconds * Fraction(charge["reference_minimum"]))))
-    count = billed * size_of(charge, shape) * charge["frames_per_second"] / charge["pixels_per_token"]
+    count = billed * size_of(charge, shape, source) * charge["frames_per_second"] / charge["pixels_per_token"]
     return count * chosen(charge, shape)
 
 
 def megapixel_rate(charge: Fields, shape: Fields, source: Fields, reference: Any) -> Amount:
     if charge["sizes"]:
         frames = seconds_of(shape, {}) * charge["frames"]["per_second"] + charge["frames"]["plus"]
-        pixels = size_of(charge, shape) * frames
+        pixels = size_of(charge, shape, source) * frames
     else:
         factor = int(shape["upscale_factor"])
         pixels = int(source["width"]) * int(source["height"]) * factor**2 * seconds_of(shape, source)

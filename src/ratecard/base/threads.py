@@ -1,0 +1,61 @@
+"""A few threads that call functions in their order, and keep no process from ending."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from threading import Lock, Thread
+from time import monotonic_ns
+from typing import Any, TypeVar
+
+_Result = TypeVar("_Result")
+
+
+class Threads:
+    """Threads that call functions in their order, made when they are needed.
+
+    They do not keep the process from ending, unlike those of an executor: a database that hangs never lets them go.
+    """
+
+    def __init__(self, most: int, name: str) -> None:
+        self._most, self._name, self._lock = most, name, Lock()
+        self._calls = SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]()
+        self._threads = list[Thread]()
+        self._closed = False
+
+    def submit(self, call: Callable[[], _Result]) -> Future[_Result]:
+        """Call a function in a thread, once one is free. Raises `RuntimeError` after `close`."""
+        future: Future[_Result] = Future()
+        with self._lock:
+            if self._closed:
+                raise RuntimeError(f"{self._name} is closed")
+            self._threads = [thread for thread in self._threads if thread.is_alive()]  # a forked process has none
+            if len(self._threads) < self._most:
+                thread = Thread(target=self._run, name=self._name, daemon=True)
+                thread.start()  # first: where there can be none, the call must not be made later
+                self._threads.append(thread)
+            self._calls.put((future, call))
+        return future
+
+    def waiting(self) -> int:
+        """How many calls wait for a thread."""
+        return self._calls.qsize()
+
+    def close(self, seconds: int) -> None:
+        """End the threads after the calls that there are; do not wait longer than this for them."""
+        with self._lock:
+            self._closed, deadline = True, monotonic_ns() + seconds * 10**9
+            for _ in self._threads:
+                self._calls.put(None)
+        for thread in self._threads:
+            thread.join(max(0, deadline - monotonic_ns()) / 10**9)
+
+    def _run(self) -> None:
+        while (job := self._calls.get()) is not None:
+            future, call = job
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(call())
+            except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
+                future.set_exception(error)
+            del future, call, job  # else this thread would keep the last result until the next call

@@ -1,0 +1,217 @@
+"""Notes on sound tables: what is allowed and may be a mistake. `ratecard check` prints them."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple, cast
+
+from ratecard.base.errors import Fault
+from ratecard.examples import Worked
+from ratecard.methods.conditions import contradict
+from ratecard.methods.hours import rates_at_each_hour
+from ratecard.rating.conditions import (
+    EVERY_PROMPT,
+    Edge,
+    WrittenRate,
+    combinations_of,
+    held_under,
+    in_full,
+    more_specific,
+    written_rates,
+)
+from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.meters import Meters
+from ratecard.tables.rate import Accepting, Charge, Conditioned, Rate, RateFactor, named_conditions
+from ratecard.tables.version import Version
+
+_YEAR, _QUARTER = timedelta(days=365), timedelta(days=90)
+
+
+def notes_on(tables: Tables, examples: Iterable[Worked], now: datetime) -> list[Fault]:
+    """Return the notes on tables whose `examples` were worked, each at its line: first those that no example mends."""
+    reached = set[str]()
+    for quote in (worked.quote for worked in examples if worked.quote):
+        for line in quote.lines:
+            reached.add(line.source)
+            reached.update(source for _, source in line.rate.factors)
+    mistakes, untried = list[Fault](), list[Fault]()
+    for model in tables.models.values():
+        for version in model.versions:
+            never = dict(_never_applying(version, tables.meters))
+            mistakes += _faults(model, (*_dates(version, now), *never.items(), *_lonely_tiers(version)))
+            untried += _faults(model, _untried(version, never, reached))
+    return [note for notes in (mistakes, untried) for note in sorted(notes, key=lambda note: (note.file, note.line))]
+
+
+# Of a version: `file:line`, and what is said of it.
+_Noted = tuple[str, str]
+
+
+def _faults(model: AnyModel, noted: Iterable[_Noted]) -> Iterator[Fault]:
+    for source, words in noted:
+        file, _, line = source.rpartition(":")
+        yield Fault(file, int(line or 0), (model.model,), f"{model.model}: {words}")
+
+
+def _dates(version: Version, now: datetime) -> Iterator[_Noted]:
+    if version.begins > now + _YEAR:
+        yield version.place, f"effective {version.effective} is more than a year ahead. Is its year right?"
+    if version.begins.date() - version.checked > _QUARTER:
+        words = f"checked {version.checked} is more than {_QUARTER.days} days before effective {version.effective}"
+        yield version.place, f"{words}. Compare the rates with their source again, and write that day"
+
+
+def _never_applying(version: Version, meters: Meters) -> Iterator[_Noted]:
+    """Note each rate and each factor that no request takes."""
+    of_version = version.factors if isinstance(version, MeteredVersion) else ()
+    never = {id(factor): factor for factor in of_version}
+    for charge in version.charges:
+        applying = _Applying(version, charge, meters)
+        for index, rate in enumerate(charge.rates):
+            if index not in applying.rates:
+                yield rate.source, f"this rate can never apply: {applying.why_never(rate)}"
+        never |= {id(factor): factor for factor in (charge.factors if isinstance(charge, Conditioned) else ())}
+        never = {key: factor for key, factor in never.items() if not applying.multiplies(factor)}
+    for factor in never.values():
+        names = " and ".join(factor.conditions)
+        yield factor.source, f"this factor can never apply: every rate under it names {names} itself. Leave it out"
+
+
+def _lonely_tiers(version: Version) -> Iterator[_Noted]:
+    """Note each tier in which only one of several buckets has a rate."""
+    for charge in version.charges:
+        written = list(written_rates(charge)) if isinstance(charge, Tokens) else []
+        buckets = list(dict.fromkeys(each.bucket for each in written))
+        for edge in dict.fromkeys(each.edge for each in written if each.edge != EVERY_PROMPT):
+            first, *further = (each for each in written if each.edge == edge)
+            others = [bucket for bucket in buckets if bucket != first.bucket]
+            if others and all(each.bucket == first.bucket for each in further):
+                words = f"only {first.bucket} has a rate {_tier(edge)}: {', '.join(others)} cost there what they cost"
+                yield first.rate.source, f"{words} below. Write their rates too, if they differ"
+
+
+def _tier(edge: Edge) -> str:
+    return edge.sku.replace("-", " ", 1)
+
+
+def _untried(version: Version, never: Collection[str], reached: Collection[str]) -> Iterator[_Noted]:
+    """Note what no example reaches, but for what can never apply."""
+    for charge in version.charges:
+        lines: Sequence[Rate | RateFactor] = (
+            *charge.rates,
+            *(charge.factors if isinstance(charge, Conditioned) else ()),
+        )
+        sources = [line.source for line in lines if line.source not in never]
+        missing = [source for source in sources if source not in reached]
+        if missing == sources and sources:
+            yield sources[0], f"no example reaches charge {charge.charge}, by the {charge.unit}. {_WRITE_ONE}"
+            continue
+        tiers: dict[Edge, set[str]] = {}
+        for each in written_rates(charge) if isinstance(charge, Tokens) else ():
+            tiers.setdefault(each.edge, set()).add(each.rate.source)
+        for edge, in_tier in tiers.items():
+            if edge != EVERY_PROMPT and in_tier - {*never} and in_tier.isdisjoint(reached):
+                first = min(in_tier - {*never}, key=sources.index)
+                yield first, f"no example has a prompt {_tier(edge)}. {_WRITE_ONE}"
+                missing = [source for source in missing if source not in in_tier]
+        if missing:
+            numbers = [source.rpartition(":")[2] for source in missing[:_NAMED]]
+            more = f" and {len(missing) - _NAMED} more" if missing[_NAMED:] else ""
+            of_lines = f"lines {', '.join(numbers)}{more}" if missing[1:] else "this line"
+            yield missing[0], f"no example reaches {of_lines}. {_WRITE_ONE}"
+    for factor in version.factors if isinstance(version, MeteredVersion) else ():
+        if factor.source not in never and factor.source not in reached:
+            yield factor.source, f"no example reaches this line. {_WRITE_ONE}"
+
+
+_WRITE_ONE = "Write one, worked by hand"
+# How many lines one note names.
+_NAMED = 8
+
+
+class _Moment(NamedTuple):
+    """A charge as it is at some hours, the index of each of its rates in the table, and its rates of tokens.
+
+    Those of tokens stand by their bucket and where their tier begins.
+    """
+
+    charge: Charge
+    indexes: Sequence[int]
+    of_tokens: Mapping[tuple[str, int], Sequence[WrittenRate]]
+
+
+class _Applying:
+    """Which rates of a charge some request takes, and which factors multiply one of these."""
+
+    def __init__(self, version: Version, charge: Charge, meters: Meters) -> None:
+        self._version, self._charge, self._meters = version, charge, meters
+        self._accepting = cast(Accepting, version)
+        self._values = version.conditions if isinstance(version, MeteredVersion) else {}
+        self._longest = version.context_tokens if isinstance(version, TextVersion) else None
+        self._moments = [_moment(charge, numbered) for numbered in rates_at_each_hour(self._accepting, charge)]
+        self.rates = {index for moment in self._moments for index in self._taken(moment, {})}
+
+    def multiplies(self, factor: RateFactor) -> bool:
+        """Return True if some request takes a rate that this factor multiplies."""
+        if not isinstance(charge := self._charge, Conditioned):
+            return False
+        return any(
+            charge.conditions_of(charge.rates[index]).keys().isdisjoint(factor.conditions)
+            for moment in self._moments
+            for index in self._taken(moment, factor.conditions)
+        )
+
+    def why_never(self, rate: Rate) -> str:
+        """Say why no request takes a rate."""
+        written = written_rates(self._charge) if isinstance(self._charge, Tokens) else ()
+        edges = [each.edge for each in written if each.rate is rate]
+        if edges and all(map(self._is_too_long, edges)):
+            return f"context_tokens {self._longest} allows no such prompt. Correct one of them, or leave the rate out"
+        return "wherever it holds, another names more. Leave it out, or correct what the others name"
+
+    def _is_too_long(self, edge: Edge) -> bool:
+        return self._longest is not None and edge.above >= self._longest
+
+    def _taken(self, moment: _Moment, conditions: Mapping[str, str]) -> Iterator[int]:
+        """Yield the indexes of the rates that some request under these conditions takes."""
+        if isinstance(moment.charge, Tokens):
+            indexes = dict(zip(map(id, moment.charge.rates), moment.indexes, strict=True))
+            for rates in moment.of_tokens.values():
+                for rate in rates:
+                    possible = not (self._is_too_long(rate.edge) or contradict(rate.conditions, conditions))
+                    if possible and self._is_chosen(rate, rates, {**rate.conditions, **conditions}):
+                        yield indexes[id(rate.rate)]
+        elif isinstance(moment.charge, Conditioned):
+            charge = moment.charge.model_copy(update={"factors": ()})
+            names = [name for name in named_conditions([charge]) if name not in conditions]
+            for stated in self._combinations(names):
+                full = in_full(self._values, {**stated, **conditions}, self._meters)
+                if self._sold(full):
+                    yield from (moment.indexes[index] for index, _ in held_under(self._accepting, charge, full))
+        else:
+            yield from moment.indexes
+
+    def _is_chosen(self, rate: WrittenRate, others: Sequence[WrittenRate], conditions: Mapping[str, str]) -> bool:
+        """Return True if some request under conditions takes a rate of tokens, and none of the same tier."""
+        better = [other for other in others if other is not rate and more_specific(other, rate)]
+        names = dict.fromkeys(name for other in better for name in other.conditions if name not in conditions)
+        for stated in self._combinations(names):
+            full = in_full(self._values, {**stated, **conditions}, self._meters)
+            if self._sold(full) and not any(other.conditions.items() <= full.items() for other in better):
+                return True
+        return False
+
+    def _sold(self, conditions: Mapping[str, str]) -> bool:
+        return not (isinstance(self._version, MeteredVersion) and self._version.refuses(conditions, self._meters))
+
+    def _combinations(self, names: Iterable[str]) -> Iterator[dict[str, str]]:
+        """Yield what requests can state of these conditions, without defaults."""
+        return combinations_of({name: self._values[name] for name in names}, self._meters)
+
+
+def _moment(charge: Charge, numbered: Sequence[tuple[int, Rate]]) -> _Moment:
+    held = charge.with_rates(rate for _, rate in numbered)
+    of_tokens: dict[tuple[str, int], list[WrittenRate]] = {}
+    for each in written_rates(held) if isinstance(held, Tokens) else ():
+        of_tokens.setdefault((each.bucket, each.edge.above), []).append(each)
+    return _Moment(held, [index for index, _ in numbered], of_tokens)

@@ -1,0 +1,421 @@
+"""Which rates of a charge hold for a request: under the conditions it states, and at the length of its prompt.
+
+Of two rates that hold, one that names all of the other overrides it: its conditions, its hours, a tier no lower.
+Factors then multiply a rate that does not name their conditions. What a request states and neither the rate nor a
+factor names has no price, and the message says which combinations are sold.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import lru_cache
+from itertools import islice, product
+from typing import NamedTuple
+
+from ratecard.base.identity import Identity
+from ratecard.base.messages import REQUIRED, NotOffered, allowed_values
+from ratecard.base.money import multiply, plain, text
+from ratecard.rating.compiling import slug
+from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, MeteredVersion, Tokens
+from ratecard.tables.meters import TOKEN, Meters
+from ratecard.tables.rate import (
+    Accepting,
+    Charge,
+    Conditioned,
+    HeldRate,
+    Rate,
+    RateFactor,
+    domains_of,
+    less,
+    named_conditions,
+)
+
+NO_FACTORS: tuple[tuple[str, str], ...] = ()
+# The most combinations of conditions that a message lists.
+_MOST_LISTED = 10
+# Conditions by name, and their values.
+Stated = Mapping[str, str]
+
+
+class FactoredRate(NamedTuple):
+    """The price of one unit after markup and factors, how it was made, and how SKUs name its conditions.
+
+    `factors` are those that hold: their conditions in words, and their `file:line`; `conditions` those that the rate or
+    a factor names; `unmet` those stated ones that neither names, for which this is not the price.
+    """
+
+    unit_rate: Decimal
+    notes: tuple[str, ...]
+    words: tuple[str, ...]
+    factors: tuple[tuple[str, str], ...]
+    conditions: Stated
+    unmet: tuple[str, ...]
+
+
+class Edge(NamedTuple):
+    """Where a tier begins: prompts of more than `above` tokens; and how SKUs name it."""
+
+    above: int
+    sku: str
+
+
+EVERY_PROMPT = Edge(-1, "")
+
+
+class WrittenRate(NamedTuple):
+    """A rate as a table writes it: for a bucket, from an edge on, under conditions; perhaps only at some hours."""
+
+    bucket: str
+    edge: Edge
+    conditions: Stated
+    rate: Rate
+
+    @property
+    def timed(self) -> bool:
+        """Whether it holds at some hours only, and at this one."""
+        return isinstance(self.rate, HeldRate)
+
+
+class Resolver:
+    """The rates of a charge for any request; `of_version` are the factors of its version."""
+
+    def __init__(self, charge: Conditioned, meters: Meters, of_version: Iterable[RateFactor] = ()) -> None:
+        self.charge, self._meters, self._factors = charge, meters, (*charge.factors, *of_version)
+        self.named = named_conditions([charge], of_version)
+        self.written = list(written_rates(charge)) if isinstance(charge, Tokens) else []
+        self._buckets = dict.fromkeys(each.bucket for each in self.written)
+
+    def in_full(self, stated: Stated) -> dict[str, str]:
+        """Return the value of each condition that the charge has prices by: the stated one, else its default."""
+        return in_full(self.named, stated, self._meters)
+
+    def rates(self, version: Accepting, stated: Stated) -> Iterator[tuple[Rate, FactoredRate]]:
+        """Yield the rates that hold under stated conditions, which name attributes of the method alone."""
+        full = self.in_full(stated)
+        for index, rate in held_under(version, self.charge, full):
+            named = self.charge.conditions_of(self.charge.rates[index])
+            yield rate, self.factored(rate, {name: full[name] for name in named}, full)
+
+    def of_buckets(self, above: int, stated: Stated) -> dict[str, tuple[WrittenRate, FactoredRate]]:
+        """Return the rate of each bucket that has one, in the tier above a number of tokens, under conditions."""
+        full = self.in_full(stated)
+        best = {name: rate for name in self._buckets if (rate := chosen(self.written, name, above, full))}
+        return {name: (each, self.factored(each.rate, each.conditions, full)) for name, each in best.items()}
+
+    def factored(self, rate: Rate, named: Stated, full: Stated) -> FactoredRate:
+        """Return a rate that names conditions, times the factors of others that hold under the stated ones."""
+        unit_rate, notes, used, multiplied = multiply(rate.rate, self.charge.markup), [], dict(named), []
+        for factor in self._factors:
+            if factor.conditions.items() <= full.items() and not factor.conditions.keys() & named.keys():
+                shown = in_words(factor.conditions)
+                notes.append(f"{text(plain(unit_rate))} x {text(factor.factor)} for {shown} ({factor.source})")
+                unit_rate = multiply(unit_rate, factor.factor)
+                used |= factor.conditions
+                multiplied.append((shown.replace(":", ""), factor.source))
+        unmet = tuple(name for name, value in full.items() if name not in used and self._must_meet(name, value))
+        return FactoredRate(plain(unit_rate), (*notes,), (*self._words(used),), (*multiplied,), used, unmet)
+
+    def _must_meet(self, name: str, value: str) -> bool:
+        """Return True for a stated value that a rate or a factor has to name."""
+        said = self.charge.without_rate or {}
+        return value != self._meters.condition[name].default and said.get(value, said.get(name)) != "default"
+
+    def _words(self, used: Stated) -> Iterator[str]:
+        """Yield how SKUs name conditions: by value, and by name too if a condition before it has such a value."""
+        for name, condition in self._meters.condition.items():
+            if name in used and used[name] != condition.default:
+                first = next(each for each in self._meters.conditions if used[name] in each.values)
+                yield slug(used[name] if first is condition else f"{name}-{used[name]}")
+
+    def offered(self) -> list[dict[str, str]]:
+        """Return each combination of conditions that a rate or a factor names, without defaults; that of none first."""
+        named = [self.charge.conditions_of(rate) for rate in self.charge.rates]
+        listed = [dict(zip(each, values, strict=True)) for each in named for values in product(*each.values())]
+        listed = [{}, *listed, *(dict(factor.conditions) for factor in self._factors)]
+        stated = [beside_defaults(each, self._meters) for each in listed]
+        needed = {name for name in self.named if self._meters.condition[name].default is None}
+        return list({tuple(each.items()): each for each in stated if needed <= each.keys()}.values())
+
+    def refusal(self, stated: Stated, is_sold: Callable[[Stated], bool], what: str = "") -> str:
+        """Return the message for conditions under which `what` has no price; it lists what is sold."""
+        given = {name: stated[name] for name in self.named if name in stated}
+        return not_sold(beside_defaults(given, self._meters), filter(is_sold, self.offered()), what)
+
+
+class Refusal(NamedTuple):
+    """Why a rate of a charge is not one for a request that states conditions: its message says which are sold."""
+
+    charge: Conditioned
+    version: MeteredVersion
+    meters: Meters
+    stated: Stated
+    rate: Rate
+
+    def message(self) -> str:
+        """Return the message, with the combinations for which the charge has a rate with the same attributes."""
+        resolver = Resolver(self.charge, self.meters, self.version.factors)
+
+        def is_sold(combination: Stated) -> bool:
+            rates = [] if self.version.refuses(combination, self.meters) else resolver.rates(self.version, combination)
+            return any(not factored.unmet and _for_one_request(rate, self.rate) for rate, factored in rates)
+
+        return resolver.refusal(self.stated, is_sold)
+
+
+def _for_one_request(one: Rate, other: Rate) -> bool:
+    """Return True if some request has the attributes of both rates."""
+    return all({*one.attributes.get(name, values)} & {*values} for name, values in other.attributes.items())
+
+
+class StatedRate(Rate):
+    """A rate under the conditions that a request states, after markup and factors; `refusal` if some are unmet."""
+
+    model: str
+    factored: FactoredRate
+    refusal: Refusal
+
+    def sku(self, plain: str) -> str:
+        """Return a SKU of the model with its conditions, which follow the model's name."""
+        return "-".join((self.model, *self.factored.words)) + plain.removeprefix(self.model)
+
+
+def is_plain(charge: Charge, version: MeteredVersion) -> bool:
+    """Return True for a charge that is compiled as it is, whatever a request states.
+
+    So are tokens, because their buckets and tiers choose together with the conditions.
+    """
+    if isinstance(charge, Tokens):
+        return True
+    timed = any(isinstance(rate, HeldRate) for rate in charge.rates)
+    return not (timed or named_conditions([charge], version.factors))
+
+
+def charge_under(charge: Charge, version: MeteredVersion, model: str, meters: Meters, stated: Stated) -> Charge:
+    """Return a charge as it is for requests that state these conditions: without them, and without factors."""
+    if not isinstance(charge, Conditioned) or is_plain(charge, version):
+        return charge
+    rates = [
+        StatedRate.model_construct(
+            rate=factored.unit_rate,
+            attributes=rate.attributes,
+            source=rate.source,
+            model=model,
+            factored=factored,
+            refusal=Refusal(charge, version, meters, stated, rate),
+        )
+        for rate, factored in Resolver(charge, meters, version.factors).rates(version, stated)
+    ]
+    return charge.model_copy(update={"rates": tuple(rates), "markup": Decimal(1)})
+
+
+# Conditions of requests.
+
+
+def in_full(named: Mapping[str, Iterable[str]], stated: Stated, meters: Meters) -> dict[str, str]:
+    """Return the value of each condition: the stated one, else its default; without one, the first that is named."""
+    return {name: stated.get(name) or meters.condition[name].default or min(values) for name, values in named.items()}
+
+
+def beside_defaults(stated: Stated, meters: Meters) -> dict[str, str]:
+    """Return stated conditions without those that have their defaults, in the order of meters.yaml."""
+    declared = meters.condition.items()
+    return {name: stated[name] for name, each in declared if stated.get(name, each.default) != each.default}
+
+
+def combinations_of(named: Mapping[str, set[str]], meters: Meters) -> Iterator[dict[str, str]]:
+    """Yield every combination of the named values and defaults of conditions, without the defaults; that of none first.
+
+    A condition that has no default is in each of them.
+    """
+    declared = [(meters.condition[name], values) for name, values in named.items()]
+    listed = [
+        [*([None] if one.default else []), *(each for each in one.values if each in values - {one.default})]
+        for one, values in declared
+    ]
+    for values in product(*listed):
+        yield {name: value for name, value in zip(named, values, strict=True) if value}
+
+
+def accepted_conditions(named: Sequence[Mapping[str, Collection[str]]], meters: Meters) -> dict[str, dict[str, str]]:
+    """Return the conditions that usages may state, with every spelling of the values that some rate or factor names."""
+    return {
+        name: each.spellings({value for conditions in named for value in conditions.get(name, ())})
+        for name, each in meters.condition.items()
+    }
+
+
+class NotSoldError(Exception):
+    """The conditions that a request states and that are not sold together, each with its message."""
+
+    def __init__(self, problems: Sequence[tuple[str, str]]) -> None:
+        super().__init__(*problems)
+        self.problems = problems
+
+
+def wrong_conditions(version: MeteredVersion, meters: Meters) -> Callable[[Stated], list[tuple[str, str]]] | None:
+    """Compile the function from stated conditions to what is wrong with all of them, each condition with its message.
+
+    They are `not_sold` together, or one without a default is not stated. None for a version to which neither applies.
+    """
+    needed = version.needed(meters)
+    if not (needed or version.not_sold):
+        return None
+
+    def wrong(stated: Stated) -> list[tuple[str, str]]:
+        problems = [
+            (name, f"{REQUIRED}. Expected {allowed_values(meters.condition[name].spellings(values))}")
+            for name, values in needed.items()
+            if name not in stated
+        ]
+        if refused := version.refuses(stated, meters):
+            charges = (charge for charge in version.charges if isinstance(charge, Conditioned))
+            offered = (each for charge in charges for each in Resolver(charge, meters, version.factors).offered())
+            sold = {in_words(each): each for each in offered if not version.refuses(each, meters)}
+            at = next((name for name in refused if name in stated), min(refused))
+            problems.append((at, not_sold(refused, sold.values())))
+        return problems
+
+    return wrong
+
+
+def not_sold(stated: Stated, sold: Iterable[Stated], what: str = "") -> NotOffered:
+    """Return the message for conditions that are not sold together, which says what is; `what` has no price.
+
+    >>> str(not_sold({"service_tier": "priority"}, [{}, {"service_tier": "batch"}]))
+    "Not sold. Expected 'no condition' | 'service_tier: batch', received 'service_tier: priority'"
+    """
+    listed = list(islice(sold, _MOST_LISTED + 1))
+    words = allowed_values(map(in_words, listed[:_MOST_LISTED])) + (" | ..." if len(listed) > _MOST_LISTED else "")
+    reason = f"No price is known for {what} under these conditions" if what else "Not sold"
+    expected = f"Expected {words}" if listed else "Expected another hour or length of the prompt"
+    return NotOffered(f"{reason}. {expected}, received '{in_words(stated)}'")
+
+
+def in_words(stated: Stated) -> str:
+    """Return conditions as a message names them."""
+    return ", ".join(f"{name}: {value}" for name, value in stated.items()) or "no condition"
+
+
+# Which of several rates holds: of tokens for a bucket, of other charges for attributes of their method.
+
+
+class Rank(NamedTuple):
+    """What a rate names beside the attributes of its method: conditions, and whether hours."""
+
+    conditions: frozenset[str]
+    timed: bool
+
+    def above(self, other: "Rank") -> bool:
+        """Whether a rate overrides another."""
+        return self != other and self.conditions >= other.conditions and self.timed >= other.timed
+
+
+def rank(charge: Conditioned, rate: Rate) -> Rank:
+    """What a rate of a charge names."""
+    return Rank(frozenset(charge.conditions_of(rate)), isinstance(rate, HeldRate))
+
+
+def held_under(version: Accepting, charge: Conditioned, stated: Stated) -> list[tuple[int, Rate]]:
+    """Return the rates of a charge under conditions stated in full, each with the index of its line in the charge.
+
+    They name attributes of the method alone, and only what others that override them leave.
+    """
+    held = []
+    for index, rate in enumerate(charge.rates):
+        named = charge.conditions_of(rate)
+        if all(stated.get(name) in values for name, values in named.items()):
+            attributes = {name: values for name, values in rate.attributes.items() if name not in named}
+            held.append((index, rank(charge, rate), rate.model_copy(update={"attributes": attributes})))
+    domains = domains_of(version, charge)
+    return [
+        (index, left)
+        for index, own, rate in held
+        for left in less(rate, [other for _, one, other in held if one.above(own)], domains)
+    ]
+
+
+def written_rates(charge: Tokens) -> Iterator[WrittenRate]:
+    """Yield every rate of a charge for each bucket and each combination of conditions that it names."""
+    for rate in charge.rates:
+        named = charge.conditions_of(rate)
+        for values in product(*named.values()):
+            conditions = dict(zip(named, values, strict=True))
+            for edge, bucket in product(_edges_of(charge, rate), rate.attributes["tokens"]):
+                yield WrittenRate(bucket, edge, conditions, rate)
+
+
+def _edges_of(charge: Tokens, rate: Rate) -> Iterator[Edge]:
+    for context in rate.attributes.get(CONTEXT, ()):
+        yield EVERY_PROMPT if context == "base" else Edge(charge.context_token_threshold or 0, context)
+    for name in (ABOVE, FROM):
+        for threshold in rate.attributes.get(name, ()):
+            yield edge_of(name, int(threshold))
+    if rate.attributes.keys().isdisjoint(BEGINS):
+        yield EVERY_PROMPT
+
+
+def edge_of(name: str, threshold: int) -> Edge:
+    """Return the edge of a tier that begins `above` a threshold, or `from` it on.
+
+    >>> edge_of("above", 200_000), edge_of("from", 128_000)
+    (Edge(above=200000, sku='above-200k'), Edge(above=127999, sku='from-128k'))
+    """
+    short = f"{threshold // 1_000}k" if threshold and threshold % 1_000 == 0 else str(threshold)
+    return Edge(threshold - (name == FROM), f"{name}-{short}")
+
+
+def chosen(written: Iterable[WrittenRate], bucket: str, above: int, stated: Stated) -> WrittenRate | None:
+    """Return the rate of a bucket in a tier, under conditions: the most specific that holds; None if none does.
+
+    Where neither of two names more, it is that of the higher tier: tables have such only where it is refused.
+    """
+    best: WrittenRate | None = None
+    for each in written:
+        if each.bucket != bucket or each.edge.above > above or not each.conditions.items() <= stated.items():
+            continue
+        if best is None or each.edge.above > best.edge.above or more_specific(each, best):
+            best = each
+    return best
+
+
+def more_specific(one: WrittenRate, other: WrittenRate) -> bool:
+    """Return True for a rate that names all that another names: its conditions, a tier no lower, and its hours."""
+    return (
+        one.conditions.items() >= other.conditions.items()
+        and one.edge.above >= other.edge.above
+        and one.timed >= other.timed
+    )
+
+
+def tiers_of(written: Iterable[WrittenRate]) -> list[int]:
+    """Return where the tiers of rates begin: prompts of more tokens than this; the first is that of every prompt."""
+    return sorted({EVERY_PROMPT.above, *(each.edge.above for each in written)})
+
+
+def parents_of(charge: Tokens, meters: Meters, priced: Iterable[str]) -> Mapping[str, tuple[str, bool]]:
+    """Return the buckets without a rate that are charged, each with the one whose rate it takes.
+
+    And whether it then has a line of its own, as what the charge itself says of it makes.
+    """
+    own = ({"cache": "parent"} if charge.missing_cache_rate else {}) | charge.without_rate
+    return _parents(Identity(meters), tuple(own.items()), tuple(priced))
+
+
+# Most charges have rates for the same buckets.
+@lru_cache(1_000)
+def _parents(
+    of: Identity, said_of: tuple[tuple[str, str], ...], priced: tuple[str, ...]
+) -> Mapping[str, tuple[str, bool]]:
+    meters: Meters = of.value
+    own, general, found = dict(said_of), meters.by_name[TOKEN].without_rate, {}
+    for bucket in meters.buckets.keys() - {*priced}:
+        left, shown = dict(meters.buckets[bucket].dimensions), False
+        for name, value in list(left.items()):
+            said = own.get(value, own.get(name))
+            if (said or general.get(value, general.get(name))) == "parent":
+                del left[name]
+                shown = shown or said == "parent"
+                parent = meters.bucket_of.get(frozenset(left.items()))
+                if parent in priced:
+                    found[bucket] = parent, shown
+                    break
+    return {name: found[name] for name in meters.buckets if name in found}

@@ -1,0 +1,168 @@
+"""Look into what a provider's client returned: values of a response, and how the parts of a stream hang together."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from ratecard.base.errors import QuoteError
+from ratecard.base.json_reader import JsonError, read_json
+from ratecard.base.messages import Path, Problems, field_name
+from ratecard.requests.body import MOST_PROBLEMS, mapping_of
+from ratecard.requests.dialects import Sign, UsageDialect, Way
+from ratecard.requests.fields import decimal
+from ratecard.requests.token_usage import word_of
+
+INVALID_RESPONSE = "Invalid response"
+_TWO = "These are two responses: give each by itself"
+_TWICE = "This turn is given twice"
+_NOT_IN_ORDER = "Give the parts of a stream in their order"
+_NOT_FINISHED = "This stream has not finished. Give all of its parts, or partial=True for the price of what came"
+
+
+def opened_json(given: Any, at: Path) -> Any:
+    """Read JSON where text or bytes are given. Raises `QuoteError` where they are something else."""
+    if not isinstance(given, (str, bytes, bytearray)):
+        return given
+    try:
+        return read_json(given)
+    except JsonError as error:
+        raise QuoteError(INVALID_RESPONSE, [(at, f"The text {error}")]) from None
+
+
+def value_in(given: Any, way: Iterable[str]) -> Any:
+    """Return what lies at the end of a way, in mappings, JSON and objects of clients; None if nothing does.
+
+    Raises `QuoteError` for text that begins as an object and is none: other counts would be read in place of its own.
+    """
+    return next((value for _, value in values_in(given, tuple(way))), None)
+
+
+def values_in(given: Any, way: Way, at: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Return everything that lies at the end of a way, with its path: `*` is every entry of a list."""
+    for place, name in enumerate(way):
+        if name == "*":
+            for index, entry in enumerate(given if isinstance(given, (list, tuple)) else ()):
+                yield from values_in(entry, way[place + 1 :], (*at, index))
+            return
+        if isinstance(given, str) and given.lstrip().startswith("{"):
+            given = opened_json(given, at)
+        at = (*at, name)
+        given = given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
+    yield at, given
+
+
+def says(part: Any, signs: Iterable[Sign]) -> bool:
+    """Return True if a part has one of these signs."""
+    return any(
+        word_of(value) in words if words else bool(value) or isinstance(value, Mapping)
+        for way, words in signs
+        for _, value in values_in(part, way)
+        if value is not None
+    )
+
+
+def first_of(given: Any, ways: Iterable[Way]) -> tuple[Way, Any]:
+    """Return the first of these ways at whose end a value lies, and the value."""
+    return next(((way, value) for way in ways if (value := value_in(given, way)) is not None), ((), None))
+
+
+def of_export(response: Any, dialect: UsageDialect, problems: Problems) -> Any:
+    """Return the request of an export that has one, or the requests; attributes that are a list become a mapping."""
+    if dialect.exported and value_in(response, dialect.exported[:1]) is not None:
+        requests = [request for _, request in values_in(response, dialect.exported) if request is not None]
+        response = requests[0] if len(requests) == 1 else requests
+    given = value_in(response, (dialect.attributes,)) if dialect.attributes else None
+    if not isinstance(given, (list, tuple)):
+        return response
+    attributes: dict[str, Any] = {}
+    for index, entry in enumerate(given):
+        name = str(value_in(entry, ("key",)))
+        if name in attributes:
+            problems.append(((dialect.attributes, index), f"{field_name(name)} is given twice in this list"))
+        attributes[name] = _typed(value_in(entry, ("value",)))
+    return {**(mapping_of(response) or {}), dialect.attributes: attributes}
+
+
+def _typed(given: Any) -> Any:
+    """A value of OTLP as JSON, where whole numbers are text: `{"intValue": "12"}`."""
+    way, value = first_of(given, (("intValue",), ("doubleValue",), ("stringValue",), ("boolValue",)))
+    is_whole = way == ("intValue",) and isinstance(value, str) and value.isascii() and value.isdigit()
+    return int(value) if is_whole else value if way else given
+
+
+class Stream:
+    """The beginning, the end and the order of a stream, as its parts say them."""
+
+    def __init__(self, dialect: UsageDialect, problems: Problems, partial: bool) -> None:
+        self._dialect, self._problems, self._partial = dialect, problems, partial
+        self._number: Decimal | None = None
+        # The number of the part that is read.
+        self.place = -1
+        # The first parts that say that they are another response, and that they are one by themselves.
+        self._others: list[int] = []
+        self._complete: list[int] = []
+        self._ids: set[str] = set()
+        self._turns: set[str] = set()
+        # Whether the parts with a usage so far are turns; None before the first.
+        self._of_turns: bool | None = None
+        self._finished = False
+
+    def take(self, part: Any) -> None:
+        """Read what a part says of the stream, whether it has a usage or not."""
+        dialect = self._dialect
+        self.place += 1
+        if (number := decimal(first_of(part, dialect.order)[1])) is not None:
+            if self._number is not None and number <= self._number:
+                self._refuse(_NOT_IN_ORDER)
+            self._number = number
+        if says(part, dialect.begins):
+            self._finished = False
+            if self._of_turns is False:
+                self._refuse(_TWO)
+        self._finished |= says(part, dialect.ends)
+        if says(part, dialect.complete):
+            self._finished = True
+            self._complete.append(self.place)
+        id_ = self._id_of(part)
+        if self._ids and id_ not in {"", *self._ids}:
+            self._others.append(self.place)
+        self._ids |= {id_} - {""}
+
+    def is_turn(self, part: Any) -> bool:
+        """Return True if a part with a usage is a turn; refuse one that is neither a turn nor of the same stream."""
+        turn, id_ = says(part, self._dialect.turns), self._id_of(part)
+        if turn and id_ in self._turns - {""}:
+            self._refuse(_TWICE)
+        elif self._of_turns is not None and not (turn and self._of_turns):
+            goes_on = id_ or says(part, self._dialect.continues) or self._dialect.stream == "add"
+            if turn or self._of_turns or not goes_on:
+                self._refuse(_TWO)
+        self._turns |= {id_} if turn else set()
+        self._of_turns = turn
+        return turn
+
+    def in_order(self, before: int | Decimal, after: int | Decimal) -> None:
+        """Refuse a total that is less than an earlier one."""
+        if after < before:
+            self._refuse(_NOT_IN_ORDER)
+
+    def note(self, has_usage: bool) -> dict[str, str]:
+        """Return what a quote says of a stream that was cut off; it is refused unless what came is asked for."""
+        others = [*(self._complete if self.place else ()), *self._others]
+        if others and not (self._of_turns or self._problems):
+            self._problems.append(((others[0],), _TWO))
+        cut_off = self._dialect.ends and self.place >= 0 and not (self._finished or self._problems)
+        if cut_off and not self._partial:
+            self._problems.append(((), _NOT_FINISHED))
+        return {"stream: not finished": ""} if cut_off and self._partial and has_usage else {}
+
+    def _id_of(self, part: Any) -> str:
+        """The id of a part; empty where it says none, as Azure does of the first part of a stream."""
+        id_ = first_of(part, self._dialect.id)[1]
+        return "" if id_ is None else word_of(id_)
+
+    def _refuse(self, words: str) -> None:
+        """Add a problem of this part, unless it has one already."""
+        at = (self.place,)
+        if all(path != at for path, _ in self._problems) and len(self._problems) < MOST_PROBLEMS:
+            self._problems.append((at, words))
