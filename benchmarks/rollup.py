@@ -3,9 +3,9 @@
     python benchmarks/rollup.py --rows 50000000 [--by model,day] [--runs 3] [--usage usage.parquet]
 
 Prints how long the first run of `rollup` takes, a run with nothing new and one with a further file of a hundredth of
-the rows; the size on disk; and of a simulation (current prices and one candidate) from rows, from groups alone, and
-from groups with kept outcomes: wall and CPU seconds after imports and tables, and peak memory. Then the median answer
-of the what-if page to a change. All totals are checked equal before anything is printed.
+the rows; the size on disk; and of a simulation (current prices and one candidate) from rows and from groups: wall and
+CPU seconds after imports and tables, and peak memory. Then the median answer of the what-if page to a change. All
+totals are checked equal before anything is printed.
 """
 
 import argparse
@@ -108,7 +108,6 @@ def main() -> None:
             shutil.rmtree(kept, ignore_errors=True)
             row = {"rollup, all rows": measured("rollup", str(kept), given.by, str(usage))}
             row["simulate, from groups"] = measured("simulate", str(kept), given.by, str(candidate))
-            row["simulate, groups and outcomes"] = measured("simulate", str(kept), given.by, str(candidate))
             row["simulate, from rows"] = measured("simulate", str(usage), given.by, str(candidate))
             row["rollup, nothing new"] = measured("rollup", str(kept), given.by, str(usage))
             for name, run in row.items():

@@ -21,6 +21,8 @@ def contracts() -> Iterator[tuple[str, list[list[str]]]]:
     """(package, its layers from top to bottom) of each contract: the parts of a layer do not import each other."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     for contract in settings["tool"]["importlinter"]["contracts"]:
+        if contract["type"] != "layers":
+            continue
         (package,) = contract["containers"]
         yield package, [[part.strip() for part in layer.split("|")] for layer in contract["layers"]]
 

@@ -228,3 +228,14 @@ def test_a_target_out_of_reach(candidate: Path, tmp_path: Path) -> None:
 def test_a_target_that_cannot_be_read(given: str) -> None:
     with pytest.raises(SimulationError, match="Write 5%"):
         read_target(given)
+
+
+def test_what_the_engine_has_run_can_be_read_and_run_again(simulation: Simulation) -> None:
+    """Each grouping with its rows, and the amounts of the last question."""
+    assert simulation.table("model")
+    read = [each for each in simulation.sql if "count(*) AS requests" in each]
+    assert [each.count("FROM usage") for each in read] == [1] * len(read) and read
+    asked = simulation.sql[-1]
+    assert asked.lstrip().startswith("SELECT") and "amount1" in asked
+    again = simulation.comparison.roll_up.workspace.connection.execute(asked).fetchall()
+    assert simulation.sql[-1] == asked and isinstance(again, list)

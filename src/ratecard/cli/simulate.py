@@ -63,6 +63,7 @@ class _Recorded(click.Command):
 @click.option("--max-rise", type=share, help="Exit with 1 if a customer's payments rise by more; says whose.")
 @click.option("--tornado", type=share, help="Instead: revenue if each family were 5% dearer or cheaper.")
 @click.option("--currency", default="USD", show_default=True, help="What amounts are added in.")
+@click.option("--show-sql", is_flag=True, help="Print the SQL that DuckDB has run, to read it or run it by hand.")
 @engine_options
 @tables_option
 @locale_option

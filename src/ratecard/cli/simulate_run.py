@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import click
@@ -20,7 +21,7 @@ from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.answers.tornado import tornado as swings_of
 from ratecard.simulation.answers.volume import read_elasticity
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.groups.engines import writable
+from ratecard.simulation.groups.engines.engine import writable
 from ratecard.simulation.prices.remap import Remapping
 from ratecard.simulation.prices.sides import AS_BILLED, costs_of, sides
 from ratecard.simulation.report.groups import write_groups
@@ -29,6 +30,7 @@ from ratecard.simulation.report.report import CUSTOMER, Question, Report
 from ratecard.simulation.report.tornado_page import write_tornado
 from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
 
 
 def run(
@@ -49,6 +51,7 @@ def run(
     max_rise: Fraction | None,
     tornado: Fraction | None,
     locale: Locale,
+    show_sql: bool,
     **settings: Any,
 ) -> None:
     """Simulate, and write or show the result.
@@ -77,6 +80,8 @@ def run(
             simulation = stack.enter_context(
                 simulate(list(usage), compared[0], compared[1:], costs=costs, progress=begin, **settings)
             )
+            if show_sql:
+                stack.callback(_show_sql, simulation)
             if not simulation.priced:
                 raise SimulationError(simulation.unpriced_text())
             if tornado is not None:
@@ -106,6 +111,12 @@ def run(
     if crossed:
         tell_beyond(report, limits, crossed)
         raise SystemExit(1)
+
+
+def _show_sql(simulation: Simulation) -> None:
+    """Print what the engine has run, as it can be run by hand."""
+    for statement in simulation.sql:
+        click.echo(f"{dedent(statement).strip().removesuffix(';')};\n", err=True)
 
 
 def _tornado(report: Report, share: Fraction, out: Sequence[Path]) -> None:

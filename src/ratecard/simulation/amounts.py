@@ -29,7 +29,7 @@ TOKEN_QUANTITIES = tuple(name for name, (types, _) in QUANTITY_NAMES.items() if 
 UNEVEN = ("lost_requests", "lost", "new_requests", "new", "neither")
 
 
-class Amounts:
+class GroupAmounts:
     """The groups of a roll-up at the prices of the sides.
 
     Beside the keys and `requests` of a group it has the columns `quantity0` (those of a report), `amount0` (at the

@@ -10,7 +10,7 @@ from typing import Any
 
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.groups.engines import Engine, opened_usage
+from ratecard.simulation.groups.engines.engine import Engine, opened_usage
 from ratecard.simulation.groups.kept.addresses import kept_place, place_at
 from ratecard.simulation.groups.kept.keep import Changes, Written, keep
 from ratecard.simulation.groups.kept.manifest import MANIFEST, Asked, Distinguished, Manifest

@@ -293,6 +293,14 @@ class Answers:
         """What was read: files, columns and rows."""
         return self.comparison.roll_up.reading
 
+    @property
+    def sql(self) -> tuple[str, ...]:
+        """The statements of SQL that have run until now, in their order, so that a person can run them by hand.
+
+        A mark `?` stands for a value that was given. What Spark has run of a usage is not among them.
+        """
+        return self.comparison.roll_up.workspace.statements
+
     def close(self) -> None:
         """Free the memory and the spilled files; breakdowns cannot be made any more."""
         self.comparison.roll_up.workspace.close()

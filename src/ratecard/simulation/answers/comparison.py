@@ -10,7 +10,7 @@ import numpy
 
 from ratecard.base.money import EXACT, step, total
 from ratecard.base.suggestions import did_you_mean
-from ratecard.simulation.amounts import QUANTITY_COLUMNS, QUANTITY_NAMES, UNEVEN, Amounts
+from ratecard.simulation.amounts import QUANTITY_COLUMNS, QUANTITY_NAMES, UNEVEN, GroupAmounts
 from ratecard.simulation.answers.key_sums import KeySums, Scales, of_integer
 from ratecard.simulation.answers.rows import EVEN, Row, Since, Uneven, made_rows
 from ratecard.simulation.errors import SimulationError
@@ -73,7 +73,7 @@ class Comparison:
         for side in sides:
             side.prove_at(self.scale)
         self.coverage = Coverage(roll_up.workspace, self.sides)
-        self._amounts = Amounts(roll_up, self.sides, self.coverage)
+        self._amounts = GroupAmounts(roll_up, self.sides, self.coverage)
         self._sums_of_keys: dict[str, KeySums] = {}
         self._forgotten = False
         # Charts and tables ask for the same breakdowns: the engine adds each up once.
@@ -159,7 +159,7 @@ class Comparison:
 
     def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
         """Add up other prices of the same shapes, by keys."""
-        source = Amounts(self.roll_up, (prices,), Coverage(self.roll_up.workspace, (prices,)))
+        source = GroupAmounts(self.roll_up, (prices,), Coverage(self.roll_up.workspace, (prices,)))
         sums = ("coalesce(sum(amount0), 0)",)
         query = f"FROM {source.query(self.roll_up.groups_by(keys), 0)}{self._grouped_by(keys)}"
         found, (amounts,) = self._added_up(keys, sums, query)
@@ -357,6 +357,7 @@ class Comparison:
         for side in self.sides[1:]:
             side.drop()
         self.coverage.drop()
+        self.roll_up.workspace.forget_statements()
 
     @cached_property
     def places(self) -> tuple[int, ...]:

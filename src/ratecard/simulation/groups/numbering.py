@@ -19,7 +19,7 @@ from ratecard.tables.windows import open_at
 _FAMILY = "type, model, attributes"
 
 
-class Placed(NamedTuple):
+class PlacedGroups(NamedTuple):
     """The groups of one query in a table, and what their numbers mean.
 
     The table has `place` (the number of the family of a shape, times how many lengths there are, and that of its
@@ -38,7 +38,7 @@ class Placed(NamedTuple):
 
 def place(
     connection: duckdb.DuckDBPyConnection, workspace: Workspace, plan: Plan, grouping: Grouping, read: str
-) -> Placed:
+) -> PlacedGroups:
     """Give the groups that an engine has read in a table the places of their shapes, and drop that table."""
     run, family = connection.execute, ", ".join(grouping.family)
     length = grouping.length or "CAST(NULL AS VARCHAR)"
@@ -82,12 +82,12 @@ def place(
         for type_, model, attributes in run(f"SELECT {_FAMILY} FROM families ORDER BY family").fetchall()
     ]
     texts = run(f"SELECT {DuckDbSql().text('length')} FROM lengths ORDER BY nth").fetchall()
-    return Placed(table, families, [text for (text,) in texts], tuple(sums), keys)
+    return PlacedGroups(table, families, [text for (text,) in texts], tuple(sums), keys)
 
 
 def number(
-    connection: duckdb.DuckDBPyConnection, workspace: Workspace, plan: Plan, placed: Placed, first: int
-) -> tuple[Placed, Shapes]:
+    connection: duckdb.DuckDBPyConnection, workspace: Workspace, plan: Plan, placed: PlacedGroups, first: int
+) -> tuple[PlacedGroups, Shapes]:
     """Number the shapes of groups from `first` on. Gives the same groups with these numbers, and the shapes."""
     run, sums = connection.execute, ("requests", *placed.sums)
     parts = ", ".join(("place", "day", *(["slot"] if plan.dated and plan.predicates.cuts else [])))
@@ -114,7 +114,7 @@ def number(
     return placed._replace(table=table, is_numbered=True), _shapes(connection, plan, placed, first)
 
 
-def _shapes(connection: duckdb.DuckDBPyConnection, plan: Plan, placed: Placed, first: int) -> Shapes:
+def _shapes(connection: duckdb.DuckDBPyConnection, plan: Plan, placed: PlacedGroups, first: int) -> Shapes:
     """The shapes that are numbered."""
     run, sums = connection.execute, ("requests", *placed.sums)
     fit = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in sums)

@@ -10,7 +10,7 @@ import duckdb
 
 from ratecard.card import RateCard
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.groups.numbering import Placed, number, place
+from ratecard.simulation.groups.numbering import PlacedGroups, number, place
 from ratecard.simulation.groups.plan import PREDICATES, SUMMED, Plan
 from ratecard.simulation.groups.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.groups.reading import Reading
@@ -50,7 +50,7 @@ class RollUp:
         # What was read, once all of it is.
         self.reading = Reading()
         self._sums = tuple(f"q{number}" for number in range(plan.sums))
-        self._parts = list[Placed]()
+        self._parts = list[PlacedGroups]()
         # The groups by some of the keys only: see `groups_by`.
         self._coarser: dict[tuple[str, ...], str] = {}
 
@@ -65,7 +65,7 @@ class RollUp:
             connection.execute(f"DROP TABLE {placed.table}")
         return shapes
 
-    def _number(self, connection: duckdb.DuckDBPyConnection, placed: Placed) -> Shapes:
+    def _number(self, connection: duckdb.DuckDBPyConnection, placed: PlacedGroups) -> Shapes:
         numbered, shapes = number(connection, self.workspace, self.plan, placed, len(self.shapes))
         self._parts.append(numbered)
         self.shapes.extend(shapes)
@@ -101,7 +101,7 @@ class RollUp:
         self.workspace.connection.execute(f"CREATE VIEW {view} AS {' UNION ALL '.join(parts)}")
         return view
 
-    def _part(self, part: Placed) -> str:
+    def _part(self, part: PlacedGroups) -> str:
         """The query of some of the groups, with zeros in place of the sums that none of their types has."""
         keys = (f"{column} AS {key}" for key, column in part.keys.items())
         sums = (name if name in part.sums else f"CAST(0 AS HUGEINT) AS {name}" for name in self._sums)

@@ -171,7 +171,7 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
 
     It becomes a folder of that name, whole or not at all. Raises `SimulationError`, also where the place exists.
     """
-    from ratecard.simulation.groups.engines import write_table
+    from ratecard.simulation.groups.engines.engine import write_table
 
     connection = report.simulation.comparison.roll_up.workspace.connection
     write_table(connection.sql(_query(report, parquet_value)).to_arrow_reader(_ROWS_AT_ONCE), place, master)

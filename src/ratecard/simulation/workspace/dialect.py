@@ -17,7 +17,7 @@ INSTANT = (
     "([ T]([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z| UTC|[+-](0[0-9]|1[0-7])(:?[0-5][0-9])?)?)?"
 )
 # The days that Python has; an engine may hold others, which are no instants.
-FIRST_DAY, LAST_DAY = date.min, date.max
+EARLIEST_DAY, LATEST_DAY = date.min, date.max
 # A count as text; `5500.0` is one too.
 COUNT = "[0-9]{1,18}([.]0*)?"
 # A number as text, to be compared with another.

@@ -9,9 +9,9 @@ from ratecard.simulation.workspace.dialect import (
     ANY_URL,
     COUNT,
     DECIMAL_DIGITS,
-    FIRST_DAY,
+    EARLIEST_DAY,
     INSTANT,
-    LAST_DAY,
+    LATEST_DAY,
     NUMBER,
     ColumnType,
 )
@@ -112,7 +112,7 @@ class DuckDbSql:
         # The microseconds that `day` is made of: every row is compared with them, and no day has to be made.
         if type_ != "timestamp":
             return self.day(column, type_)
-        first, last = ((day - _EPOCH).days * _DAY for day in (FIRST_DAY, LAST_DAY))
+        first, last = ((day - _EPOCH).days * _DAY for day in (EARLIEST_DAY, LATEST_DAY))
         instant = f"epoch_us({column})"
         return f"CASE WHEN {instant} BETWEEN {first} AND {last + _DAY - 1} THEN {instant} END"
 
@@ -168,4 +168,4 @@ class DuckDbSql:
 
 
 def _is_day(day: str) -> str:
-    return f"{day} BETWEEN DATE '{FIRST_DAY}' AND DATE '{LAST_DAY}'"
+    return f"{day} BETWEEN DATE '{EARLIEST_DAY}' AND DATE '{LATEST_DAY}'"

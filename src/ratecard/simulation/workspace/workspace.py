@@ -20,7 +20,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.workspace.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK, SpillFolder
 
 
-def check_names(names: Iterable[str]) -> None:
+def check_column_names(names: Iterable[str]) -> None:
     """Raise `SimulationError` for two columns of one name: engines take one of them, or name the other anew."""
     known: dict[str, str] = {}
     for name in names:
@@ -107,10 +107,21 @@ class Workspace:
                 raise
             words = "is not an amount of memory that can be held. Allowed: such as 4GB, 500MB or 80%"
             raise SimulationError(f"memory: '{value}' {words}") from None
+        self.connection.execute("CALL enable_logging('QueryLog')")
         # So that the engine can be asked how far it is; it prints nothing. In Jupyter it refuses without ipywidgets.
         with suppress(duckdb.InvalidInputException):
             self.connection.execute("SET enable_progress_bar = true")
             self.connection.execute("SET enable_progress_bar_print = false")
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """The statements of SQL that have run here, in their order; a mark `?` stands for a value that was given."""
+        kept = "SELECT message FROM duckdb_logs WHERE type = 'QueryLog' AND message NOT ILIKE '%duckdb_logs%'"
+        return tuple(message for (message,) in self.connection.execute(f"{kept} ORDER BY timestamp").fetchall())
+
+    def forget_statements(self) -> None:
+        """Keep no statement that has run until now: who tries prices all day runs many."""
+        self.connection.execute("CALL truncate_duckdb_logs()")
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:

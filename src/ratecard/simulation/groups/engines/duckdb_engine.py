@@ -38,7 +38,7 @@ from ratecard.simulation.rows.files import (
     unchanged,
 )
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql, column_type
-from ratecard.simulation.workspace.workspace import Workspace, check_names, readable
+from ratecard.simulation.workspace.workspace import Workspace, check_column_names, readable
 from ratecard.tables.limits import Limits
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -81,7 +81,7 @@ def _heading(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[str, tup
     words = str(line[0]).removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
     delimiter = max(_DELIMITERS, key=words.count)
     names = tuple(next(csv.reader([words], delimiter=delimiter)))
-    check_names(names)
+    check_column_names(names)
     return delimiter, names
 
 
@@ -358,13 +358,13 @@ def _check_parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) 
     within, file, columns = 0, "", list[str]()
     for place, name, children in connection.execute(query).fetchall():
         if place != file:  # a file begins with its root, whose children are the columns
-            check_names(columns)
+            check_column_names(columns)
             file, within, columns = place, 0, []
             continue
         if not within:
             columns.append(name)
         within += children - (within > 0)
-    check_names(columns)
+    check_column_names(columns)
 
 
 def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer: str) -> list[str]:
@@ -388,7 +388,7 @@ def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) 
     found = dict(sorted(connection.execute(query).fetchall()))
     if not found:
         raise SimulationError(f"{files[0]}: no line holds an object")
-    check_names(found)
+    check_column_names(found)
     return found
 
 
@@ -410,7 +410,7 @@ def _register(connection: duckdb.DuckDBPyConnection, frame: Any) -> None:
     if isinstance(frame, duckdb.DuckDBPyRelation):
         frame = frame.to_arrow_table()
     names = getattr(getattr(frame, "schema", None), "names", None)
-    check_names(map(str, names if isinstance(names, list) else getattr(frame, "columns", ())))
+    check_column_names(map(str, names if isinstance(names, list) else getattr(frame, "columns", ())))
     try:
         connection.register("usage", frame)
     except (duckdb.Error, TypeError) as error:

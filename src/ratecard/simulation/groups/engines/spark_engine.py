@@ -28,7 +28,7 @@ from ratecard.simulation.rows.billing_export import Export
 from ratecard.simulation.rows.columns import COUNTED, LAYOUTS, LayoutsOf
 from ratecard.simulation.rows.files import FILE, Source, Stamp, Stamps, unchanged
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
-from ratecard.simulation.workspace.workspace import Workspace, check_names
+from ratecard.simulation.workspace.workspace import Workspace, check_column_names
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -201,7 +201,7 @@ def open_usage(
         if by_file:
             places = {file: place for file in files if (place := place_of(file)) in before}
             frame = frame.selectExpr("*", f"{SparkSql().looked_up('input_file_name()', places)} AS {FILE}")
-        check_names(frame.columns)
+        check_column_names(frame.columns)
         view = f"ratecard_{uuid4().hex}"
         for outer in COUNTED:
             if outer in frame.columns and frame.schema[outer].dataType.typeName() in ("struct", "map"):

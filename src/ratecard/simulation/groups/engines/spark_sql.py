@@ -9,9 +9,9 @@ from ratecard.simulation.workspace.dialect import (
     ANY_URL,
     COUNT,
     DECIMAL_DIGITS,
-    FIRST_DAY,
+    EARLIEST_DAY,
     INSTANT,
-    LAST_DAY,
+    LATEST_DAY,
     NUMBER,
     ColumnType,
 )
@@ -111,7 +111,7 @@ class SparkSql:
 
     def day(self, column: str, type_: ColumnType) -> str:
         day = self._day(column, type_)
-        return f"CASE WHEN {day} BETWEEN DATE '{FIRST_DAY}' AND DATE '{LAST_DAY}' THEN {day} END"
+        return f"CASE WHEN {day} BETWEEN DATE '{EARLIEST_DAY}' AND DATE '{LATEST_DAY}' THEN {day} END"
 
     def _day(self, column: str, type_: ColumnType) -> str:
         if type_ == "date":

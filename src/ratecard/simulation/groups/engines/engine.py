@@ -1,0 +1,87 @@
+"""What an engine that groups usage can do, and which one reads a usage; Spark is loaded when it does."""
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any, Literal, Protocol
+
+from ratecard.card import RateCard
+from ratecard.requests.dialects import UsageDialect
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.engines.duckdb_engine import open_usage
+from ratecard.simulation.groups.engines.spark_files import writable as writable
+from ratecard.simulation.groups.engines.spark_files import write_table as write_table
+from ratecard.simulation.groups.engines.spark_session import is_spark_frame
+from ratecard.simulation.groups.plan import Plan, Usage
+from ratecard.simulation.groups.roll_up_sql import Grouping
+from ratecard.simulation.progress import Progress
+from ratecard.simulation.rows.columns import LayoutsOf, layouts_of
+from ratecard.simulation.rows.files import Source
+from ratecard.simulation.workspace.workspace import Workspace
+
+Engine = Literal["duckdb", "spark"]
+
+
+class OpenUsage(Protocol):
+    """A usage that an engine has opened."""
+
+    @property
+    def known(self) -> Usage:
+        """The columns of the usage."""
+
+    @property
+    def source(self) -> Source:
+        """The files of the usage."""
+
+    def check(self, plan: Plan, own: Plan) -> None:
+        """Raise `SimulationError` where rows that are counted already do not distinguish what a plan asks.
+
+        `own` is the same plan where no row is priced as one of another model.
+        """
+
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
+        """Each grouping with the table of its groups."""
+
+    def counted(self, plan: Plan) -> tuple[int, int, int]:
+        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
+
+    def odd_instant(self, plan: Plan) -> str:
+        """One timestamp that is not an instant, as the usage has it; empty without any."""
+
+
+def opened_usage(
+    workspace: Workspace,
+    usage: Any,
+    names: Mapping[str, str],
+    engine: Engine | None,
+    master: str | None,
+    cards: Sequence[RateCard],
+    progress: Progress,
+    dialect: UsageDialect | None,
+    *,
+    by_file: bool = False,
+) -> AbstractContextManager[Any]:
+    """The usage, opened by an engine; `cards` are all that price it, the current one first.
+
+    With `by_file`, its rows say of which file they are.
+    """
+    limits = cards[0].tables.limits
+    layouts = layouts_for(cards)
+    if engine not in (None, "duckdb", "spark"):
+        raise SimulationError(f"engine is '{engine}'. Allowed: duckdb, spark")
+    if engine == "spark" or is_spark_frame(usage):
+        if engine == "duckdb":
+            raise SimulationError("engine is duckdb, and a Spark frame is read by Spark; leave out engine")
+        if dialect:
+            raise SimulationError("responses are read by DuckDB; leave out engine spark, and give their files")
+        from ratecard.simulation.groups.engines import spark_engine
+
+        return spark_engine.open_usage(workspace, usage, names, master, progress, layouts, by_file=by_file)
+    if master:
+        raise SimulationError(f"the master {master} is of Spark; add engine spark")
+    return open_usage(workspace, usage, names, limits, progress, layouts, dialect, by_file=by_file)
+
+
+def layouts_for(cards: Sequence[RateCard]) -> LayoutsOf:
+    """How all of these cards understand the columns of a table."""
+    return partial(layouts_of, [card.tables.meters for card in cards])
