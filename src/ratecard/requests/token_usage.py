@@ -125,7 +125,7 @@ def read_tokens(
 def _read_with_care(
     given: object, problems: Problems, is_text: bool, accepted: Accepted, stated: dict[str, str]
 ) -> TokenCounts:
-    """Read a usage object that no layout reads. The variables of this function would slow down each call of the other."""
+    """Read a usage object that no layout reads. In the function above, these variables would slow down every call."""
     fields = mapping_of(given)
     if fields is None:
         problems.append((USAGE, wrong_type("object", given)))
