@@ -104,7 +104,7 @@ NO_TOKENS: TokenCounts = (("input", "output"), (0, 0), None, ())
 CountOf = dict[str, int | Decimal]
 CountAt = dict[Way, int | Decimal]
 
-_READERS = {is_text: LayoutReaders(is_text=is_text) for is_text in (False, True)}
+_READERS = {is_text: LayoutReaders(is_text=is_text).read for is_text in (False, True)}
 
 
 def read_tokens(
@@ -117,8 +117,15 @@ def read_tokens(
     >>> read_tokens({"input_tokens": 5, "cache_read_input_tokens": 90}, [], False, {}, {})[:2]
     (('input', 'output', 'cache_input'), (95, 0, 90))
     """
-    if given.__class__ is dict and (counts := _READERS[is_text].read(given)):
+    if given.__class__ is dict and (counts := _READERS[is_text](given)):
         return counts
+    return _read_with_care(given, problems, is_text, accepted, stated)
+
+
+def _read_with_care(
+    given: object, problems: Problems, is_text: bool, accepted: Accepted, stated: dict[str, str]
+) -> TokenCounts:
+    """Read a usage object that no layout reads. In the function above, these variables would slow down every call."""
     fields = mapping_of(given)
     if fields is None:
         problems.append((USAGE, wrong_type("object", given)))
