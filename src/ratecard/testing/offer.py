@@ -87,7 +87,7 @@ class Offer:
         self.inert = tuple(name for name in FIELD_ORDER if name in schema.inert and name not in refused)
         self.required = schema.required
         # Whether seconds and size are those of the video that a request sends.
-        self.of_source = self.version.of_source
+        self.of_source: bool = version.of_source
         # Whether the price follows the frame rate, which must be known: that of the source, or the one asked for.
         self.interpolates = "slowdown_factor" in self.active
 
