@@ -354,7 +354,7 @@ class _Entry:
         has none in a batch; nor has what is made where only images have a price.
         """
         standard, found = cases[""], cases[tier]
-        if tier == _BATCH and bucket in _BY_LIFETIME.values() and standard[bucket] != standard.get("cache_write"):
+        if tier == _BATCH and bucket in _BY_LIFETIME.values() and standard.get(bucket) != standard.get("cache_write"):
             return None
         return found.get(_whole_of(bucket, found))
 
