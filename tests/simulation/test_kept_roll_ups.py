@@ -290,7 +290,7 @@ def test_what_is_no_roll_up_and_what_was_damaged(usage: Path, tmp_path: Path) ->
     with pytest.raises(SimulationError, match=r"usage is there, and is not a roll-up\. Name a folder that is new"):
         rollup(usage / "one.parquet", usage)
     of_one_name = usage / "one.*"
-    for each in (usage, usage / "**/*.parquet", usage / "*", usage / "*/*/*.parquet", usage / "**/*.json"):
+    for each in (usage, usage / "**/*.parquet", usage / "*", usage / "*/*/*/*.parquet", usage / "**/*.json"):
         with pytest.raises(SimulationError, match="so that it would be usage itself"):
             rollup([of_one_name, each], usage / "kept")
         assert not (usage / "kept").exists()

@@ -77,7 +77,9 @@ def test_days_that_no_date_of_python_holds_are_no_instants(type_: str, hours: st
     card = ratecard.RateCard(tables_from({"always.yaml": text.encode()})).unproved
     row = "'text' AS type, 'always' AS model, 1000 AS prompt_tokens, 10 AS completion_tokens"
     days = ", ".join(f"'{day}'::{type_}" for day in _BEYOND)
-    usage = duckdb.execute(f"SELECT {row}, unnest([{days}]) AS timestamp").to_arrow_table()
+    rows = duckdb.sql(f"SELECT {row}, unnest([{days}]) AS timestamp")
+    assert rows
+    usage = rows.to_arrow_table()
     for by in ([], ["model", "day"], ["month"]):
         with ratecard.simulate(usage, card, by=by) as found:
             said = {each.reason.partition(".")[0]: each.rows for each in found.unpriced}

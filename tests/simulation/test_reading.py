@@ -119,8 +119,9 @@ def test_counts_in_a_map_are_those_in_a_struct() -> None:
     counts = ("{'input': 1000, 'output': 10}", "MAP {'input': 1000, 'output': 10}", "MAP {'output': 10, 'input': 1000}")
     found = []
     for each in counts:
-        usage = duckdb.execute(f"SELECT {row}, {each} AS tokens UNION ALL SELECT {row}, NULL").to_arrow_table()
-        with simulate(usage, by=[]) as simulation:
+        rows = duckdb.sql(f"SELECT {row}, {each} AS tokens UNION ALL SELECT {row}, NULL")
+        assert rows
+        with simulate(rows.to_arrow_table(), by=[]) as simulation:
             found.append((simulation.total, simulation.unpriced))
     assert found[0][0].amounts[0] and found == [found[0]] * 3
 
