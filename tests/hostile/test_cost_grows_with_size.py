@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 from growth import Entry, check_growth
+from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy.pool import StaticPool
 from starlette.testclient import TestClient
 
 from ratecard import (
@@ -35,9 +37,15 @@ from ratecard import (
 from ratecard.base.suggestions import suggestions
 from ratecard.candidates.file import candidate_from
 from ratecard.changes.compare import compare_sides
+from ratecard.changes.promote import promotion
 from ratecard.changes.sides import Side
 from ratecard.cli.batch import answer_batch
+from ratecard.ledger import append_many, charge, open_ledger, refund
+from ratecard.ledger.clock import Clock
 from ratecard.ledger.files import join_parts
+from ratecard.ledger.rows import NewCharge
+from ratecard.ledger.store import Ledger
+from ratecard.ledger.walk import Walk
 from ratecard.load.folder import tables_from
 from ratecard.load.positions import Positions
 from ratecard.load.yaml_text import read_yaml_text
@@ -294,6 +302,131 @@ LEDGERS = (
 )
 
 
+QUOTE, CLOCK = PRICES.quote_video(VIDEO), Clock(now=lambda: WHEN)
+USAGE = {"type": "video", **VIDEO}
+
+
+def request(number: int, account: str = "a") -> NewCharge:
+    return NewCharge(QUOTE, account, f"r-{number}", WHEN)
+
+
+def refund_of(number: int, of: int, amount: str = "0.0001") -> dict[str, Any]:
+    names = {"account": "a", "request_id": f"r-{of}", "refund_id": f"f-{number}", "sku": QUOTE.lines[0].sku}
+    return {**names, "timestamp": WHEN, "amount": Decimal(amount), "clock": CLOCK}
+
+
+def booked(charges: Sequence[NewCharge], refunds: Sequence[dict[str, Any]] = ()) -> Engine:
+    """A database in memory that has these charges, and refunds of them."""
+    engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
+    with open_ledger(engine, clock=CLOCK) as ledger:
+        append_many(ledger, charges)
+    with engine.begin() as connection:
+        for each in refunds:
+            refund(connection, **each)
+    return engine
+
+
+def in_database(
+    name: str, make: Callable[[int], tuple[Engine, Any]], call: Callable[[Connection, Any], object], largest: int
+) -> Entry:
+    """What is done on a connection, and rolled back, so that each time finds the same rows."""
+
+    def run(given: tuple[Engine, Any]) -> None:
+        engine, asked = given
+        with engine.connect() as connection:
+            call(connection, asked)
+            connection.rollback()
+
+    return Entry(f"database: {name}", make, run, largest)
+
+
+def appended(name: str, charges: Callable[[int], list[NewCharge]], known: bool = False) -> Entry:
+    def append(connection: Connection, given: list[NewCharge]) -> None:
+        append_many(connection, given, clock=CLOCK)
+
+    return in_database(name, lambda n: (booked(charges(n) if known else []), charges(n)), append, 1 << 11)
+
+
+def charged(name: str, make: Callable[[int], dict[str, Any]]) -> Entry:
+    what: dict[str, Any] = {"account": "a", "request_id": "new", "timestamp": WHEN, "clock": CLOCK}
+
+    def one(connection: Connection, given: dict[str, Any]) -> None:
+        charge(connection, CARD, **{"usage": USAGE, **what, **given})
+
+    return in_database(name, lambda n: (booked([]), make(n)), one, 1 << 13)
+
+
+def refunded(
+    name: str,
+    asked: Callable[[int], list[dict[str, Any]]],
+    earlier: Callable[[int], list[dict[str, Any]]] = lambda n: [],
+    largest: int = 1 << 7,
+) -> Entry:
+    """Refunds of as many charges, and of the first of them, beside earlier refunds."""
+
+    def each(connection: Connection, given: list[dict[str, Any]]) -> None:
+        for one in given:
+            refund(connection, **one)
+
+    return in_database(name, lambda n: (booked(list(map(request, range(n))), earlier(n)), asked(n)), each, largest)
+
+
+def history(name: str, size: int, largest: int = 1 << 12, **asked: Any) -> Entry:
+    """All pages of a history of so many rows, the last tenth of them in another currency."""
+
+    def make(count: int) -> Ledger:
+        others = [NewCharge(QUOTE, "a", f"x-{n}", WHEN, currency="DIEM") for n in range(count // 10)]
+        return open_ledger(booked([*map(request, range(count - len(others))), *others]), clock=CLOCK)
+
+    def read(ledger: Ledger) -> int:
+        walk: Walk | None = ledger.walk("a", size=size, **asked)
+        rows = 0
+        while walk is not None:
+            page = ledger.page("a", walk)
+            rows, walk = rows + len(page.entries), page.next
+        return rows
+
+    return Entry(f"database: {name}", make, read, largest)
+
+
+DATABASES = (
+    appended("charges of one account", lambda n: [request(number) for number in range(n)]),
+    appended("charges of many accounts", lambda n: [request(number, f"a-{number}") for number in range(n)]),
+    appended("one charge again and again", lambda n: [request(1)] * n),
+    appended("charges that are booked", lambda n: [request(number) for number in range(n)], known=True),
+    appended(
+        "booked charges of many accounts", lambda n: [request(0, f"a-{number}") for number in range(n)], known=True
+    ),
+    charged("a charge with balances", lambda n: {"paid": names(n, "US", Decimal(1))}),
+    charged("a charge with unknown keys", lambda n: {"usage": USAGE | names(n)}),
+    charged("a charge with metadata", lambda n: {"usage": text(metadata=names(n))}),
+    charged("a charge with a long name", lambda n: {"request_id": "x" * n}),
+    in_database(
+        "a charge beside many",
+        lambda n: (booked([request(number) for number in range(n)]), [request(-1)]),
+        lambda connection, given: append_many(connection, given, clock=CLOCK),
+        1 << 11,
+    ),
+    refunded("refunds of as many charges", lambda n: [refund_of(number, number) for number in range(n)]),
+    refunded("refunds that are booked", *[lambda n: [refund_of(number, number) for number in range(n)]] * 2),
+    refunded(
+        "a refund beside many of its charge",
+        lambda n: [refund_of(-1, 0)],
+        lambda n: [refund_of(number, 0) for number in range(n)],
+    ),
+    refunded(
+        "a refund beside many of others",
+        lambda n: [refund_of(-1, 0)],
+        lambda n: [refund_of(number, number) for number in range(1, n)],
+    ),
+    history("a history in pages", 100),
+    history("a history of one page", 1 << 20),
+    history("a history in pages of one row", 1, 1 << 9),
+    history("a history of one currency", 1, 1 << 11, currency="DIEM"),
+    history("a history of a currency without rows", 1, currency="VCU"),
+)
+
+
 def batch(content: str) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / ("bodies.jsonl" if content.startswith("{") else "bodies.csv")
@@ -423,13 +556,59 @@ def compared(given: tuple[RateCard, bytes]) -> object:
     return compare_sides(Side("before", card), Side("after", overlaid(given)))
 
 
+def promoting(name: str, change: str, of: Callable[[int], str] = of_models) -> Entry:
+    """As many changes as models: the candidate is laid over the tables, written into them and proved."""
+
+    def promote(given: tuple[str, str]) -> int:
+        with TemporaryDirectory() as name:
+            folder, file = Path(name, "tables"), Path(name, "c.yaml")
+            folder.mkdir()
+            (folder / "a.yaml").write_text(given[0], encoding="utf-8")
+            file.write_text(given[1], encoding="utf-8")
+            return len(promotion(folder, file, date(2027, 8, 1)).added)
+
+    return Entry(f"promote: {name}", lambda n: (of(n), HEAD + lines(n, change)), promote, 1 << 9)
+
+
+def of_shared_names(count: int) -> str:
+    """Models whose name has an anchor, and whose source is an alias of it."""
+    return "".join(
+        part + (f"name: &a{number} Made" if number < count else "")
+        for number, part in enumerate(of_models(count).split("name: Made"))
+    ).replace("source: a", "source: *a0 #")
+
+
+def of_commented_models(count: int) -> str:
+    return of_models(count).replace("      - effective", "      # " + "a comment\n      # " * 8 + "\n      - effective")
+
+
+NEW_VERSION = (
+    "{{effective: 2027-09-01, checked: 2027-08-01, source: s, rounding: none, charges: [{{charge: t, method: tokens,"
+    " unit: mtoken, rates: [{{tokens: input, rate: 1}}, {{tokens: output, rate: 1}}]}}], examples: [{{usage:"
+    " {{prompt_tokens: 0, completion_tokens: 0}}, total: 0}}]}}"
+)
+
+
+def adding(family_name: str) -> str:
+    head = f"  - family: {family_name}\n    add: {{{{model: new{{0}}, name: New, type: text, currency: USD, "
+    return f"{head}versions: [{NEW_VERSION}]}}}}"
+
+
+PROMOTIONS = (
+    promoting("scales of models", "  - scale: {{model: m{0}}}\n    factor: 2"),
+    promoting("scales of models with anchors", "  - scale: {{model: m{0}}}\n    factor: 2", of_shared_names),
+    promoting("scales of models below comments", "  - scale: {{model: m{0}}}\n    factor: 2", of_commented_models),
+    promoting("retirements", "  - retire: m{0}"),
+    promoting("new models of one family", adding("made-up")),
+    promoting("new families", adding("f{0}")),
+)
 CHANGES = (
     Entry("candidate: scales of models", candidate("  - scale: {{model: m{0}}}\n    factor: 2"), overlaid, 1 << 11),
     Entry("candidate: scales of one model", candidate("  - scale: {{model: m0}}\n    factor: 2"), overlaid, 1 << 11),
     Entry("candidate: scales of all", candidate("  - scale: {{type: text}}\n    factor: 2", 4), overlaid, 1 << 6),
     Entry("candidate: unknown models", candidate("  - scale: {{model: x{0}}}\n    factor: 2", 64), overlaid, 1 << 11),
     Entry("candidate: unknown kinds", candidate("  - scal{0}: {{model: x}}"), overlaid, 1 << 11),
-    Entry("candidate: retired models", candidate("  - retire: m{0}\n    on: 2027-10-01"), overlaid, 1 << 11),
+    Entry("candidate: retired models", candidate("  - retire: m{0}"), overlaid, 1 << 11),
     Entry("differences", candidate("  - scale: {{model: m{0}}}\n    factor: 2"), compared, 1 << 9),
 )
 
@@ -616,7 +795,7 @@ HTTP = (
     asked("with digests", lambda n: "models/veo3", if_none_match=lambda n: '"a", ' * n),
 )
 
-ENTRIES = (*QUOTES, *RATES, *RESPONSES, *LEDGERS, *TABLES, *CHANGES, *LISTS, *SENT, *HTTP)
+ENTRIES = (*QUOTES, *RATES, *RESPONSES, *LEDGERS, *DATABASES, *TABLES, *CHANGES, *PROMOTIONS, *LISTS, *SENT, *HTTP)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=[f"{number} {entry.name}" for number, entry in enumerate(ENTRIES)])

@@ -122,6 +122,8 @@ class _Overlay:
         self.idle = idle
         self.models, self.families, self.files = dict(base.models), dict(base.families), dict(base.files)
         self.faults: list[Fault] = list(file.faults)
+        # Every name of a model, aliases too, and whose it is.
+        self.taken = {name: model for each in base.models.values() for name, model in _names_of(each).items()}
         # The index of the change that gave a model other rates, added it, retired it, or set a rate.
         self.changed: dict[str, int] = {}
         self.added: dict[str, int] = {}
@@ -162,13 +164,12 @@ class _Overlay:
         if model.model in self.models:
             words = f"model '{model.model}' is in the tables already ({self.files[model.model]}); use set or scale"
             raise Refusal((("add", "model"), words))
-        taken = {other: each.model for each in self.models.values() for other in (each.model, *(each.aliases or ()))}
         for alias in model.aliases or ():
-            if alias in (model.model, *taken):
-                words = f"alias '{alias}' is a name of '{taken.get(alias, model.model)}' too. Leave it out"
+            if alias == model.model or alias in self.taken:
+                words = f"alias '{alias}' is a name of '{self.taken.get(alias, model.model)}' too. Leave it out"
                 raise Refusal((("add", "aliases"), words))
-        if model.model in taken:
-            words = f"model '{model.model}' is an alias of '{taken[model.model]}'. Name it otherwise"
+        if model.model in self.taken:
+            words = f"model '{model.model}' is an alias of '{self.taken[model.model]}'. Name it otherwise"
             raise Refusal((("add", "model"), words))
         if model.patterns and not self.base.patterns:
             raise Refusal((("add", "patterns"), "patterns are off in the tables. Leave them out"))
@@ -176,6 +177,7 @@ class _Overlay:
         if utc(first) < utc(self.day):
             path = ("add", "versions", len(model.versions) - 1, "effective")
             raise Refusal((path, f"effective {first} is before {self.day}, from which the candidate holds"))
+        self.taken |= _names_of(model)
         self.models[model.model], self.families[model.model] = model, change.family
         self.files[model.model], self.added[model.model] = self.file.text.name, index
 
@@ -339,9 +341,10 @@ class _Overlay:
             if before == after and not self.idle:
                 words = f"changes nothing of {name}: after the changes above, its rates are as they were"
                 self.faults.append(self.file.fault(index, (), words))
+        broken = self.file.written - self.models.keys()
         for made in (self.changed, self.added, self.retired):
             for name, index in made.items():
-                for path, words in self._findings(self.models[name]):
+                for path, words in self._findings(self.models[name], broken):
                     # Only a model that is added is in this file, so that a fault can point into it.
                     at = ("add", *path) if made is self.added else path[1:] if path[:1] == ("retired",) else ()
                     self.faults.append(self.file.fault(index, at, words))
@@ -352,7 +355,7 @@ class _Overlay:
         moments = {utc(self.day), *(each for each in begins if each > utc(self.day) and not model.retired_at(each))}
         return [amount for moment in sorted(moments) for amount in amounts_of(in_effect(model, moment, ())).values()]
 
-    def _findings(self, model: AnyModel) -> Iterator[Finding]:
+    def _findings(self, model: AnyModel, broken: Collection[str]) -> Iterator[Finding]:
         below = self.base.models.get(model.model)
         checked = {Identity(version) for version in below.versions} if below else set[Identity]()
         # Those that the tables have were checked with them.
@@ -364,8 +367,12 @@ class _Overlay:
             yield from check_video(made, self.base.vocabulary.video)
         else:
             yield from check_metered(made, self.base.meters)
-        yield from check_references(model, self.models, self.file.written - self.models.keys())
+        yield from check_references(model, self.models, broken)
 
     def _line(self, index: int) -> str:
         """Name the line of a change of the candidate, for a message."""
         return f"line {self.file.place(index).rpartition(':')[2]}"
+
+
+def _names_of(model: AnyModel) -> dict[str, str]:
+    return dict.fromkeys((model.model, *(model.aliases or ())), model.model)

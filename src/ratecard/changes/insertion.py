@@ -117,20 +117,33 @@ _FILE = pattern(r"[a-z0-9][a-z0-9._-]{0,80}")
 _SCHEMA = b"# yaml-language-server:"
 
 
-def home_of(model: AnyModel, family: str, before: Tables) -> str | None:
-    """The file of a family, preferring one with models of the same type; None for a new family."""
-    homes = [name for name, own in before.families.items() if own == family]
-    homes.sort(key=lambda name: (before.models[name].type != model.type, before.files[name]))
-    return before.files[homes[0]] if homes else None
+class Homes:
+    """The files of the families of tables, and the folders of their types."""
+
+    def __init__(self, before: Tables) -> None:
+        # Family -> type -> the first of its files; type -> how many models each of its folders has.
+        self._files: dict[str, dict[str, str]] = {}
+        self._folders: dict[str, Counter[str]] = {}
+        for name, model in before.models.items():
+            file, files = before.files[name], self._files.setdefault(before.families[name], {})
+            files[model.type] = min(file, files.get(model.type, file))
+            self._folders.setdefault(model.type, Counter())[file.rpartition("/")[0]] += 1
+
+    def of_family(self, model: AnyModel, family: str) -> str | None:
+        """Return the file of a family, preferring one with models of the same type; None for a new family."""
+        files = self._files.get(family)
+        return None if files is None else files.get(model.type) or min(files.values())
+
+    def folder(self, model: AnyModel) -> str:
+        """Return the folder of a model's type; of a type that the tables do not have, one of its name."""
+        folders = self._folders.get(model.type)
+        return model.type if folders is None else folders.most_common(1)[0][0]
 
 
-def new_file(model: AnyModel, family: str, before: Tables, taken: Collection[str]) -> str:
-    """The name of the file of a new family, in the folder of the model's type. Raises `ValueError`."""
+def new_file(folder: str, family: str, taken: Collection[str]) -> str:
+    """The name of the file of a new family in a folder. Raises `ValueError`."""
     if not _FILE.fullmatch(family):
         raise ValueError(f"family '{family}' cannot be the name of a file. Write small letters, digits, - . and _")
-    homes = (before.files[other.model] for other in before.models.values() if other.type == model.type)
-    folders = Counter(home.rpartition("/")[0] for home in homes).most_common(1)
-    folder = folders[0][0] if folders else model.type
     name = f"{folder}/{family}.yaml" if folder else f"{family}.yaml"
     if name in taken:
         raise ValueError(f"family '{family}' is new, but its file {name} is there already. Choose another name")
@@ -140,8 +153,10 @@ def new_file(model: AnyModel, family: str, before: Tables, taken: Collection[str
 def head_of(name: str, family: str, contents: Mapping[str, bytes]) -> str:
     """The first lines of a new file, with the schema comment of the other files in its folder."""
     folder = name.rpartition("/")[0]
-    firsts = (content.split(b"\n")[0] for other, content in contents.items() if other.rpartition("/")[0] == folder)
-    schema = next((line.decode().strip() + "\n" for line in firsts if line.startswith(_SCHEMA)), "")
+    others = (content for other, content in contents.items() if other.rpartition("/")[0] == folder)
+    schema = next(
+        (other.partition(b"\n")[0].decode().strip() + "\n" for other in others if other.startswith(_SCHEMA)), ""
+    )
     return f"{schema}family: {literal(family)}\nmodels:\n"
 
 
@@ -159,7 +174,7 @@ def model_lines(of: Positions, path: Path, dash: int, column: int, eol: str) -> 
 
 def new_model(at: Positions, of: Positions, path: Path, what: str) -> Insertion:
     """A new model, to go below the last one of a file, or above it if the file lacks its last line break."""
-    number = max(int(key[1]) for key in at.spans if key[0:1] == ("models",) and len(key) > 1)
+    number = at.lengths["models",] - 1
     last = at.spans["models", number]
     dash, column = at.dash(("models", number)), at.column(last.start)
     lines = model_lines(of, path, dash, column, at.eol)

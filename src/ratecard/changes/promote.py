@@ -15,9 +15,9 @@ from ratecard.candidates.file import CandidateFile, read_candidate
 from ratecard.card import RateCard
 from ratecard.changes.insertion import (
     Added,
+    Homes,
     Insertion,
     head_of,
-    home_of,
     inserted,
     model_lines,
     new_file,
@@ -64,7 +64,10 @@ def promoted(
 class _Writer:
     def __init__(self, contents: Mapping[str, bytes], before: Tables, files: Sequence[CandidateFile]) -> None:
         self.contents, self.before, self.files = contents, before, files
+        self.homes = Homes(before)
         self.texts: dict[str, Positions] = {}
+        # File -> model -> its number in the file.
+        self.numbers: dict[str, dict[str, int]] = {}
         self.insertions: dict[str, list[Insertion]] = {}
         self.families: dict[str, list[tuple[AnyModel, Insertion]]] = {}
         self.faults: list[Fault] = []
@@ -88,7 +91,7 @@ class _Writer:
             result.contents[home], added = inserted(self._text(home), self.contents[home], insertions)
             result.added.extend(added)
         for family, models in sorted(self.families.items()):
-            home = new_file(models[0][0], family, self.before, self.contents)
+            home = new_file(self.homes.folder(models[0][0]), family, self.contents)
             text = head_of(home, family, self.contents) + "\n".join(insertion.text for _, insertion in models)
             result.contents[home] = text.encode()
             what = ", ".join(insertion.what for _, insertion in models)
@@ -97,8 +100,7 @@ class _Writer:
 
     def _changes(self, home: str, old: AnyModel, model: AnyModel, totals: Totals, checked: date) -> Iterator[Insertion]:
         at = self._text(home)
-        number = next(key[1] for key, value in at.values.items() if key[2:] == ("model",) and value == model.model)
-        path = ("models", number)
+        path = ("models", self.numbers[home][model.model])
         if model.retired is not None and model.retired != old.retired:
             yield new_retirement(at, path, model.retired)._replace(what=f"{model.model}, retired on {model.retired.on}")
         there = [version.effective for version in old.versions]
@@ -118,13 +120,13 @@ class _Writer:
                 path = ("changes", index, "add")
                 what = f"{change.add.model}, a new model of {change.family}"
                 try:
-                    home = home_of(change.add, change.family, self.before)
+                    home = self.homes.of_family(change.add, change.family)
                     if home is not None:
                         at = self._text(home)
                         self.insertions.setdefault(home, []).append(new_model(at, of, path, what))
                         continue
                     # Refuses a family whose name cannot be that of a file.
-                    new_file(change.add, change.family, self.before, self.contents)
+                    new_file(self.homes.folder(change.add), change.family, self.contents)
                     lines = model_lines(of, path, _DASH, _KEYS, "\n")
                     self.families.setdefault(change.family, []).append((change.add, Insertion(0, lines, what)))
                 except ValueError as error:
@@ -134,7 +136,8 @@ class _Writer:
 
     def _text(self, home: str) -> Positions:
         if home not in self.texts:
-            self.texts[home] = Positions(home, self.contents[home])
+            self.texts[home] = at = Positions(home, self.contents[home])
+            self.numbers[home] = {value: int(key[1]) for key, value in at.values.items() if key[2:] == ("model",)}
         return self.texts[home]
 
 

@@ -45,6 +45,8 @@ class Positions:
         self.spans: dict[Path, Span] = {}
         self.keys: dict[Path, int] = {}
         self.flow: set[Path] = set()
+        # How many parts a list or mapping has.
+        self.lengths: dict[Path, int] = {}
         self.values: dict[Path, str] = {}
         # Values with an anchor (&name), and its aliases (*name): a copy writes them out.
         self.shared: dict[Span, str] = {}
@@ -85,7 +87,7 @@ class Positions:
         number = self.line_of(self.spans[path].start)
         earlier = self.spans.get((*path[:-1], int(path[-1]) - 1))
         last = self.line_of(earlier.end - 1) if earlier else 0
-        while number - 1 > last and self.text[self.starts[number - 2] :].lstrip(" ").startswith("#"):
+        while number - 1 > last and self.text[slice(*self.starts[number - 2 : number])].lstrip(" ").startswith("#"):
             number -= 1
         return self.starts[number - 1]
 
@@ -133,6 +135,7 @@ class Positions:
                 event = next(events)
             end = self._value(event, inner, events)
             number += 1
+        self.lengths[path] = number
         return self._offset(event.end_mark) if path in self.flow else end
 
     def _offset(self, mark: Any) -> int:
