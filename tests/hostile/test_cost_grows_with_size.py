@@ -389,6 +389,10 @@ def history(name: str, size: int, largest: int = 1 << 12, **asked: Any) -> Entry
     return Entry(f"database: {name}", make, read, largest)
 
 
+def refund_of_each(count: int) -> list[dict[str, Any]]:
+    return [refund_of(number, number) for number in range(count)]
+
+
 DATABASES = (
     appended("charges of one account", lambda n: [request(number) for number in range(n)]),
     appended("charges of many accounts", lambda n: [request(number, f"a-{number}") for number in range(n)]),
@@ -407,8 +411,8 @@ DATABASES = (
         lambda connection, given: append_many(connection, given, clock=CLOCK),
         1 << 11,
     ),
-    refunded("refunds of as many charges", lambda n: [refund_of(number, number) for number in range(n)]),
-    refunded("refunds that are booked", *[lambda n: [refund_of(number, number) for number in range(n)]] * 2),
+    refunded("refunds of as many charges", refund_of_each),
+    refunded("refunds that are booked", refund_of_each, refund_of_each),
     refunded(
         "a refund beside many of its charge",
         lambda n: [refund_of(-1, 0)],
