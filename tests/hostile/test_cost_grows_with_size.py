@@ -383,7 +383,11 @@ DATABASES = (
         1 << 11,
     ),
     refunded("refunds of as many charges", lambda n: [refund_of(number, number) for number in range(n)]),
-    refunded("refunds that are booked", *[lambda n: [refund_of(number, number) for number in range(n)]] * 2),
+    refunded(
+        "refunds that are booked",
+        lambda n: [refund_of(number, number) for number in range(n)],
+        lambda n: [refund_of(number, number) for number in range(n)],
+    ),
     refunded(
         "a refund beside many of its charge",
         lambda n: [refund_of(-1, 0)],
