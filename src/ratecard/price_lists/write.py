@@ -306,7 +306,7 @@ class _Additions:
         """Add lines at the end of a list."""
         if lines:
             at = self._at(home)
-            last = max(int(key[-1]) for key in at.spans if key[:-1] == path)
+            last = at.lengths[path] - 1
             offset = at.after((*path, last)) or len(at.text)
             self.insertions.setdefault(home, []).append(Insertion(offset, at.eol.join([*lines, ""]), home))
 
