@@ -323,11 +323,13 @@ class TokenRates:
     def _refusal(self, above: int, stated: Mapping[str, str], bucket: str = "") -> str:
         """Return the message for conditions under which a bucket, or none, has a price in a tier."""
 
-        def is_sold(combination: Mapping[str, str]) -> bool:
-            held = self._resolver.of_buckets(above, combination).items()
+        def is_sold_above(edge: int, combination: Mapping[str, str]) -> bool:
+            held = self._resolver.of_buckets(edge, combination).items()
             return any(not factored.unmet for name, (_, factored) in held if bucket in (name, ""))
 
-        return self._resolver.refusal(stated, is_sold, f"{bucket} tokens" if bucket else "")
+        at_other_lengths = any(is_sold_above(edge, stated) for edge in self._edges if edge != above)
+        what = f"{bucket} tokens" if bucket else ""
+        return self._resolver.refusal(stated, partial(is_sold_above, above), what, at_other_lengths=at_other_lengths)
 
     def _rate(
         self, bucket: str, written: WrittenRate, factored: FactoredRate, above: int | None = None, note: str = ""

@@ -13,7 +13,7 @@ from ratecard.rating.tokens import TokenRates
 from ratecard.requests.service_parameters import SEARCHES, plain_name
 from ratecard.simulation.rows.columns import BUCKET_OF, LAYOUTS, Buckets, Layout
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.version import Version
 from ratecard.tables.windows import Window, seconds_of_changes, windows_of
 
