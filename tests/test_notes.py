@@ -127,6 +127,36 @@ def test_a_factor_of_what_every_rate_names_can_never_apply(
     assert all(words.startswith("this factor can never apply: every rate under it names ") for _, words in found)
 
 
+@pytest.mark.parametrize("rate", ["", "- {tokens: [input, output], inference_geo: us, rate: 6}\n"])
+def test_what_is_sold_beside_another_value_than_the_default_applies(tmp_path: Path, rate: str) -> None:
+    """The region is not sold at the standard tier, and is in batches."""
+    factors = "{service_tier: batch, factor: 0.5}" + ("" if rate else ", {inference_geo: us, factor: 3}")
+    not_sold = "not_sold: [{service_tier: standard, inference_geo: us}]"
+    assert mistakes(tmp_path, BOTH + rate, f"factors: [{factors}]", not_sold) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "idle"),
+    [
+        ("batch: default", None),
+        ("service_tier: default", None),
+        ("cache: parent", None),
+        ("audio: refuse", None),
+        ("flex: default", "flex"),
+        ("priority: refuse", "priority"),
+        ("standard: default", "standard"),
+        ("inference_geo: default", "inference_geo"),
+        ("us: refuse", "us"),
+        ("speed: refuse", None),
+    ],
+)
+def test_a_word_of_without_rate_on_what_nothing_names_is_noted(tmp_path: Path, said: str, idle: str | None) -> None:
+    rates = BOTH + "- {tokens: [input, output], service_tier: batch, rate: 1}"
+    further = f"without_rate: {{{said}}}\nfactors: [{{speed: fast, factor: 2}}]"
+    words = f"without_rate {idle} has no effect: of such a condition, charge tokens names the default or nothing"
+    assert mistakes(tmp_path, rates, further) == ([(0, f"{words}. Leave it out, or correct the name")] if idle else [])
+
+
 def counted(rates: str, factors: str = "") -> str:
     """A version with a charge of pages beside its tokens, and a factor of the version."""
     version = by_tokens(BOTH, usage="{prompt_tokens: 1000000, completion_tokens: 0, counts: {page: 1}}", total=3)

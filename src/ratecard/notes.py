@@ -20,7 +20,7 @@ from ratecard.rating.conditions import (
 )
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
-from ratecard.tables.meters import Meters
+from ratecard.tables.meters import TOKEN, Meters
 from ratecard.tables.rate import Accepting, Charge, Conditioned, Rate, RateFactor, named_conditions
 from ratecard.tables.version import Version
 
@@ -38,7 +38,8 @@ def notes_on(tables: Tables, examples: Iterable[Worked], now: datetime) -> list[
     for model in tables.models.values():
         for version in model.versions:
             never = dict(_never_applying(version, tables.meters))
-            mistakes += _faults(model, (*_dates(version, now), *never.items(), *_lonely_tiers(version)))
+            idle = _idle_words(version, tables.meters)
+            mistakes += _faults(model, (*_dates(version, now), *never.items(), *idle, *_lonely_tiers(version)))
             untried += _faults(model, _untried(version, never, reached))
     return [note for notes in (mistakes, untried) for note in sorted(notes, key=lambda note: (note.file, note.line))]
 
@@ -75,6 +76,23 @@ def _never_applying(version: Version, meters: Meters) -> Iterator[_Noted]:
     for factor in never.values():
         names = " and ".join(factor.conditions)
         yield factor.source, f"this factor can never apply: every rate under it names {names} itself. Leave it out"
+
+
+def _idle_words(version: Version, meters: Meters) -> Iterator[_Noted]:
+    """Note each word of `without_rate` on a condition, or a value, that no rate or factor names but as the default."""
+    if not isinstance(version, MeteredVersion):
+        return
+    for charge in version.charges:
+        if not isinstance(charge, Conditioned) or not charge.rates:
+            continue
+        token = meters.by_name[TOKEN].dimensions if isinstance(charge, Tokens) else {}
+        of_buckets = {word for name, values in token.items() for word in (name, *values)}
+        named = named_conditions([charge], version.factors)
+        other = {name: values - {meters.condition[name].default} for name, values in named.items()}
+        known = of_buckets | {word for name, values in other.items() if values for word in (name, *values)}
+        for word in (charge.without_rate or {}).keys() - known:
+            words = f"without_rate {word} has no effect: of such a condition, charge {charge.charge} names the default"
+            yield charge.rates[0].source, f"{words} or nothing. Leave it out, or correct the name"
 
 
 def _lonely_tiers(version: Version) -> Iterator[_Noted]:
@@ -147,6 +165,9 @@ class _Applying:
         self._version, self._charge, self._meters = version, charge, meters
         self._accepting = cast(Accepting, version)
         self._values = version.conditions if isinstance(version, MeteredVersion) else {}
+        sold_not = version.not_sold or () if isinstance(version, MeteredVersion) else ()
+        # A value may be sold beside another value of these than the default alone.
+        self._in_not_sold = dict.fromkeys(name for each in sold_not for name in each)
         self._longest = version.context_tokens if isinstance(version, TextVersion) else None
         self._moments = [_moment(charge, numbered) for numbered in rates_at_each_hour(self._accepting, charge)]
         self.rates = {index for moment in self._moments for index in self._taken(moment, {})}
@@ -183,7 +204,7 @@ class _Applying:
                         yield indexes[id(rate.rate)]
         elif isinstance(moment.charge, Conditioned):
             charge = moment.charge.model_copy(update={"factors": ()})
-            names = [name for name in named_conditions([charge]) if name not in conditions]
+            names = [name for name in {**named_conditions([charge]), **self._in_not_sold} if name not in conditions]
             for stated in self._combinations(names):
                 full = in_full(self._values, {**stated, **conditions}, self._meters)
                 if self._sold(full):
@@ -195,6 +216,7 @@ class _Applying:
         """Return True if some request under conditions takes a rate of tokens, and none of the same tier."""
         better = [other for other in others if other is not rate and more_specific(other, rate)]
         names = dict.fromkeys(name for other in better for name in other.conditions if name not in conditions)
+        names |= {name: None for name in self._in_not_sold if name not in conditions}
         for stated in self._combinations(names):
             full = in_full(self._values, {**stated, **conditions}, self._meters)
             if self._sold(full) and not any(other.conditions.items() <= full.items() for other in better):

@@ -15,15 +15,17 @@ from ratecard.pricing.compiler import Compiler
 from ratecard.pricing.estimate import EstimateRequest, estimate
 from ratecard.pricing.shape import ShapeRates, rates_of_tokens, stated_in
 from ratecard.pricing.video import VideoPricer
-from ratecard.rating.quote import MINIMUM, Estimate, LineRate, Quote
+from ratecard.rating.quote import MINIMUM, Estimate, LineItem, LineRate, Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID, Body, read_body
+from ratecard.requests.counters import usage_of_buckets
 from ratecard.requests.metered import usage_keys, usage_problems
 from ratecard.requests.service_parameters import Suffix, plain_name, split_model
 from ratecard.requests.usage import RATED, AnyUsage, read_usage
 from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import NO_LIMITS, Limits
+from ratecard.tables.meters import COMPLETION, PROMPT
 from ratecard.tables.models import PricedModel, Prove, model_not_found, refuse_unknown_type
 from ratecard.tables.version import AnyVersion, Model, Version
 from ratecard.tables.video import VideoModel, VideoVersion
@@ -342,8 +344,8 @@ class PriceBook(LimitsOfADay):
         >>> shape.total({"input": 1000, "output": 10}), shape.rates["input"][0].sku
         (Decimal('0.006300'), 'claude-opus-4-6-llm-input-mtoken')
         """
-        none = self.rate(usage)
-        metered, rates = self._metered(*self.in_effect(none.model)), dict[str, tuple[LineRate, ...]]()
+        model, none = self._of_nothing(usage, prompt)
+        metered, rates = self._metered(*self.in_effect(model)), dict[str, tuple[LineRate, ...]]()
         buckets: Mapping[str, LineRate] = {}
         if metered.version.tokens:
             buckets = rates_of_tokens(self.compiler.token_rates(metered), stated_in(metered, usage), prompt)
@@ -353,15 +355,33 @@ class PriceBook(LimitsOfADay):
             elif name not in self.tables.meters.buckets:
                 of, _, meter = name.partition(".")
                 one = {of: {**usage.get(of, {}), meter: 1}} if meter else {of: 1}
-                lines = list(self.rate({**usage, **one}).lines)
-                for line in none.lines:
+                lines = list(self._of_nothing({**usage, **one}, prompt)[1])
+                for line in none:
                     if line in lines:
                         lines.remove(line)
                 rates[name] = tuple(line.rate for line in lines if line.unit != MINIMUM)
         sources = {rate.source for charge in metered.version.charges for rate in charge.rates}
-        charged = [line for line in none.lines if line.unit != MINIMUM]
+        charged = [line for line in none if line.unit != MINIMUM]
         own, others = ([line for line in charged if (line.source in sources) is its] for its in (True, False))
         return ShapeRates(metered, tuple(own), tuple(others), rates)
+
+    def _of_nothing(self, usage: Mapping[str, Any], prompt: int) -> tuple[str, tuple[LineItem, ...]]:
+        """Return the model and the lines of a usage that counts nothing.
+
+        Of conditions that are sold for such a prompt alone, they are those of a usage with the prompt, less its own.
+        """
+        try:
+            quote = self.rate(usage)
+            return quote.model, quote.lines
+        except QuoteError:
+            if not prompt:
+                raise
+            counts = {PROMPT: prompt, COMPLETION: 0}
+            of = {"tokens": counts} if "tokens" in usage else usage_of_buckets(counts)
+            quote = self.rate({**usage, **of})
+        charge = self._metered(*self.in_effect(quote.model)).version.tokens
+        sources = {rate.source for rate in charge.rates} if charge else set()
+        return quote.model, tuple(line for line in quote.lines if line.source not in sources)
 
     def surcharge(self, name: str, count: int) -> Quote:
         """Charge a number of searches, scraped URLs or results by themselves, whatever model they were for."""

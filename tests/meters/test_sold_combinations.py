@@ -49,7 +49,8 @@ def refused(prices: PriceBook, tokens: Mapping[str, int], **stated: Any) -> dict
          "received 'service_tier: priority'"),
         (PLAIN + BOTH, {"inference_geo": "us"}, "inference_geo", "received 'inference_geo: us'"),
         (PLAIN + LONG, {"service_tier": "priority"}, "service_tier",
-         "Not sold. Expected 'no condition', received 'service_tier: priority'"),
+         "Not sold. Expected 'no condition', received 'service_tier: priority'; "
+         "it is sold at another length of the prompt"),
         (PLAIN + HERE, {"latency": "optimized"}, "latency",
          "Expected 'no condition' | 'inference_geo: us, latency: optimized'"),
         (PLAIN + HERE + "- {tokens: [input, output], inference_geo: eu, rate: 6}\n",
@@ -278,3 +279,30 @@ def test_rates_by_a_condition_without_a_default_are_checked(rates: str, further:
     found = faults(listed(rates, further + "\n"), meters=LATENCY)
     examples = "Required. Expected"
     assert all(words in fault if words else examples in fault for fault in found), found
+
+
+def test_a_refusal_lists_what_is_sold_of_a_condition_without_a_default() -> None:
+    """A factor does not name the hardware that its requests must state, but is sold with each that is."""
+    rates = "- {tokens: [input, output], hardware: small, rate: 5}\n"
+    rates += "- {tokens: [input, output], hardware: large, rate: 9}"
+    version = "not_sold: [{hardware: small, service_tier: batch}]"
+    text = listed(rates, "factors: [{service_tier: batch, factor: 0.5}]", version)
+    text = text.replace("completion_tokens: 0}", "completion_tokens: 0, hardware: small}")
+    stated = {"hardware": "small", "service_tier": "batch"}
+    problems = refused(book(text, meters=LATENCY), {"input": 1, "output": 0}, **stated)
+    sold = "'hardware: small' | 'hardware: large' | 'service_tier: batch, hardware: large'"
+    assert str(problems["hardware",]).startswith(f"Not sold. Expected {sold}, received")
+
+
+@pytest.mark.parametrize("of_pages", [False, True])
+def test_an_estimate_says_that_it_cannot_state_what_must_be_stated(of_pages: bool) -> None:
+    rates = PLAIN if of_pages else "- {tokens: [input, output], hardware: small, rate: 5}"
+    text = listed(rates).replace("completion_tokens: 0}", "completion_tokens: 0, hardware: small, counts: {page: 0}}")
+    pages = "          - charge: pages\n            method: count\n            unit: page\n            rates:\n"
+    pages += "              - {hardware: small, rate: 1}\n" if of_pages else "              - {rate: 1}\n"
+    prices = book(text.replace("        examples:", f"{pages}        examples:"), meters=LATENCY)
+    with pytest.raises(QuoteError) as caught:
+        prices.estimate_text("m", prompt_tokens=1, max_completion_tokens=1, counts={"page": 0})
+    [(at, words)] = caught.value.problems
+    assert at == ("hardware",)
+    assert words == "Required. Expected 'small'. An estimate states no conditions: rate a usage that does"

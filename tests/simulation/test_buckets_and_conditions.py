@@ -164,6 +164,50 @@ def test_models_without_a_price_of_one_side_beside_one_with_tiers() -> None:
         assert {row.key[0] for row in found.groups if row.requests} == {"heard", "read", "tiers"}
 
 
+_ALL = "- {tokens: [input, output], rate: 5}\n"
+_PAGES = """
+          - charge: pages
+            method: count
+            unit: page
+            rates:
+              - {rate: 7}
+              - {service_tier: [priority, batch], rate: 3}
+        examples:"""
+
+
+@pytest.mark.parametrize("pages", [None, 2])
+@pytest.mark.parametrize(
+    ("rates", "further"),
+    [
+        ("- {tokens: input, service_tier: priority, rate: 8}", ""),
+        ("- {tokens: output, service_tier: priority, rate: 8}", ""),
+        ("- {tokens: input, service_tier: priority, speed: fast, rate: 8}\n- {tokens: output, speed: fast, rate: 9}",
+         "factors: [{service_tier: batch, factor: 0.5}]"),
+        ("- {tokens: cache_input, rate: 1}\n- {tokens: cache_input, service_tier: priority, rate: 3}", ""),
+        ("- {tokens: [input, output], above: 1000, service_tier: priority, rate: 8}", ""),
+        ("- {tokens: output, above: 1000, rate: 9}\n- {tokens: output, above: 1000, service_tier: priority, rate: 8}",
+         "without_rate: {priority: default}"),
+        ("- {tokens: input, above: 1000, rate: 9}\n- {tokens: [input, output], service_tier: priority, rate: 8}",
+         "without_rate: {priority: refuse}"),
+    ],
+)  # fmt: skip
+def test_a_bucket_or_tier_that_some_condition_does_not_sell(rates: str, further: str, pages: int | None) -> None:
+    """Rows that have none of what is not sold cost what they cost by themselves, and others are refused."""
+    version = by_tokens(_ALL + rates, further)
+    if pages is not None:
+        version = version.replace("\n        examples:", _PAGES).replace("completion_tokens: 0}",
+                                  "completion_tokens: 0, counts: {page: 0}}")  # fmt: skip
+    card = RateCard(tables_from({"made-up.yaml": family(text_model("m", version)).encode()}))
+    rows = [
+        {"type": "text", "model": "m", "prompt_tokens": prompt, "completion_tokens": completion,
+         "cached_tokens": cached, "service_tier": tier, "speed": speed, "counts.page": pages}
+        for prompt in (0, 900, 5000) for completion in (0, 30) for cached in {0, prompt}
+        for tier in (None, "priority", "batch") for speed in (None, "fast")
+    ]  # fmt: skip
+    with simulated(card, rows) as found:
+        check(found, rows)
+
+
 @pytest.mark.parametrize("without", ["cache_input", "input"])
 def test_tokens_beside_searches_and_of_aliases_are_charged_once(without: str) -> None:
     """Whether a row has any matters, as one model has no price for them; not what one search is charged."""

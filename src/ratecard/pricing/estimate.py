@@ -1,6 +1,6 @@
 """Estimate what a text request can cost before it runs: its tokens by bucket, and its searches."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from itertools import product
 from typing import Any, NamedTuple
@@ -62,7 +62,7 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     given = {} if asked.counts is None else asked.counts
     counts = read_counts({"counts": given}, meters, metered.meters.counted, problems)
     if wrong := wrong_conditions(metered.version, metered.meters):
-        problems += [((name,), words) for name, words in wrong({})]
+        problems += _unstated(wrong({}))
     if problems:
         raise QuoteError(INVALID, problems)
     prompt, longest = int(asked.prompt_tokens), int(asked.max_completion_tokens)
@@ -79,8 +79,8 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
         own = total([line.amount for reading in readings for line in reading.lines({"counts": counts})])
         beside = total([line_of[name](counts[name]).amount for name in further if name in counts])
         searches = list(_search_amounts(most, switches, line_of))
-    except NotSoldError as refusal:  # an estimate states no conditions
-        raise QuoteError(INVALID, [((name,), words) for name, words in refusal.problems]) from None
+    except NotSoldError as refusal:
+        raise QuoteError(INVALID, _unstated(refusal.problems)) from None
     least = metered.version.minimum or Decimal(0)
     # Each bucket of a request may be rounded by itself, by half a step at most.
     inexact = sum(not isinstance(rate.token_rate, Decimal) for _, rate in rates)
@@ -92,6 +92,12 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
         parameters.without_effect(surcharges),
         metered.rates,
     )
+
+
+def _unstated(refusals: Iterable[tuple[str, str]]) -> Problems:
+    """Return the problems of conditions that a request of this model must state, which an estimate cannot."""
+    hint = "An estimate states no conditions: rate a usage that does"
+    return [((name,), type(words)(f"{words}. {hint}")) for name, words in refusals]
 
 
 def _most_searches(

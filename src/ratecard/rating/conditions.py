@@ -132,14 +132,25 @@ class RateResolver:
         named = [self.charge.conditions_of(rate) for rate in self.charge.rates]
         listed = [dict(zip(each, values, strict=True)) for each in named for values in product(*each.values())]
         listed = [{}, *listed, *(dict(factor.conditions) for factor in self._factors)]
+        needed = [
+            [(name, value) for value in each.values if value in self.named[name]]
+            for name, each in self._meters.condition.items()
+            if name in self.named and each.default is None
+        ]
+        listed = [{**dict(more), **each} for each in listed for more in product(*needed)]
         stated = [beside_defaults(each, self._meters) for each in listed]
-        needed = {name for name in self.named if self._meters.condition[name].default is None}
-        return list({tuple(each.items()): each for each in stated if needed <= each.keys()}.values())
+        return list({tuple(each.items()): each for each in stated}.values())
 
-    def refusal(self, stated: Stated, is_sold: Callable[[Stated], bool], what: str = "") -> str:
-        """Return the message for conditions under which `what` has no price; it lists what is sold."""
+    def refusal(
+        self, stated: Stated, is_sold: Callable[[Stated], bool], what: str = "", *, at_other_lengths: bool = False
+    ) -> str:
+        """Return the message for conditions under which `what` has no price; it lists what is sold.
+
+        `at_other_lengths`: these conditions themselves, for prompts of another tier.
+        """
         given = {name: stated[name] for name in self.named if name in stated}
-        return not_sold(beside_defaults(given, self._meters), filter(is_sold, self.offered()), what)
+        message = not_sold(beside_defaults(given, self._meters), filter(is_sold, self.offered()), what)
+        return NotOffered(f"{message}; it is sold at another length of the prompt") if at_other_lengths else message
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,15 @@ from typing import Any, NamedTuple, cast
 from ratecard.base.identity import Identity
 from ratecard.base.messages import NotOffered, too_big
 from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply, part_of
-from ratecard.rating.conditions import EVERY_PROMPT, FactoredRate, RateResolver, WrittenRate, parents_of, tiers_of
+from ratecard.rating.conditions import (
+    EVERY_PROMPT,
+    FactoredRate,
+    RateResolver,
+    WrittenRate,
+    combinations_of,
+    parents_of,
+    tiers_of,
+)
 from ratecard.rating.quote import LineParts, LineRate
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import Bucket, Meters, own_counts
@@ -277,9 +285,18 @@ class TokenRates:
             tiers = self._tiers[key] = tuple(self._tier(above, stated) for above in self._edges)
         return tiers
 
-    def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
-        """Whether tokens of a bucket have a price in every tier, whatever the conditions; `counted` as for a tier."""
-        return all(tier.prices(bucket, counted) for tier in self.plain)
+    def prices(self, bucket: str) -> bool:
+        """Return True if tokens of a bucket have a price in every tier, where no condition is stated."""
+        return all(tier.prices(bucket) for tier in self.plain)
+
+    def always_prices(self, bucket: str, counted: Collection[str]) -> bool:
+        """Return True if tokens of a bucket have a price in every tier, under all conditions; `counted` as for a tier.
+
+        Where all buckets lack one, a request has none whatever it counts.
+        """
+        combinations = combinations_of(self._conditions, self._meters) if self._conditions else [{}]
+        tiers = (tier for stated in combinations for tier in self.tiers(stated))
+        return all(tier.unmet or tier.prices(bucket, counted) for tier in tiers)
 
     def _tier(self, above: int, stated: Mapping[str, str]) -> TokenTier:
         own = self._resolver.of_buckets(above, stated)
@@ -306,11 +323,13 @@ class TokenRates:
     def _refusal(self, above: int, stated: Mapping[str, str], bucket: str = "") -> str:
         """Return the message for conditions under which a bucket, or none, has a price in a tier."""
 
-        def is_sold(combination: Mapping[str, str]) -> bool:
-            held = self._resolver.of_buckets(above, combination).items()
+        def is_sold_above(edge: int, combination: Mapping[str, str]) -> bool:
+            held = self._resolver.of_buckets(edge, combination).items()
             return any(not factored.unmet for name, (_, factored) in held if bucket in (name, ""))
 
-        return self._resolver.refusal(stated, is_sold, f"{bucket} tokens" if bucket else "")
+        at_other_lengths = any(is_sold_above(edge, stated) for edge in self._edges if edge != above)
+        what = f"{bucket} tokens" if bucket else ""
+        return self._resolver.refusal(stated, partial(is_sold_above, above), what, at_other_lengths=at_other_lengths)
 
     def _rate(
         self, bucket: str, written: WrittenRate, factored: FactoredRate, above: int | None = None, note: str = ""

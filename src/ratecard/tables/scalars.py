@@ -279,7 +279,12 @@ def value_text(value: Any, *, in_order: bool = True) -> str:
 
     >>> value_text(("30s", "5s", "4s")), value_text(("30s", "5s", "4s"), in_order=False), value_text(Decimal("1.50"))
     ('30s, 5s, 4s', '4s, 5s, 30s', '1.5')
+    >>> value_text({"speed": "fast", "service_tier": "batch"})
+    '{speed: fast, service_tier: batch}'
     """
+    if isinstance(value, Mapping):
+        items = value.items() if in_order else sorted(value.items())
+        return "{" + ", ".join(f"{key}: {value_text(each, in_order=in_order)}" for key, each in items) + "}"
     if isinstance(value, (tuple, list)) and not isinstance(value, Size):
         words = [value_text(each, in_order=in_order) for each in value]
         return ", ".join(in_ranges(words if in_order else sorted(set(words), key=_natural)))

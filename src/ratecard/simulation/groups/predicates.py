@@ -13,7 +13,7 @@ from ratecard.rating.tokens import TokenRates
 from ratecard.requests.service_parameters import SEARCHES, plain_name
 from ratecard.simulation.rows.columns import BUCKET_OF, LAYOUTS, Buckets, Layout
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.version import Version
 from ratecard.tables.windows import Window, seconds_of_changes, windows_of
 
@@ -102,14 +102,15 @@ class Predicates(NamedTuple):
                 counts = tuple(column.name for column in layout.counts)
                 found = cls(buckets=layout.buckets, in_usage=in_usage, counts=counts)
         for card in cards[known is not None :]:
-            names = card.tables.models if dated and by_model else ()
-            bases = {name: price_basis(card.tables, _rpc_or(card, name)) for name in names}
+            models = card.tables.models if dated and by_model else ()
+            bases = {name: price_basis(card.tables, _rpc_or(card, name)) for name in models}
             windows = {name: basis.windows for name, basis in bases.items() if basis.windows}
             windows |= {"": card.windows} if dated and card.windows else {}
             changes = {name: basis.changes for name, basis in bases.items()}
             found = found.joined(cls((), {}, card.boundaries() if dated else (), changes, windows))
             for type_, rates in _token_rates(card):
-                lacking = tuple(each for each in found.buckets.names if not rates.prices(each, found.buckets.names))
+                names = found.buckets.names
+                lacking = tuple(each for each in names if not rates.always_prices(each, names))
                 found = found.joined(cls(rates.thresholds, {type_: lacking} if lacking else {}))
         own, pairs = dict(found.of_model), tuple(pairs)
         found = found._replace(summed=dict(_summed(cards, pairs, layouts)))
@@ -196,12 +197,16 @@ def _token_rates(card: RateCard) -> Iterator[tuple[str, TokenRates]]:
     seen = set[tuple[Hashable, ...]]()
     tables = card.tables
     for model in tables.models.values():
-        for charge in (each for version in model.versions for each in version.charges if isinstance(each, Tokens)):
+        for version in model.versions:
+            if not (isinstance(version, MeteredVersion) and (charge := version.tokens)):
+                continue
             named = tuple(tuple(rate.attributes.items()) for rate in charge.rates)
+            factors = tuple(tuple(each.conditions.items()) for each in (*charge.factors, *version.factors))
             kept = (charge.context_token_threshold, charge.missing_cache_rate, *charge.without_rate.items())
-            if (form := (model.type, named, kept)) not in seen:
+            if (form := (model.type, named, factors, kept)) not in seen:
                 seen.add(form)
-                yield model.type, TokenRates(model.model, charge, tables.units[charge.unit].per, tables.meters)
+                per = tables.units[charge.unit].per
+                yield model.type, TokenRates(model.model, charge, per, tables.meters, version.factors)
 
 
 def _summed(

@@ -61,14 +61,16 @@ class ShapePrices:
                 charged = _sum(charged_lines(quote), quote.currency)
                 return self._addable(self._with_counts(charged, given.usage, given.counted))
             return self._of_total(quote.total, quote.currency)
+        prompt = 0
         if len(quantities) == 1:
             none = {**given.usage, quantities[0].name: 0}
             price = self._of_quantity(none, quantities[0].name)
         else:
             price = self._with_tokens(given.usage, given.predicates)
-            used = self._predicates.split(given.usage["type"], given.predicates)[1]
+            tier, used = self._predicates.split(given.usage["type"], given.predicates)
+            prompt = self._predicates.prompt_in(tier)
             none = {**given.usage, **self._counted({PROMPT: 0, COMPLETION: 0}, used)}
-        return self._addable(self._with_counts(price, none, given.counted) if given.counted else price)
+        return self._addable(self._with_counts(price, none, given.counted, prompt) if given.counted else price)
 
     def by_length(
         self, shape: UsageShape, lengths: Iterable[int | Decimal | str]
@@ -130,12 +132,14 @@ class ShapePrices:
         lines += [_line_of(rate, 1) for rate in shape.rates[name]]
         return _sum(lines, shape.metered.model.currency)
 
-    def _with_counts(self, price: PricedShape, none: dict[str, Any], counted: Iterable[tuple[int, str]]) -> PricedShape:
-        """A price and the rates of counts by meter, of a usage that has none of what is summed."""
+    def _with_counts(
+        self, price: PricedShape, none: dict[str, Any], counted: Iterable[tuple[int, str]], prompt: int = 0
+    ) -> PricedShape:
+        """A price and the rates of counts by meter, of a usage that has none of what is summed, beside a prompt."""
         layout = LAYOUTS[none["type"]]
         first = 1 + len(self._predicates.buckets.names if layout.buckets else layout.quantities)
         meters = {f"counts.{meter}": first + number for number, meter in counted}
-        rates = self._prices.rates_of(none, meters).rates
+        rates = self._prices.rates_of(none, meters, prompt=prompt).rates
         lines = [_line_of(rate, number) for meter, number in meters.items() for rate in rates[meter]]
         return _sum((*price.lines, *lines), price.currency)
 
