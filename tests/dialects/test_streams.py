@@ -100,6 +100,9 @@ def test_the_parts_of_a_stream_are_in_order() -> None:
     chunks += [{"id": "a", "choices": [{"finish_reason": "stop"}], "usage": CHAT}]
     assert tokens("openai", chunks) == {"input": 10, "output": 5}
     assert refusal("openai", chunks[::-1]) == {"1": ORDER}
+    without = [{**part, "usage": {**part["usage"], "total_tokens": None}} for part in chunks]
+    assert tokens("openai", without) == {"input": 10, "output": 5}
+    assert refusal("openai", without[::-1]) == {"1": ORDER}
 
 
 UNFINISHED: list[tuple[str, Any]] = [

@@ -133,6 +133,10 @@ def refusal(dialect: str, response: Any, model: str | None = "m") -> dict[str, s
                     "native_tokens_reasoning": 2,
                     "total_cost": 0.0015,
                     "generation_time": 1200,
+                    "app_id": 167635,
+                    "usage": 0.0015,
+                    "cache_discount": -0.0002,
+                    "provider_responses": [{"status": 200, "latency": 1250}],
                 }
             },
             {"input": 10, "output": 5, "cache_input": 3, "output_reasoning": 2},

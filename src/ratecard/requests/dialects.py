@@ -357,7 +357,13 @@ _OPENROUTER = replace(
     model=(*_AS_OPENAI.model, ("data", "model")),
     id=(*_AS_OPENAI.id, ("data", "id")),
     conditions={"service_tier": (*_AS_OPENAI.conditions["service_tier"], ("data", "service_tier"))},
-    no_price=frozenset(("tokens_prompt", "tokens_completion", "latency", "moderation_latency", "generation_time")),
+    # Of a generation: its own counts, its times, who asked, and its amounts, of which one is named `usage`.
+    no_price=frozenset(
+        (
+            *("tokens_prompt", "tokens_completion", "latency", "moderation_latency", "generation_time"),
+            *("app_id", "provider_responses", "usage", "cache_discount"),
+        )
+    ),
 )
 # Counts of the cache at the top are those of the details again. A row of the spend logs has the counts at its top.
 _LITELLM = UsageDialect(

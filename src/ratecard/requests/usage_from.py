@@ -192,9 +192,11 @@ class _Response:
             case "add":
                 self._counts |= {way: count + self._counts.get(way, 0) for way, count in counts.items()}
             case _:
-                total = [way for way in counts.keys() & self._counts if self._dialect.counter_at[way].name == "total"]
-                if self._stream and total:
-                    self._stream.in_order(self._counts[total[0]], counts[total[0]])
+                # A stream without totals grows by its output.
+                again = {self._dialect.counter_at[way].name: way for way in counts if way in self._counts}
+                way = again.get("total") or again.get("completion")
+                if self._stream and way:
+                    self._stream.in_order(self._counts[way], counts[way])
                 self._counts = counts or self._counts
 
     def _without_stale_parts(self, counts: CountAt) -> CountAt:
