@@ -118,7 +118,7 @@ def test_objects_of_voyage_hold_what_was_asked_for() -> None:
 def test_a_search_that_does_not_say_what_it_did_is_counted(call: dict[str, Any], counted: Any) -> None:
     response = {"usage": MESSAGE, "output": [{"type": "web_search_call", "status": "completed"} | call]}
     for given in (response, {"type": "response.completed", "response": response}):
-        assert usage_from("openai", given, model="m").counts == counted  # type: ignore[union-attr]
+        assert usage_from("openai", given, model="m").counts == counted
 
 
 def turn(name: str) -> dict[str, Any]:
@@ -148,8 +148,8 @@ def test_a_turn_of_gemini_live_may_have_said_nothing() -> None:
             assert tokens("gemini", session) == {"input": 17, "output": 8}
     nothing = {"prompt_token_count": 10, "response_token_count": 0, "total_token_count": 10}
     of_client = SimpleNamespace(server_content=SimpleNamespace(turn_complete=True), usage_metadata=nothing)
-    for first in (
+    for of_tool in (
         SimpleNamespace(usage_metadata=nothing),
         SimpleNamespace(tool_call={"id": "f"}, usage_metadata=nothing),
     ):
-        assert tokens("gemini", [first, of_client]) == {"input": 20, "output": 0}
+        assert tokens("gemini", [of_tool, of_client]) == {"input": 20, "output": 0}
