@@ -748,3 +748,15 @@ DIALECTS: Mapping[str, UsageDialect] = {
     "vercel": _VERCEL,
     "otlp": _OPENTELEMETRY,
 }
+# Everything that a response may count beside its tokens.
+DIALECT_METERS = frozenset(
+    meter
+    for dialect in DIALECTS.values()
+    for meters in (
+        (counter.meter for counter in dialect.counters),
+        *(of.values() for of in (dialect.calls, dialect.listed_calls, dialect.listed)),
+        dialect.calls_at,
+    )
+    for meter in meters
+    if meter
+)
