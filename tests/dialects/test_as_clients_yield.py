@@ -153,3 +153,16 @@ def test_a_turn_of_gemini_live_may_have_said_nothing() -> None:
         SimpleNamespace(tool_call={"id": "f"}, usage_metadata=nothing),
     ):
         assert tokens("gemini", [of_tool, of_client]) == {"input": 20, "output": 0}
+
+
+def test_a_message_that_a_client_puts_into_the_last_event_ends_the_stream() -> None:
+    counts = {"input_tokens": 3, "output_tokens": 1}
+    begin = {"type": "message_start", "message": {"id": "a", "stop_reason": None, "usage": counts}}
+    message = {"id": "a", "stop_reason": "end_turn", "usage": counts | {"output_tokens": 9}}
+    assert tokens("anthropic", [begin, {"type": "message_stop", "message": message}]) == {"input": 3, "output": 9}
+
+
+def test_a_response_of_openrouter_ends_in_its_own_way() -> None:
+    begin = {"type": "response.created", "response": {"id": "a", "usage": None}}
+    for end in ("response.done", "response.completed"):
+        assert tokens("openrouter", [begin, {"type": end, "response": {"id": "a", "usage": MESSAGE}}])["output"] == 4

@@ -351,7 +351,8 @@ def test_parts_of_a_stream_are_added_replaced_or_the_last_counts() -> None:
     events = [
         {"type": "message_start", "message": {"model": "m", "usage": ANTHROPIC | {"cache_read_input_tokens": 9}}},
         {"type": "ping"},
-        {"type": "message_delta", "usage": {"output_tokens": 40}},  # the input was said before
+        # The input was said before.
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 40}},
         {"type": "message_stop"},
     ]
     assert tokens("anthropic", events, None) == {"input": 12, "output": 40, "cache_input": 9}

@@ -231,7 +231,9 @@ _ANTHROPIC = UsageDialect(
     stream="replace",
     id=(("message", "id"), ("id",)),
     begins=(_says("type", "message_start"),),
-    ends=(_says("type", "message_stop"), _says("delta.stop_reason")),
+    # The part that says why it ended counts the output; the one that stops a stream does not, unless a client has put
+    # the message into it.
+    ends=(_says("delta.stop_reason"), _says("message.stop_reason")),
     continues=(_says("type", "message_delta"),),
     complete=(_says("type", "message"),),
     apart=(("usage", "iterations"), ("message", "usage", "iterations"), ("iterations",)),
@@ -356,6 +358,7 @@ _OPENROUTER = replace(
     usage=(*_AS_OPENAI.usage, ("data",)),
     model=(*_AS_OPENAI.model, ("data", "model")),
     id=(*_AS_OPENAI.id, ("data", "id")),
+    ends=(*_AS_OPENAI.ends, _says("type", "response.done")),
     conditions={"service_tier": (*_AS_OPENAI.conditions["service_tier"], ("data", "service_tier"))},
     # Of a generation: its own counts, its times, who asked, and its amounts, of which one is named `usage`.
     no_price=frozenset(
