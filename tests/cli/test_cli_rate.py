@@ -167,6 +167,25 @@ def test_a_response_is_read_by_its_dialect(rate: Rate, prices: PriceBook, tmp_pa
     assert [json.loads(line).get("error") for line in answers] == [None, "Invalid response"]
 
 
+def test_a_list_of_parts_is_read_as_by_python(rate: Rate, prices: PriceBook, tmp_path: Path) -> None:
+    begin = {"type": "message_start", "message": {"id": "a", **ANSWER}}
+    end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}}
+    quote = prices.rate(usage_from("anthropic", [begin, end]))
+    cut_off = prices.rate(usage_from("anthropic", [begin], partial=True))
+    assert rate("--dialect=anthropic", json.dumps([begin, end]), "--json").stdout_bytes.strip() == quote.to_json()
+    assert "This stream has not finished" in rate("--dialect=anthropic", json.dumps([begin])).stderr
+    for given, expected in (([begin, end], quote), ([begin], cut_off)):
+        sent = rate("--dialect=anthropic", "--partial", json.dumps(given), "--json")
+        assert sent.stdout_bytes.strip() == expected.to_json()
+    lines = tmp_path / "streams.jsonl"
+    lines.write_text("\n".join(map(json.dumps, ([begin, end], [begin]))), encoding="utf-8")
+    answers = rate("--dialect=anthropic", "--partial", f"--batch={lines}").stdout_bytes.splitlines()
+    assert answers == [quote.to_json(), cut_off.to_json()]
+    assert json.loads(rate("--dialect=anthropic", f"--batch={lines}").stdout.splitlines()[1])["error"]
+    wrong = rate("--partial", "--model=grok-4-3", "--prompt-tokens=1")
+    assert (wrong.exit_code, "give --dialect too" in wrong.stderr) == (2, True)
+
+
 def test_a_response_has_neither_options_of_its_own_nor_columns(rate: Rate, tmp_path: Path) -> None:
     wrong = rate("--dialect=openai", "{}", "--cached-tokens=4")
     assert (wrong.exit_code, "leave out --cached-tokens" in wrong.stderr) == (2, True)

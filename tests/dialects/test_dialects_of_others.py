@@ -302,7 +302,11 @@ def test_vercel_s_steps_are_added_up_and_a_last_step_is_not_taken_for_all() -> N
     total = {"inputTokens": 200, "outputTokens": 40, "totalTokens": 240}
     steps = [{"type": "finish-step", "usage": usage, "response": {"id": each, "modelId": "m"}} for each in "ab"]
     assert read("vercel", [*steps, {"type": "finish", "totalUsage": total}]).tokens == {"input": 200, "output": 40}
-    assert refusal("vercel", {"usage": usage, "totalUsage": total}) == {"totalUsage": APART}
+    said = "This is of all steps, and the usage of the last: give the usage of each step by itself"
+    assert refusal("vercel", {"usage": usage, "totalUsage": total}) == {"totalUsage": said}
+    # A result of one step has both, and they are the same; `raw` is that of one step alone.
+    one = {"usage": usage | {"raw": {"input_tokens": 9}}, "totalUsage": usage}
+    assert read("vercel", one).tokens == read("vercel", usage).tokens
     searched = {"usage": usage | {"raw": {"server_tool_use": {"web_search_requests": 2}}}}
     assert read("vercel", searched).counts == {"web_search": 2}
 

@@ -100,6 +100,11 @@ def test_the_parts_of_a_stream_are_in_order() -> None:
     chunks += [{"id": "a", "choices": [{"finish_reason": "stop"}], "usage": CHAT}]
     assert tokens("openai", chunks) == {"input": 10, "output": 5}
     assert refusal("openai", chunks[::-1]) == {"1": ORDER}
+    without = [
+        {**part, "usage": usage | {"total_tokens": None}} for part, usage in zip(chunks, (LESS, CHAT), strict=True)
+    ]
+    assert tokens("openai", without) == {"input": 10, "output": 5}
+    assert refusal("openai", without[::-1]) == {"1": ORDER}
 
 
 UNFINISHED: list[tuple[str, Any]] = [
@@ -111,6 +116,8 @@ UNFINISHED: list[tuple[str, Any]] = [
     ("anthropic", [{"type": "message_start", "message": {"id": "a", "usage": MESSAGE}}]),
     ("anthropic", {"type": "message_start", "message": {"id": "a", "usage": MESSAGE}}),  # a stream of one part
     ("anthropic", [{"type": "message_start", "message": {"id": "a", "usage": MESSAGE}}, {"type": "ping"}]),
+    # Without the part that counts the output.
+    ("anthropic", [{"type": "message_start", "message": {"id": "a", "usage": MESSAGE}}, {"type": "message_stop"}]),
     ("gemini", [{"responseId": "a", "candidates": [{"content": {}}], "usageMetadata": GEMINI}]),
     ("gemini", [{"response_id": "a", "candidates": [{"finish_reason": None}], "usage_metadata": GEMINI}]),
     ("bedrock", [{"contentBlockDelta": {}}, {"usage": CONVERSE}]),

@@ -133,6 +133,10 @@ def refusal(dialect: str, response: Any, model: str | None = "m") -> dict[str, s
                     "native_tokens_reasoning": 2,
                     "total_cost": 0.0015,
                     "generation_time": 1200,
+                    "app_id": 167635,
+                    "usage": 0.0015,
+                    "cache_discount": -0.0002,
+                    "provider_responses": [{"status": 200, "latency": 1250}],
                 }
             },
             {"input": 10, "output": 5, "cache_input": 3, "output_reasoning": 2},
@@ -347,7 +351,8 @@ def test_parts_of_a_stream_are_added_replaced_or_the_last_counts() -> None:
     events = [
         {"type": "message_start", "message": {"model": "m", "usage": ANTHROPIC | {"cache_read_input_tokens": 9}}},
         {"type": "ping"},
-        {"type": "message_delta", "usage": {"output_tokens": 40}},  # the input was said before
+        # The input was said before.
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 40}},
         {"type": "message_stop"},
     ]
     assert tokens("anthropic", events, None) == {"input": 12, "output": 40, "cache_input": 9}

@@ -150,6 +150,14 @@ def test_rates_and_factors_under_conditions(
             {"model": "chat", "usage": USAGE, "counts": {"page": 1}},
             {"counts.page": "No price is known for page of this model"},
         ),
+        (  # what only a provider's response counts is not a slip of another name
+            {"model": "chat", "usage": USAGE, "counts": {"web_fetch": 1, "file_search": "1", "reranks": 0}},
+            {
+                "counts": "Unrecognized key(s) in object: 'reranks'. Did you mean 'rerank'?",
+                "counts.web_fetch": "No price is known for web_fetch of this model",
+                "counts.file_search": "No price is known for file_search of this model",
+            },
+        ),
     ],
 )
 def test_counts_without_a_price_are_refused_at_their_place(
@@ -163,6 +171,12 @@ def test_a_surcharge_by_any_name_is_reached_from_its_model_and_by_itself(prices:
     assert found["my-rerank-krerank"] == "0.006"
     assert prices.surcharge("my-rerank", 3).total == Decimal("0.006")
     assert prices.rate({"type": "surcharge", "model": "my-rerank", "count": 3}).total == Decimal("0.006")
+
+
+def test_nothing_of_a_meter_without_a_price_costs_nothing(prices: PriceBook) -> None:
+    usage: dict[str, Any] = {"model": "chat", "usage": USAGE}
+    for name in ("web_fetch", "page"):
+        assert prices.rate(usage | {"counts": {name: 0}}) == prices.rate(usage)
 
 
 def test_a_search_counts_the_same_in_its_field_and_in_counts(prices: PriceBook) -> None:

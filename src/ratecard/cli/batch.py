@@ -15,11 +15,11 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.plural import plural
 from ratecard.cli.simulate_progress import counted
 from ratecard.rating.quote import Quote
-from ratecard.requests.body import INVALID, read_body
+from ratecard.requests.body import INVALID
 
 # A line of a file of JSON lines; of a CSV the fields of a row, or its error.
 _Row = bytes | Mapping[str, Any] | QuoteError
-_Price = Callable[[Mapping[str, Any]], Quote]
+_Price = Callable[[Any], Quote]
 OfText = Callable[[Mapping[str, str]], Mapping[str, Any]]
 
 _SAMPLE = 4096
@@ -63,7 +63,7 @@ def _answer_row(price: _Price, row: _Row, out: BinaryIO) -> bool:
     try:
         if isinstance(row, QuoteError):
             raise row
-        answer = price(read_body(row)).to_json()
+        answer = price(row).to_json()
     except QuoteError as error:
         out.write(error.to_json() + b"\n")
         return True

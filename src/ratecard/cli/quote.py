@@ -70,7 +70,7 @@ class _Command(NamedTuple):
     of_text: Callable[[Mapping[str, str]], Mapping[str, Any]]
     likes: Mapping[str, str]
     done: str
-    of_json: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+    of_json: Callable[[Body], Mapping[str, Any]] = read_body
 
 
 _QUOTE = _Command(lambda prices, body, source: prices.quote_video(body, source=source), body_of_text, _LIKE, "quoted")
@@ -157,12 +157,14 @@ def quote(
     "--dialect",
     type=click.Choice(tuple(DIALECTS)),
     metavar="NAME",
-    help=f"USAGE, or each line of --batch, is a response: {', '.join(DIALECTS)}.",
+    help=f"USAGE, or each line of --batch, is a response, or a list of the parts of one: {', '.join(DIALECTS)}.",
 )
+@click.option("--partial", is_flag=True, help="Price what came of a stream that has not finished.")
 @_shared_options
 def rate(
     usage: str | None,
     dialect: str | None,
+    partial: bool,
     batch: Path | None,
     tables: Path | None,
     at: datetime,
@@ -185,12 +187,15 @@ def rate(
     --batch answer as they do for `ratecard quote`, which prices a video by its source too.
     """
     command = _RATE
+    if partial and dialect is None:
+        raise click.UsageError("--partial is for the stream of a response: give --dialect too")
     if dialect is not None:
         model = fields.pop("model")
         if named := [name for name, value in fields.items() if value is not None]:
             raise click.UsageError(f"A response has its own counts; leave out --{named[0].replace('_', '-')}")
         command = _RATE._replace(
-            of_text=_no_text, of_json=lambda response: read_usage(usage_from(dialect, response, model=model))
+            of_text=_no_text,
+            of_json=lambda response: read_usage(usage_from(dialect, response, model=model, partial=partial)),
         )
     _answer(command, usage, fields, batch, book(tables, at), locale, as_json, lambda _: None)
 
@@ -223,7 +228,7 @@ def _answer(
     sent = None if body is None else _read(body)
     fields: Mapping[str, Any] = {}
     try:
-        fields = command.of_text(stated) if sent is None else command.of_json(read_body(sent))
+        fields = command.of_text(stated) if sent is None else command.of_json(sent)
         source = source_of(fields)
         quoted = command.price(prices, fields, source)
     except QuoteError as error:

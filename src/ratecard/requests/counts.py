@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, wrong_type
 from ratecard.requests.body import INVALID, mapping_of
+from ratecard.requests.dialects import DIALECT_METERS
 from ratecard.requests.fields import Field, accepted, whole
 from ratecard.requests.metered import unrecognized
 
@@ -28,6 +29,8 @@ def read_counts(
 ) -> dict[str, int | Decimal]:
     """Read the counts of a usage, of which `meters` have a price; problems are added, each at its meter.
 
+    Of a meter without a price nothing may be counted: 0 is how a caller says that it costs nothing.
+
     >>> from ratecard.requests.fields import WholeNumber
     >>> problems: Problems = []
     >>> pages = {"page": Meterage(WholeNumber(0, 100), None)}
@@ -38,8 +41,15 @@ def read_counts(
     if given is None:
         problems.append((("counts",), wrong_type("object", usage["counts"])))
         return {}
-    problems += unrecognized(given, dict.fromkeys((*meters, *declared)).keys(), ("counts",))
-    unpriced = (name for name in given if name in declared and name not in meters)
+    # What a provider's response counts is no slip of the pen, although these tables may not know it.
+    known = (*meters, *declared)
+    named = {name: count for name, count in given.items() if name in known or name not in DIALECT_METERS}
+    problems += unrecognized(named, dict.fromkeys(known).keys(), ("counts",))
+    unpriced = (
+        name
+        for name, count in given.items()
+        if name not in meters and (name in declared or name in DIALECT_METERS) and whole(count) != 0
+    )
     problems += [(("counts", name), NotOffered(f"No price is known for {name} of this model")) for name in unpriced]
     counts: dict[str, int | Decimal] = {}
     for name, (field, otherwise) in meters.items():

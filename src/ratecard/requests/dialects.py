@@ -57,8 +57,11 @@ class UsageDialect:
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     # Parts of a stream: the last usage counts, each count replaces the one before it, or counts are added up.
     stream: Literal["last", "replace", "add", "refuse"] = "last"
-    # What all parts of a stream have in common, if they say it, and the number by which they are in order.
+    # What all parts of a stream have in common, if they say it, and the number by which they are in order. Ids that
+    # begin as those of the client are compared with each other alone; those of a part's own say nothing of the stream.
     id: tuple[Way, ...] = ()
+    ids_of_client: Way = ()
+    ids_of_parts: Way = ()
     order: tuple[Way, ...] = ()
     # What begins a stream, or a turn of it, and what ends it. A dialect without ends has no streams that can break off.
     begins: tuple[Sign, ...] = ()
@@ -69,10 +72,14 @@ class UsageDialect:
     complete: tuple[Sign, ...] = ()
     # Turns of a session, each with a usage of its own: these are added up.
     turns: tuple[Sign, ...] = ()
+    # Events of a session whose usage is that of another model.
+    of_another_model: tuple[Sign, ...] = ()
     # What of a usage says nothing about its price.
     no_price: frozenset[str] = frozenset()
     # Requests that were made for this one: one, or a list, of which those of the type `message` are in its counts.
     apart: tuple[Way, ...] = ()
+    # The usage of all steps, of which the usage is the last one.
+    of_all_steps: Way = ()
     # The breakdown of a usage by its requests, in the usage: together they count no more than it.
     iterations: str = ""
     # What a response may be of: a kind that is not listed is not counted in tokens, or counts those of others again.
@@ -168,7 +175,11 @@ _AS_OPENAI = UsageDialect(
     conditions={"service_tier": (("service_tier",), ("response", "service_tier"))},
     apart=(("tool_usage", "image_gen"), ("response", "tool_usage", "image_gen")),
     calls_at={"web_search": tuple((*at, "tool_usage", "web_search", "num_requests") for at in ((), ("response",)))},
-    calls={("web_search_call", "search"): "web_search", ("file_search_call",): "file_search"},
+    # A call that does not say what it did is a search: the first ones of the API did not.
+    calls={
+        **{("web_search_call", action): "web_search" for action in ("search", "")},
+        ("file_search_call",): "file_search",
+    },
     listed_calls={
         "code_interpreter_call": "code_interpreter",
         "image_generation_call": "image_generation",
@@ -198,6 +209,7 @@ _OPENAI = replace(
         _says("type", "speech.audio.done", "image_generation.completed", "image_edit.completed"),
     ),
     turns=(_says("type", "response.done"),),
+    of_another_model=(_says("type", "conversation.item.input_audio_transcription.completed"),),
     seconds=(("usage", "seconds"), ("duration",)),
     pieces=(("data",),),
     piece=("b64_json", "url"),
@@ -219,7 +231,9 @@ _ANTHROPIC = UsageDialect(
     stream="replace",
     id=(("message", "id"), ("id",)),
     begins=(_says("type", "message_start"),),
-    ends=(_says("type", "message_stop"), _says("delta.stop_reason")),
+    # The part that says why it ended counts the output; the one that stops a stream does not, unless a client has put
+    # the message into it.
+    ends=(_says("delta.stop_reason"), _says("message.stop_reason")),
     continues=(_says("type", "message_delta"),),
     complete=(_says("type", "message"),),
     apart=(("usage", "iterations"), ("message", "usage", "iterations"), ("iterations",)),
@@ -264,7 +278,12 @@ _GEMINI = UsageDialect(
             for sign in _both_say(f"serverContent.{end}")
         ),
     ),
-    turns=(*_both_say("serverContent"), *_both_say("usageMetadata.responseTokenCount")),
+    turns=(
+        *_both_say("serverContent"),
+        *_both_say("toolCall"),
+        *_both_say("usageMetadata.responseTokenCount"),
+        *((way, frozenset("0")) for way, _ in _both_say("usageMetadata.responseTokenCount")),
+    ),
     embedding=(_says("embedding"), _says("embeddings")),
     listed={
         ("candidates", "*", *metadata, *queries, "*"): "web_search"
@@ -339,8 +358,15 @@ _OPENROUTER = replace(
     usage=(*_AS_OPENAI.usage, ("data",)),
     model=(*_AS_OPENAI.model, ("data", "model")),
     id=(*_AS_OPENAI.id, ("data", "id")),
+    ends=(*_AS_OPENAI.ends, _says("type", "response.done")),
     conditions={"service_tier": (*_AS_OPENAI.conditions["service_tier"], ("data", "service_tier"))},
-    no_price=frozenset(("tokens_prompt", "tokens_completion", "latency", "moderation_latency", "generation_time")),
+    # Of a generation: its own counts, its times, who asked, and its amounts, of which one is named `usage`.
+    no_price=frozenset(
+        (
+            *("tokens_prompt", "tokens_completion", "latency", "moderation_latency", "generation_time"),
+            *("app_id", "provider_responses", "usage", "cache_discount"),
+        )
+    ),
 )
 # Counts of the cache at the top are those of the details again. A row of the spend logs has the counts at its top.
 _LITELLM = UsageDialect(
@@ -551,7 +577,12 @@ _MISTRAL = replace(
         *_shared("completion", "total", "reasoning_tokens"),
         Counter("seconds", (("prompt_audio_seconds",),), meter="input_audio_second", fractions=True),
     ),
-    conditions={"service_tier": (("service_tier",), ("usage", "service_tier"))},
+    conditions={"service_tier": (("service_tier",), ("usage", "service_tier"), ("data", "service_tier"))},
+    # Its client has each part of a stream as the data of an event.
+    usage=(*_AS_OPENAI.usage, ("data", "usage")),
+    model=(*_AS_OPENAI.model, ("data", "model")),
+    id=(*_AS_OPENAI.id, ("data", "id")),
+    ends=(*_AS_OPENAI.ends, _says("data.choices.*.finish_reason")),
     # One message of the prompt, and how many requests this was.
     no_price=frozenset(("messages", "request_count")),
 )
@@ -580,6 +611,8 @@ _VOYAGE = UsageDialect(
     sums={"prompt": ("text",)},
     complete=(_says("object", "list"),),
     embedding=(_says("object", "list"),),
+    # Its client has what was asked for beside the tokens.
+    no_price=frozenset(("embeddings", "results")),
 )
 
 
@@ -646,10 +679,14 @@ _LANGCHAIN = UsageDialect(
     conditions={"service_tier": tuple((*at, *_METADATA, "service_tier") for at in ((), ("kwargs",)))},
     values={"service_tier": {"on_demand": "standard"}},
     stream="add",
+    # LangChain names the parts that have no name yet; of a response of OpenAI, some have its name or that of a message.
     id=(("id",),),
+    ids_of_client=("run-", "lc_"),
+    ids_of_parts=("resp_", "msg_"),
     ends=(
         _says("chunk_position", "last"),
-        *(_says(f"response_metadata.{name}") for name in ("finish_reason", "stop_reason", "stopReason")),
+        *(_says(f"response_metadata.{name}") for name in ("finish_reason", "stop_reason", "stopReason", "done_reason")),
+        _says("response_metadata.status", "completed", "incomplete", "failed"),
     ),
     complete=(_says("type", "ai"),),
     calls_at={
@@ -677,8 +714,7 @@ _VERCEL = UsageDialect(
     id=(("response", "id"),),
     ends=(_says("type", "finish", "finish-step"), _says("finishReason")),
     turns=(_says("type", "finish-step"),),
-    # The usage of a result is that of its last step.
-    apart=(("totalUsage",),),
+    of_all_steps=("totalUsage",),
     calls_at={
         meter: tuple((*at, "raw", "server_tool_use", f"{meter}_requests") for at in (("usage",), ()))
         for meter in ("web_search", "web_fetch")
@@ -715,3 +751,15 @@ DIALECTS: Mapping[str, UsageDialect] = {
     "vercel": _VERCEL,
     "otlp": _OPENTELEMETRY,
 }
+# Everything that a response may count beside its tokens.
+DIALECT_METERS = frozenset(
+    meter
+    for dialect in DIALECTS.values()
+    for meters in (
+        (counter.meter for counter in dialect.counters),
+        *(of.values() for of in (dialect.calls, dialect.listed_calls, dialect.listed)),
+        dialect.calls_at,
+    )
+    for meter in meters
+    if meter
+)

@@ -1,6 +1,6 @@
 """Look into what a provider's client returned: values of a response, and how the parts of a stream hang together."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +15,8 @@ from ratecard.requests.token_usage import word_of
 INVALID_RESPONSE = "Invalid response"
 _TWO = "These are two responses: give each by itself"
 _TWICE = "This turn is given twice"
+_ANOTHER_MODEL = "This usage is of another model: leave it out, and read it by itself"
+_ASYNCHRONOUS = "Collect an asynchronous stream first: [part async for part in stream]"
 _NOT_IN_ORDER = "Give the parts of a stream in their order"
 _NOT_FINISHED = "This stream has not finished. Give all of its parts, or partial=True for the price of what came"
 
@@ -66,6 +68,17 @@ def first_of(given: Any, ways: Iterable[Way]) -> tuple[Way, Any]:
     return next(((way, value) for way in ways if (value := value_in(given, way)) is not None), ((), None))
 
 
+def is_stream(response: Any) -> bool:
+    """Return True for parts, one by one: a list, an iterator, or an object of a client that yields them.
+
+    Raises `QuoteError` for an asynchronous one. Models of pydantic yield their fields, and are no streams.
+    """
+    if isinstance(response, AsyncIterable) and not isinstance(response, Iterable):
+        raise QuoteError(INVALID_RESPONSE, [((), _ASYNCHRONOUS)])
+    is_one = isinstance(response, (str, bytes, bytearray, Mapping)) or hasattr(response, "model_dump")
+    return isinstance(response, Iterable) and not is_one
+
+
 def of_export(response: Any, dialect: UsageDialect, problems: Problems) -> Any:
     """Return the request of an export that has one, or the requests; attributes that are a list become a mapping."""
     if dialect.exported and value_in(response, dialect.exported[:1]) is not None:
@@ -101,7 +114,9 @@ class Stream:
         # The first parts that say that they are another response, and that they are one by themselves.
         self._others: list[int] = []
         self._complete: list[int] = []
-        self._ids: set[str] = set()
+        # The first id, and the first of the client.
+        self._ids: dict[bool, str] = {}
+        self._another_model: list[int] = []
         self._turns: set[str] = set()
         # Whether the parts with a usage so far are turns; None before the first.
         self._of_turns: bool | None = None
@@ -124,12 +139,14 @@ class Stream:
             self._finished = True
             self._complete.append(self.place)
         id_ = self._id_of(part)
-        if self._ids and id_ not in {"", *self._ids}:
+        if id_ and self._ids.setdefault(id_.startswith(dialect.ids_of_client), id_) != id_:
             self._others.append(self.place)
-        self._ids |= {id_} - {""}
 
     def is_turn(self, part: Any) -> bool:
         """Return True if a part with a usage is a turn; refuse one that is neither a turn nor of the same stream."""
+        if says(part, self._dialect.of_another_model):
+            self._another_model.append(self.place)
+            return False
         turn, id_ = says(part, self._dialect.turns), self._id_of(part)
         if turn and id_ in self._turns - {""}:
             self._refuse(_TWICE)
@@ -148,6 +165,8 @@ class Stream:
 
     def note(self, has_usage: bool) -> dict[str, str]:
         """Return what a quote says of a stream that was cut off; it is refused unless what came is asked for."""
+        if self.place:
+            self._problems += [((place,), _ANOTHER_MODEL) for place in self._another_model[:MOST_PROBLEMS]]
         others = [*(self._complete if self.place else ()), *self._others]
         if others and not (self._of_turns or self._problems):
             self._problems.append(((others[0],), _TWO))
@@ -159,7 +178,7 @@ class Stream:
     def _id_of(self, part: Any) -> str:
         """The id of a part; empty where it says none, as Azure does of the first part of a stream."""
         id_ = first_of(part, self._dialect.id)[1]
-        return "" if id_ is None else word_of(id_)
+        return "" if id_ is None or (word := word_of(id_)).startswith(self._dialect.ids_of_parts) else word
 
     def _refuse(self, words: str) -> None:
         """Add a problem of this part, unless it has one already."""

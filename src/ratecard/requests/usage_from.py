@@ -1,7 +1,7 @@
 """Read what a provider's client returned, by the provider's own dialect, as a typed usage."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ratecard.base.errors import QuoteError
@@ -14,6 +14,7 @@ from ratecard.requests.responses import (
     INVALID_RESPONSE,
     Stream,
     first_of,
+    is_stream,
     of_export,
     opened_json,
     says,
@@ -66,7 +67,7 @@ def usage_from(
         raise QuoteError(INVALID_RESPONSE, [(("dialect",), invalid_enum(DIALECTS, dialect))])
     problems: Problems = []
     response = of_export(opened_json(response, ()), known, problems)
-    listed = isinstance(response, (list, tuple, Iterator))
+    listed = is_stream(response)
     stream = Stream(known, problems, partial) if listed or says(response, known.begins) else None
     read = _Response(known, problems, stream)
     if listed and known.stream == "refuse":
@@ -157,6 +158,7 @@ class _Response:
             self._made_apart(part)
             reading.sort_out(fields)
             reading.read_others()
+            self._check_all_steps(part, reading.counts)
             self._add(reading.counts, turn)
         elif pieces := self._pieces_of(part):
             said = {name: value_in(part, way) for name, way in (("resolution", ("size",)), ("quality", ("quality",)))}
@@ -190,9 +192,11 @@ class _Response:
             case "add":
                 self._counts |= {way: count + self._counts.get(way, 0) for way, count in counts.items()}
             case _:
-                total = [way for way in counts.keys() & self._counts if self._dialect.counter_at[way].name == "total"]
-                if self._stream and total:
-                    self._stream.in_order(self._counts[total[0]], counts[total[0]])
+                # A stream without totals grows by its output.
+                again = {self._dialect.counter_at[way].name: way for way in counts if way in self._counts}
+                way = again.get("total") or again.get("completion")
+                if self._stream and way:
+                    self._stream.in_order(self._counts[way], counts[way])
                 self._counts = counts or self._counts
 
     def _without_stale_parts(self, counts: CountAt) -> CountAt:
@@ -221,12 +225,22 @@ class _Response:
                     words = "This is not in the counts of the usage: read it by itself, with its own model"
                     self._problems.append(((*way, *(() if index is None else (index,))), words))
 
+    def _check_all_steps(self, part: Any, counts: CountAt) -> None:
+        """Refuse the usage of several steps beside that of the last; of one step, both are the same."""
+        at = self._dialect.of_all_steps
+        if fields := mapping_of(value_in(part, at)) if at else None:
+            of_all = CarefulReader(self._dialect, self._problems, at)
+            of_all.sort_out(fields)
+            if of_all.counts != counts:
+                words = "This is of all steps, and the usage of the last: give the usage of each step by itself"
+                self._problems.append((at, words))
+
     def _calls_of(self, part: Any) -> Counter[str]:
         """The calls of tools that a response counts beside its usage, by meter."""
         calls = Counter[str]()
         output = first_of(part, _OUTPUT)[1] if self._dialect.calls else None
         for entry in output if isinstance(output, (list, tuple)) else ():
-            kind, action = (word_of(value_in(entry, way)) for way in (("type",), ("action", "type")))
+            kind, action = (word_of(value_in(entry, way) or "") for way in (("type",), ("action", "type")))
             meter = self._dialect.calls.get((kind, action)) or self._dialect.calls.get((kind,))
             calls.update(filter(None, (meter,)))
         for meter, ways in self._dialect.calls_at.items():
