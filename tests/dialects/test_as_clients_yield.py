@@ -166,3 +166,30 @@ def test_a_response_of_openrouter_ends_in_its_own_way() -> None:
     begin = {"type": "response.created", "response": {"id": "a", "usage": None}}
     for end in ("response.done", "response.completed"):
         assert tokens("openrouter", [begin, {"type": end, "response": {"id": "a", "usage": MESSAGE}}])["output"] == 4
+
+
+def test_what_the_parts_of_a_stream_list_is_kept() -> None:
+    chunk = {"id": "a", "object": "chat.completion.chunk"}
+    tools = [
+        {"index": 0, "type": "search"},
+        {"index": 0, "type": "search", "output": "x"},
+        {"index": 1, "type": "python"},
+    ]
+    parts: list[Any] = [chunk | {"choices": [{"delta": {"executed_tools": [tool]}}]} for tool in tools]
+    parts += [chunk | {"choices": [{"finish_reason": "stop"}], "x_groq": {"usage": CHAT}}]
+    at = "choices.0.delta.executed_tools"
+    listed = usage_from("groq", parts, model="m").listed
+    assert listed == {f"{at}.0": "executed_tool", f"{at}.1": "executed_tool"}
+    said = {"promptTokenCount": 7, "responseTokenCount": 8, "totalTokenCount": 15}
+    searched = {"serverContent": {"groundingMetadata": {"webSearchQueries": ["a"]}}}
+    session = [searched, {"serverContent": {"turnComplete": True}, "usageMetadata": said}] * 2
+    at = "serverContent.groundingMetadata.webSearchQueries.0"
+    assert usage_from("gemini", session, model="m").listed == {f"0.{at}": "web_search", f"2.{at}": "web_search"}
+
+
+@pytest.mark.parametrize("response", [{"data": [{"url": "a"}]}, {"duration": 3}, {"usage": {"seconds": 3}}])
+@pytest.mark.parametrize("partial", [True, False])
+def test_two_responses_without_tokens_are_two(response: dict[str, Any], partial: bool) -> None:
+    with pytest.raises(QuoteError) as caught:
+        usage_from("openai", [response, response], model="m", partial=partial)
+    assert caught.value.problems == (((1,), TWO),)

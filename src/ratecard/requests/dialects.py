@@ -286,8 +286,11 @@ _GEMINI = UsageDialect(
     ),
     embedding=(_says("embedding"), _says("embeddings")),
     listed={
-        ("candidates", "*", *metadata, *queries, "*"): "web_search"
-        for metadata, queries in zip(_both("groundingMetadata"), _both("webSearchQueries"), strict=True)
+        (*at, *metadata, *queries, "*"): "web_search"
+        for metadata, queries, content in zip(
+            *map(_both, ("groundingMetadata", "webSearchQueries", "serverContent")), strict=True
+        )
+        for at in (("candidates", "*"), content)
     },
     conditions={
         "service_tier": tuple(
@@ -520,7 +523,7 @@ _GROQ = replace(
         *_AS_OPENAI.apart,
         *((*at, "usage_breakdown", "models", "*", "usage") for at in ((), ("x_groq",))),
     ),
-    listed={("choices", "*", "message", "executed_tools", "*"): "executed_tool"},
+    listed={("choices", "*", at, "executed_tools", "*"): "executed_tool" for at in ("message", "delta")},
 )
 # Reasoning lies beside the completion of a chat, as its total says; of a response, it is part of the output.
 _XAI_CALLS = {

@@ -158,6 +158,10 @@ class Stream:
         self._of_turns = turn
         return turn
 
+    def refuse_another(self) -> None:
+        """Refuse this part as that of another response."""
+        self._refuse(_TWO)
+
     def in_order(self, before: int | Decimal, after: int | Decimal) -> None:
         """Refuse a total that is less than an earlier one."""
         if after < before:

@@ -146,9 +146,12 @@ class _Response:
             return
         has_counts = any(fields.get(way[0]) is not None for way in dialect.counter_at)
         reading = CarefulReader(dialect, self._problems, at)
-        turn = self._stream is not None and bool(usage or has_counts) and self._stream.is_turn(part)
-        self._list(part, turn)
+        pieces = self._pieces_of(part)
         at_seconds, seconds = first_of(part, dialect.seconds)
+        turn = self._stream is not None and bool(usage or has_counts) and self._stream.is_turn(part)
+        if self._stream and self._other and (pieces or (seconds is not None and not has_counts)):
+            self._stream.refuse_another()
+        self._list(part)
         if seconds is not None and not has_counts:
             of_part = CarefulReader(dialect, self._problems, ())
             self._other = {"seconds": of_part.number(seconds, at_seconds, fractions=True)}
@@ -160,7 +163,7 @@ class _Response:
             reading.read_others()
             self._check_all_steps(part, reading.counts)
             self._add(reading.counts, turn)
-        elif pieces := self._pieces_of(part):
+        elif pieces:
             said = {name: value_in(part, way) for name, way in (("resolution", ("size",)), ("quality", ("quality",)))}
             self._other = {"n": len(pieces)} | {name: word for name, word in said.items() if word is not None}
 
@@ -172,13 +175,16 @@ class _Response:
         ways = [(name,) for name in self._dialect.piece]
         return pieces if all(first_of(piece, ways)[0] for piece in pieces) else ()
 
-    def _list(self, part: Any, turn: bool) -> None:
+    def _list(self, part: Any) -> None:
         """Keep what a part lists; the same place of a later part says the same again, but in another turn."""
-        dialect, before = self._dialect, (self._stream.place,) if turn and self._stream else ()
+        dialect = self._dialect
+        before = (self._stream.place,) if self._stream and says(part, dialect.turns) else ()
         for way, meter in dialect.listed.items():
-            self._listed |= {
-                ".".join(map(str, (*before, *path))): meter for path, value in values_in(part, way) if value is not None
-            }
+            for path, value in values_in(part, way):
+                # A part of a stream says of which of the list it is.
+                index = value_in(value, ("index",))
+                place = (*path[:-1], index) if isinstance(index, int) else path
+                self._listed |= {} if value is None else {".".join(map(str, (*before, *place))): meter}
         at, output = first_of(part, _OUTPUT) if dialect.listed_calls else ((), ())
         for index, entry in enumerate(output if isinstance(output, (list, tuple)) else ()):
             if call := dialect.listed_calls.get(word_of(value_in(entry, ("type",)))):
