@@ -2,6 +2,7 @@
 
 import json
 import logging
+from asyncio import CancelledError
 from datetime import UTC, datetime
 from typing import Any
 
@@ -43,6 +44,19 @@ class JsonLines(logging.Formatter):
         return json.dumps(found, ensure_ascii=False, default=str)
 
 
+class Unanswered(logging.Filter):
+    """A line in place of a traceback for each request that was not answered before the server ended.
+
+    A client that keeps its requests open would otherwise fill the log at each end of a server.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Replace the words of such a record; every record is written."""
+        if record.exc_info and isinstance(record.exc_info[1], CancelledError):
+            record.exc_info, record.msg, record.args = None, "The request was not answered before the server ended", ()
+        return True
+
+
 def log_config(style: str, access: bool) -> dict[str, Any]:
     """The configuration of `logging` for a process of the server: text or json, with a line a request or without."""
     lines = {"text": TextLines, "json": JsonLines}[style]
@@ -50,8 +64,14 @@ def log_config(style: str, access: bool) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"default": {"()": f"{__name__}.{lines.__name__}"}},
+        "filters": {"unanswered": {"()": f"{__name__}.{Unanswered.__name__}"}},
         "handlers": {
-            "default": {"class": "logging.StreamHandler", "stream": "ext://sys.stderr", "formatter": "default"}
+            "default": {
+                "class": "logging.StreamHandler",
+                "stream": "ext://sys.stderr",
+                "formatter": "default",
+                "filters": ["unanswered"],
+            }
         },
         "root": {"handlers": ["default"], "level": "WARNING"},
         "loggers": {
