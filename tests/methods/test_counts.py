@@ -173,12 +173,6 @@ def test_a_surcharge_by_any_name_is_reached_from_its_model_and_by_itself(prices:
     assert prices.rate({"type": "surcharge", "model": "my-rerank", "count": 3}).total == Decimal("0.006")
 
 
-def test_nothing_of_a_meter_without_a_price_costs_nothing(prices: PriceBook) -> None:
-    usage: dict[str, Any] = {"model": "chat", "usage": USAGE}
-    for name in ("web_fetch", "page"):
-        assert prices.rate(usage | {"counts": {name: 0}}) == prices.rate(usage)
-
-
 def test_a_search_counts_the_same_in_its_field_and_in_counts(prices: PriceBook) -> None:
     said: list[dict[str, Any]] = [{"web_search_requests": 3}, {"counts": {"web_search": 3}},
             {"web_search_requests": 3, "counts": {"web_search": 3}}]  # fmt: skip

@@ -79,6 +79,7 @@ RULES = {
     "No price is known for": "a count that has no price",
     "overlap. Count": "two counts that overlap, without the count of what is in both",
     "Number must be less than or equal to": "a part that is more than its whole",
+    "not clear by itself: give input_": "tokens that are made, without the count of those of the prompt",
 }
 
 

@@ -29,7 +29,12 @@ REASONS = (
     "the key .* is not known",
     "has the noise of a float|have the noise of a float",
     "its prices depend on the number of results",
-    "its prices of some hours are not understood",
+    "has prices of some hours of the day",
+    "its prices are of tokens of citations",
+    "has two prices of reading from the cache",
+    "has no price of the size medium, or one of another size",
+    "has prices of long prompts that are written for an hour, and of service tiers",
+    "the ranges of its tiered_pricing are not understood",
     "its prices are of units of guardrails",
     "has no price in the list|is not a model",
 )

@@ -29,8 +29,6 @@ def read_counts(
 ) -> dict[str, int | Decimal]:
     """Read the counts of a usage, of which `meters` have a price; problems are added, each at its meter.
 
-    Of a meter without a price nothing may be counted: 0 is how a caller says that it costs nothing.
-
     >>> from ratecard.requests.fields import WholeNumber
     >>> problems: Problems = []
     >>> pages = {"page": Meterage(WholeNumber(0, 100), None)}
@@ -45,11 +43,7 @@ def read_counts(
     known = (*meters, *declared)
     named = {name: count for name, count in given.items() if name in known or name not in DIALECT_METERS}
     problems += unrecognized(named, dict.fromkeys(known).keys(), ("counts",))
-    unpriced = (
-        name
-        for name, count in given.items()
-        if name not in meters and (name in declared or name in DIALECT_METERS) and whole(count) != 0
-    )
+    unpriced = (name for name in given if name not in meters and (name in declared or name in DIALECT_METERS))
     problems += [(("counts", name), NotOffered(f"No price is known for {name} of this model")) for name in unpriced]
     counts: dict[str, int | Decimal] = {}
     for name, (field, otherwise) in meters.items():
