@@ -17,6 +17,7 @@ from pathlib import Path
 
 import httpx
 
+from forks import Fork, start
 from ratecard.load.folder import shipped_folder
 
 BODY = b'{"model": "grok-imagine-1-5-image-to-video-private", "duration": "5s", "resolution": "720p"}'
@@ -41,7 +42,7 @@ _HTTP = _client(verify=False)
 class Server:
     """A running server: its address, its process, and its output so far."""
 
-    def __init__(self, process: "subprocess.Popen[str]", verify: ssl.SSLContext | None = None) -> None:
+    def __init__(self, process: "Fork | subprocess.Popen[str]", verify: ssl.SSLContext | None = None) -> None:
         self.process, self.said = process, ""
         self._http = _HTTP if verify is None else _client(verify)
         self._listening, self._ended = threading.Event(), threading.Event()
@@ -121,11 +122,15 @@ def serving(
 
     `verify` says whom it trusts over TLS, and `within` is a command that runs it.
     """
-    command = [*within, sys.executable, "-m", "ratecard", "serve", "--port", "0", *map(str, arguments)]
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("RATECARD_", "COV_"))}
-    process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env=inherited | {"RATECARD_DRAIN": "0"} | environment
-    )
+    words = ["serve", "--port", "0", *map(str, arguments)]
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("RATECARD_", "COV_"))}
+    variables |= {"RATECARD_DRAIN": "0"} | environment
+    process: Fork | subprocess.Popen[str]
+    if within:
+        command = [*within, sys.executable, "-m", "ratecard", *words]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=variables)
+    else:
+        process = start(["ratecard", *words], stderr=subprocess.PIPE, env=variables)
     server = Server(process, verify)
     try:
         yield server.ready()

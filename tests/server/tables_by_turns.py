@@ -18,7 +18,6 @@ if __name__ == "__main__":
     if sys.argv[2:]:
         for turn in range(20):
             write(kept, f"{sys.argv[2]}.{turn}".encode())
-        sys.stdout.write("done\n")
     while not sys.argv[2:]:
         for sign in b"12":
             write(kept, bytes([sign]) * 100_000)

@@ -3,8 +3,7 @@
 import json
 import os
 import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from serving import GROK, OVI, Server, at_rate, copy_tables, rewrite, serving, w
 from tables_by_turns import WRITERS
 
 import ratecard
+from forks import run, start
 from ratecard import TableError
 from ratecard.base.errors import RateCardError
 from ratecard.load.folder import read_folder
@@ -224,7 +224,7 @@ def test_a_crash_in_the_middle_of_a_write_leaves_the_old_state(
 def test_a_process_that_is_killed_while_it_writes_leaves_one_of_both(state: Path) -> None:
     """Each round kills a writer of two states in turn, wherever it is."""
     for _ in range(5):
-        writer = subprocess.Popen([sys.executable, HERE / "tables_by_turns.py", state], stdout=subprocess.PIPE)
+        writer = start([str(HERE / "tables_by_turns.py"), str(state)], stdout=subprocess.PIPE)
         assert writer.stdout is not None
         writer.stdout.readline()
         writer.kill()
@@ -235,11 +235,9 @@ def test_a_process_that_is_killed_while_it_writes_leaves_one_of_both(state: Path
 
 
 def test_processes_that_write_at_once_lose_nothing(state: Path) -> None:
-    command = [sys.executable, str(HERE / "tables_by_turns.py"), str(state)]
-    writers = [subprocess.Popen([*command, str(number)], stdout=subprocess.PIPE) for number in range(WRITERS)]
-    for writer in writers:
-        assert writer.communicate()[0].endswith(b"done\n")
-        assert writer.returncode == 0
+    command = [str(HERE / "tables_by_turns.py"), str(state)]
+    writers = [start([*command, str(number)]) for number in range(WRITERS)]
+    assert [writer.wait() for writer in writers] == [0] * WRITERS
     kept = LastSound(state)
     written: list[Contents] = [{"a": b"%d.%d" % (number, turn)} for number in range(WRITERS) for turn in range(20)]
     assert [each for each in written if not kept.had(each)] == []
@@ -314,9 +312,8 @@ def test_a_server_that_is_restarted_serves_what_it_served_and_every_worker_says_
         wait_for(lambda: shows(server, *lines, f'ratecard_tables_info{{digest="{before}"}} 0.0'), "metrics")
 
 
-def served(*words: str | Path) -> "subprocess.CompletedProcess[str]":
-    command: Sequence[str] = [sys.executable, "-m", "ratecard", "serve", "--port", "0", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+def served(*words: str | Path) -> subprocess.CompletedProcess[bytes]:
+    return run(["ratecard", "serve", "--port", "0", *map(str, words)])
 
 
 def test_a_server_does_not_start_on_a_damaged_state_or_other_tables(folder: Path, state: Path) -> None:
@@ -324,14 +321,14 @@ def test_a_server_does_not_start_on_a_damaged_state_or_other_tables(folder: Path
     (state / "tables.json").write_text("{")
     refused = served(folder, "--state", state)
     assert refused.returncode == 1
-    assert f"{state}/tables.json is damaged. " in refused.stderr
-    assert "Traceback" not in refused.stderr
+    assert f"{state}/tables.json is damaged. " in refused.stderr.decode()
+    assert "Traceback" not in refused.stderr.decode()
     refused = served(folder, "--digest", "0" * 16)
     assert refused.returncode == 1
-    assert f"and only {'0' * 16} is served" in refused.stderr
+    assert f"and only {'0' * 16} is served" in refused.stderr.decode()
     refused = served(folder, "--digest", "latest")
     assert refused.returncode == 2
-    assert "--digest=latest: String should match pattern" in refused.stderr
+    assert "--digest=latest: String should match pattern" in refused.stderr.decode()
 
 
 def test_the_log_of_a_restart_is_json_where_it_is_asked_for(folder: Path, state: Path) -> None:
@@ -349,13 +346,12 @@ def test_the_log_of_a_restart_is_json_where_it_is_asked_for(folder: Path, state:
 
 @pytest.fixture
 def forked(folder: Path) -> Iterator[Callable[[str], str]]:
-    def run(held: str) -> str:
-        command = [sys.executable, "-W", "ignore", str(HERE / "forked_rate_card.py"), str(folder), held]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    def said(held: str) -> str:
+        done = run([str(HERE / "forked_rate_card.py"), str(folder), held])
         assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        return done.stdout.decode()
 
-    yield run
+    yield said
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
