@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from rich.cells import cell_len
 
+from forks import run, start
 from ratecard.cli import main
 
 RATECARD = [sys.executable, "-m", "ratecard"]
@@ -35,8 +36,8 @@ def terminal(*words: str) -> str:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
-    started = subprocess.Popen(
-        [*RATECARD, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=environment | {"TERM": "xterm"}
+    started = start(
+        ["ratecard", *words], stdin=theirs, stdout=theirs, stderr=theirs, env=environment | {"TERM": "xterm"}
     )
     os.close(theirs)
     seen = b""
@@ -114,7 +115,7 @@ def test_a_terminal_that_knows_only_ascii_gets_dollars() -> None:
     ],
 )
 def test_eighty_columns_are_enough_and_no_word_is_broken(words: list[str]) -> None:
-    piped = process(*words).stdout.decode()
+    piped = run(["ratecard", *words]).stdout.decode()
     seen = plain(terminal(*words))
 
     assert max(map(cell_len, seen.splitlines()[1:])) <= COLUMNS
@@ -127,7 +128,7 @@ def test_models_fit_eighty_columns() -> None:
 
 def test_a_heading_is_bold_on_a_terminal_only() -> None:
     assert "\x1b[1m" in terminal("models", "ovi")
-    assert b"\x1b" not in process("models", "ovi").stdout
+    assert b"\x1b" not in run(["ratecard", "models", "ovi"]).stdout
 
 
 def test_a_batch_shows_its_progress_on_a_terminal_and_then_the_answers(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
-"""Appends to a ledger in a process of its own: `python appending.py URL WHO REQUESTS`."""
+"""Appends to a ledger in a process of its own: `python appending.py URL WHO REQUESTS` prints which were new."""
 
+import json
 import sys
 
 from kept import WHEN, quote_of
@@ -19,4 +20,4 @@ def append_all(url: str, who: str, requests: int) -> list[bool]:
 
 
 if __name__ == "__main__":
-    append_all(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    json.dump(append_all(sys.argv[1], sys.argv[2], int(sys.argv[3])), sys.stdout)

@@ -1,4 +1,4 @@
-"""Opens a ledger in a process of its own: `python opening.py URL` waits for a line, opens it, and prints its rows."""
+"""Opens a ledger in a process of its own: `python opening.py URL` opens it when its input ends, and prints its rows."""
 
 import sys
 
@@ -7,6 +7,6 @@ from ratecard.ledger import open_ledger
 if __name__ == "__main__":
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    sys.stdin.readline()
+    sys.stdin.read()
     with open_ledger(sys.argv[1]) as ledger:
         sys.stdout.write(f"{ledger.walk('a').rows}\n")

@@ -1,20 +1,19 @@
 """Threads, processes, and processes that are killed: a request is charged once, with all of its rows."""
 
-import subprocess
-import sys
+import json
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from appending import append_all
 from kept import WHEN, quote_of, rows
 
+from forks import run, start
 from ratecard.ledger import open_ledger
 from ratecard.ledger.store import Ledger
 
 PROCESSES, REQUESTS = 4, 25
+SCRIPT = str(Path(__file__).parent / "appending.py")
 
 
 def test_threads_that_retry_one_request(ledger: Ledger) -> None:
@@ -28,9 +27,9 @@ def test_threads_that_retry_one_request(ledger: Ledger) -> None:
 
 
 def test_processes_that_open_a_new_database_at_once_and_retry_the_same_requests(database: str) -> None:
-    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as processes:
-        asked = [processes.submit(append_all, database, f"p-{who}", REQUESTS) for who in range(PROCESSES)]
-        landed = [each.result() for each in asked]
+    words = [[SCRIPT, database, f"p-{who}", str(REQUESTS)] for who in range(PROCESSES)]
+    with ThreadPoolExecutor(PROCESSES) as threads:
+        landed = [json.loads(done.stdout) for done in threads.map(run, words)]
     assert [sum(each) for each in zip(*landed, strict=True)] == [1] * REQUESTS, "exactly one of them"
     with open_ledger(database) as ledger:
         expected = {f"r-{number}": 3 for number in range(REQUESTS)} | {f"p-{who}": 1 for who in range(PROCESSES)}
@@ -39,16 +38,15 @@ def test_processes_that_open_a_new_database_at_once_and_retry_the_same_requests(
 
 
 def test_a_process_that_is_killed_leaves_nothing_half_written(database: str) -> None:
-    script = Path(__file__).parent / "appending.py"
     with open_ledger(database) as ledger:
         for who in range(3):
             before = ledger.walk("a").rows
-            command = [sys.executable, str(script), database, f"p-{who}", "100000"]
-            with subprocess.Popen(command, env={"PYTHONPATH": str(script.parent)}) as process:
-                while ledger.walk("a").rows < before + 30:
-                    assert process.poll() is None, "it ended by itself"
-                    time.sleep(0.01)
-                process.kill()
+            process = start([SCRIPT, database, f"p-{who}", "100000"])
+            while ledger.walk("a").rows < before + 30:
+                assert process.poll() is None, "it ended by itself"
+                time.sleep(0.01)
+            process.kill()
+            process.wait()
         found = requests(ledger)
         assert set(found.values()) == {3}
         assert ledger.append(quote_of("1", "2", "3"), account="a", request_id="r-0", timestamp=WHEN) is False

@@ -1,13 +1,13 @@
 """A process that is killed in the midst of a booking leaves all of it or nothing; `make test-postgres` too."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from kept import Card, rows
 from killed_booking import WHO, book
 
+from forks import start
 from ratecard.ledger import charge
 from ratecard.ledger.store import Ledger
 
@@ -24,12 +24,13 @@ def contents(ledger: Ledger) -> list[list[tuple[object, ...]]]:
 def test_a_process_that_is_killed_in_the_midst_leaves_nothing(ledger: Ledger, database: str, kind: str) -> None:
     charge(ledger, Card(), {"amounts": ["1"]}, request_id="r-1", **WHO)
     before = contents(ledger)
-    script = Path(__file__).parent / "killed_booking.py"
-    command = [sys.executable, str(script), database, kind]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env={"PYTHONPATH": str(script.parent)}) as process:
-        assert process.stdout
-        assert process.stdout.readline() == b"in the midst\n"
+    script = str(Path(__file__).parent / "killed_booking.py")
+    process = start([script, database, kind], stdout=subprocess.PIPE)
+    assert process.stdout
+    with process.stdout:
+        assert process.stdout.readline() == "in the midst\n"
         process.kill()
+        process.wait()
     assert contents(ledger) == before
     first = book(ledger, kind)
     assert first == [True, True] if kind == "batch" else first.new

@@ -1,7 +1,7 @@
 """The schema of a ledger's database: its version is written, checked when it is opened, and migrated once."""
 
+import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,6 +12,7 @@ import pytest
 from kept import WHEN, quote_of, rows
 from sqlalchemy import Connection, create_engine, inspect
 
+from forks import start
 from ratecard.ledger import LedgerConflictError, LedgerError, open_ledger
 
 # As the releases before the first note made it, statement by statement.
@@ -130,22 +131,18 @@ def test_a_migrated_database_is_like_a_new_one(database: str, older: str) -> Non
 
 def test_processes_that_open_an_old_ledger_at_once_migrate_it_once(database: str) -> None:
     run(database, SQLITE, ROWS)
-    script = Path(__file__).parent / "opening.py"
-    processes = [
-        subprocess.Popen(
-            [sys.executable, str(script), database], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(4)
-    ]
+    script = str(Path(__file__).parent / "opening.py")
+    waited_for, signal = os.pipe()
+    processes = [start([script, database], stdin=waited_for, stdout=subprocess.PIPE) for _ in range(4)]
     for process in processes:
         assert process.stdout and process.stdout.readline() == "ready\n"
+    os.close(signal)
     for process in processes:
-        assert process.stdin
-        process.stdin.write("\n")
-        process.stdin.flush()
-    found = [process.communicate(timeout=600)[0] for process in processes]
-    assert found == ["2\n"] * len(processes)
-    assert [process.returncode for process in processes] == [0] * len(processes)
+        assert process.stdout
+        with process.stdout:
+            assert process.stdout.read() == "2\n"
+        assert process.wait() == 0
+    os.close(waited_for)
     assert version(database) == [3]
 
 

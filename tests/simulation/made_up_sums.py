@@ -22,11 +22,14 @@ def sums_of(rows: Sequence[Row]) -> KeySums:
     def whole(amount: Decimal) -> int:
         return int(amount.scaleb(_PLACES))
 
+    values: list[object] = []
     for row in rows:
         apart = row.beside()
         amounts = [*(0 for _ in QUANTITY_NAMES), whole(row.amounts[0]), whole(row.difference())]
         both = apart.lost_requests, whole(apart.lost), apart.new_requests, whole(apart.new), apart.neither
-        values = [row.key[0], row.requests, *amounts, *both]
-        connection.execute(f"INSERT INTO sums VALUES ({', '.join('?' for _ in values)})", values)  # noqa: S608
+        values += [row.key[0], row.requests, *amounts, *both]
+    if rows:
+        one = f"({', '.join('?' * (len(values) // len(rows)))})"
+        connection.execute(f"INSERT INTO sums VALUES {', '.join([one] * len(rows))}", values)  # noqa: S608
     scales = Scales((0,) * len(QUANTITY_NAMES), (_PLACES, _PLACES), (1,))
     return KeySums("sums", scales, lambda query: connection.execute(query).fetchall())

@@ -1,6 +1,7 @@
 """The digest names what the tables mean: not how, where or in which order they are written."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -146,7 +147,7 @@ def test_a_digest_is_made_when_it_is_asked_for_and_that_of_a_candidate_of_what_i
     monkeypatch.setattr(tables_card, "meaning", counted)
     head = "candidate: test\neffective: 2027-10-01\nproposed_by: tests\nwhy: one rate\nchanges:\n"
     (tmp_path / "one.yaml").write_text(f"{head}  - scale: {{model: ovi-image-to-video}}\n    factor: 2\n")
-    below = ratecard.load_rate_card()
+    below = ratecard.RateCard(replace(ratecard.load_rate_card().tables))  # without the digest that tests remember
     new = below.with_candidate(tmp_path / "one.yaml")
     assert read == []
     assert len({below.digest, new.digest}) == 2
