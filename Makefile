@@ -113,18 +113,22 @@ test-postgres: $(VENV)/.tools  ## try the ledger and the usage history on a real
 test-proxy: $(VENV)/.tools  ## restart servers behind nginx under load; says why it skips where there is no nginx
 	$(BIN)/python -m pytest -q -rsP tests/server/test_*_behind_nginx.py
 
+# The cost of an input is CPU time, so that several may be measured at once; a server under attack has the machine alone.
 .PHONY: test-hostile
 test-hostile: $(VENV)/.tools  ## send what is made to cost much: its cost must grow as its size, and a server must answer others
-	$(BIN)/python -m pytest -q -rs tests/hostile
+	$(BIN)/python -m pytest -q -rs -n auto --dist worksteal tests/hostile/test_cost_grows_with_size.py
+	$(BIN)/python -m pytest -q -rs tests/hostile/test_server_under_attack.py
+
+$(VENV)/.spark: $(VENV)/.tools
+	$(PIP) install -c constraints.txt -e '.[spark]'
+	@touch $@
 
 .PHONY: test-spark
-test-spark: $(VENV)/.tools  ## simulate on a real Spark: a master and two workers, one of them killed; says why it skips
-	$(PIP) install -c constraints.txt -e '.[spark]'
+test-spark: $(VENV)/.spark  ## simulate on a real Spark: a master and two workers, one of them killed; says why it skips
 	$(BIN)/python -m pytest -q -rs tests/simulation/test_spark*.py
 
 .PHONY: test-spark-large
-test-spark-large: $(VENV)/.tools  ## simulate 50,000,000 rows on two workers of 2 GB, and with DuckDB; takes long (ROWS=..., CUSTOMERS=...)
-	$(PIP) install -c constraints.txt -e '.[spark]'
+test-spark-large: $(VENV)/.spark  ## simulate 50,000,000 rows on two workers of 2 GB, and with DuckDB; takes long (ROWS=..., CUSTOMERS=...)
 	ROWS=$(if $(filter command line environment,$(origin ROWS)),$(ROWS),50000000) $(BIN)/python -m pytest -q -rsP tests/simulation/spark_large.py
 
 # An environment of its own for the S3 and Azure servers of the tests, whose requirements are others than ours.
@@ -149,22 +153,21 @@ test-office: $(VENV)/.tools  ## compute a workbook again in LibreOffice; says wh
 	$(BIN)/python -m pytest -q -rs tests/*/test_*_in_office.py
 
 # An environment of its own for the providers' clients and the peers' price lists: ratecard needs none of them.
-define PEERS
-"$(PYTHON)" -m venv .venv-dialects
-.venv-dialects/bin/python -m pip --disable-pip-version-check --quiet install -e '.[testing]' -c constraints.txt pytest hypothesis
-@.venv-dialects/bin/python -m pip --disable-pip-version-check --quiet install -r tests/dialects/requirements.txt \
-	|| echo "The providers' clients cannot be installed here: their tests are skipped."
-endef
+PEERS := .venv-dialects/.peers
+$(PEERS): tests/dialects/requirements.txt pyproject.toml constraints.txt | $(BIN)/python
+	"$(PYTHON)" -m venv .venv-dialects
+	.venv-dialects/bin/python -m pip --disable-pip-version-check --quiet install -e '.[testing]' -c constraints.txt pytest hypothesis
+	@.venv-dialects/bin/python -m pip --disable-pip-version-check --quiet install -r tests/dialects/requirements.txt && touch $@ \
+		|| echo "The providers' clients cannot be installed here: their tests are skipped."
 
+# What these files ask of the peers' packages; the rest of their folders is in `make test`.
 .PHONY: test-dialects
-test-dialects: | $(BIN)/python  ## read usages from the objects of every provider's own client, in .venv-dialects; says why it skips
-	$(PEERS)
-	.venv-dialects/bin/python -m pytest -q -rs tests/dialects
+test-dialects: $(PEERS)  ## read usages from the objects of every provider's own client, in .venv-dialects; says why it skips
+	.venv-dialects/bin/python -m pytest -q -rs tests/dialects/test_client_objects.py
 
 .PHONY: test-imports
-test-imports: | $(BIN)/python  ## compare imported price lists with the peers' own calculation, in .venv-dialects; says why it skips
-	$(PEERS)
-	.venv-dialects/bin/python -m pytest -q -rs tests/price_lists
+test-imports: $(PEERS)  ## compare imported price lists with the peers' own calculation, in .venv-dialects; says why it skips
+	.venv-dialects/bin/python -m pytest -q -rs tests/price_lists/test_litellm_costs.py tests/price_lists/test_litellm_formulas.py tests/price_lists/test_genai_prices*.py
 
 .PHONY: tables
 tables: $(VENV)/.package  ## check pricing_tables and its examples
@@ -242,5 +245,5 @@ readme: $(VENV)/.tools  ## write the real output of every example into the pages
 
 .PHONY: clean
 clean:  ## remove the environment and everything that was built
-	rm -rf $(VENV) .venv-objects build dist site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov
+	rm -rf $(VENV) .venv-objects .venv-dialects build dist site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
