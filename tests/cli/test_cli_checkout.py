@@ -1,6 +1,7 @@
 """Commands inside a checkout of this project use its tables, whatever copy of the package runs; and say which."""
 
 import json
+import os
 import shutil
 from datetime import date
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ratecard import load_rate_card
-from ratecard.cli import main, serve
+from ratecard.cli import main
 from ratecard.load.folder import shipped_folder
 from ratecard.service.settings import Settings
 from shipped import CARD
@@ -119,7 +120,8 @@ def test_simulate_says_which_folder_its_prices_are_from(checkout: Path, tmp_path
 
 def test_serve_serves_the_checkout_and_says_so(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[Settings] = []
-    monkeypatch.setattr(serve, "_run", lambda settings, _: served.append(settings))
+    monkeypatch.setattr(os, "environ", os.environ.copy())
+    monkeypatch.setattr("ratecard.service.process.run_server", served.append)
     sent = run("serve")
     assert sent.exit_code == 0, sent.output
     assert sent.stderr.startswith(f"Tables: {checkout}\n366 models of tables ")

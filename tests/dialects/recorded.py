@@ -26,8 +26,8 @@ DAY = date(2026, 10, 1)
 def recorded(provider: str) -> dict[str, Any]:
     """The file of a provider: where its prices are published, the prices by model, and the cases."""
     text = (CASES / f"{provider}.yaml").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.safe_load(text)
-    return found | {"models": yaml.load(text, yaml.BaseLoader)["models"]}  # noqa: S506 - prices as they are written
+    found: dict[str, Any] = yaml.load(text, yaml.CSafeLoader)
+    return found | {"models": yaml.load(text, yaml.CBaseLoader)["models"]}  # noqa: S506 - prices as they are written
 
 
 @cache

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ledger_rows import ROWS, all_rows
 
 from ratecard import LedgerEntry, LedgerError, PriceBook, ledger_csv, ledger_json, read_ledger
-from ratecard.ledger import files, iter_ledger
+from ratecard.ledger import iter_ledger
 from ratecard.ledger.files import json_rows
 
 MANY = 20_000
@@ -21,15 +21,24 @@ MANY = 20_000
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(ROWS, max_size=4), chunk=st.integers(1, 50))
-def test_what_was_written_is_read_with_any_size_of_chunk(
-    rows: list[LedgerEntry], chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_written_is_read_with_any_size_of_chunk(rows: list[LedgerEntry], chunk: int, tmp_path: Path) -> None:
     for write in (ledger_json, ledger_csv):
         file = tmp_path / uuid4().hex
         file.write_bytes(write(rows).encode())
-        with monkeypatch.context() as patched:
-            patched.setattr(files, "_CHUNK", chunk)
-            assert list(iter_ledger(file)) == rows
+        assert list(iter_ledger(file)) == rows
+    written = ledger_json(rows)
+    assert list(json_rows(Trickle(written, chunk))) == list(json_rows(io.StringIO(written)))
+
+
+class Trickle(io.StringIO):
+    """A file that gives a few characters at a time."""
+
+    def __init__(self, text: str, most: int) -> None:
+        super().__init__(text)
+        self._most = most
+
+    def read(self, size: int | None = -1, /) -> str:
+        return super().read(self._most)
 
 
 def test_pages_that_follow_one_another(prices: PriceBook, tmp_path: Path) -> None:
@@ -60,9 +69,8 @@ def cycle_of(prices: PriceBook) -> Iterable[LedgerEntry]:
         yield from rows
 
 
-def test_a_number_at_the_edge_of_a_chunk_is_read_in_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_CHUNK", 1)
-    assert list(json_rows(io.StringIO('{"limit": 12345 , "data": [{"a": 67890}]}'))) == [{"a": 67890}]
+def test_a_number_at_the_edge_of_a_chunk_is_read_in_whole() -> None:
+    assert list(json_rows(Trickle('{"limit": 12345 , "data": [{"a": 67890}]}', 1))) == [{"a": 67890}]
 
 
 @pytest.mark.parametrize(
@@ -80,10 +88,9 @@ def test_a_number_at_the_edge_of_a_chunk_is_read_in_whole(monkeypatch: pytest.Mo
     ],
 )
 @pytest.mark.parametrize("chunk", [1, 3, 1000])
-def test_anything_but_a_page_is_refused(content: str, said: str, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_CHUNK", chunk)
+def test_anything_but_a_page_is_refused(content: str, said: str, chunk: int) -> None:
     with pytest.raises(LedgerError) as caught:
-        list(json_rows(io.StringIO(content)))
+        list(json_rows(Trickle(content, chunk)))
     assert str(caught.value) == said
 
 

@@ -86,12 +86,11 @@ def test_a_database_that_hangs_is_not_ready(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture, writes: bool
 ) -> None:
     """It has answered, and does not give the next answer in time; readers say nothing of writers."""
-    monkeypatch.setattr("ratecard.server.database._PATIENCE", 1)
     caplog.set_level(logging.INFO, "ratecard.ledger")
     answer = threading.Event()
     answer.set()
     with new_ledger(tmp_path, monkeypatch, lambda: answer.wait(PATIENCE)) as (ledger, _):
-        watch = LedgerWatch(ledger, writes=writes)
+        watch = LedgerWatch(ledger, writes=writes, patience=1)
         watch.start()
         assert watch.unready() == ""
         answer.clear()
@@ -112,20 +111,19 @@ def test_a_database_that_hangs_is_not_ready(
 def test_reads_do_not_end_what_writes_that_hang_began(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("ratecard.server.database._PATIENCE", 0)
     caplog.set_level(logging.INFO, "ratecard.ledger")
     answer = threading.Event()
     with new_ledger(tmp_path, monkeypatch) as (ledger, _):
         real = ledger.try_to_write
         monkeypatch.setattr(ledger, "try_to_write", lambda: answer.wait(PATIENCE) and real())
-        watch = LedgerWatch(ledger)
+        watch = LedgerWatch(ledger, patience=0)
         for _ in range(3):
             watch._look()
             assert watch.unready() == "the ledger's database does not answer"
             assert ledger.walk("a").total == 0
         assert len(caplog.messages) == 1
         answer.set()
-        monkeypatch.setattr("ratecard.server.database._PATIENCE", PATIENCE)
+        watch.patience = PATIENCE
         watch._look()  # what hung began before it was missed
         watch._look()
         assert watch.unready() == ""
@@ -169,7 +167,6 @@ def append(ledger: Ledger, request_id: str) -> bool:
 def test_a_database_that_takes_no_writes_is_not_ready_and_the_log_does_not_flap(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("ratecard.server.database._EVERY", 0)
     caplog.set_level(logging.INFO, "ratecard.ledger")
     with new_ledger(tmp_path, monkeypatch) as (ledger, statements):
         watch, reads = LedgerWatch(ledger), LedgerWatch(ledger, writes=False)
@@ -214,9 +211,9 @@ def test_a_disk_that_is_full_is_believed_until_a_charge_is_written(
             watch._look()
             assert watch.unready() == "the ledger's database takes no writes"
             assert REGISTRY.get_sample_value("ratecard_ledger_answers") == 0
-        with monkeypatch.context() as later:
-            later.setattr("ratecard.server.database._DOUBT", 0)
-            assert watch.unready() == ""
+        watch.doubt = 0
+        assert watch.unready() == ""
+        watch.doubt = 30
         statements[:] = ["PRAGMA max_page_count = 1000000"]
         assert append(ledger, "r")
         watch._look()
@@ -283,13 +280,15 @@ def test_the_watch_outlives_an_error_of_any_kind(
     """As of a proxy that gives each transaction another connection: its thread would end, and its word stand."""
     proxy = ProgrammingError("INSERT", {}, Refused("42P05"))
     with new_ledger(tmp_path, monkeypatch) as (ledger, _):
+        real, broken = ledger.try_to_write, threading.Event()
+        monkeypatch.setattr(ledger, "try_to_write", lambda: raised(proxy) if broken.is_set() else real())
         watch = LedgerWatch(ledger)
         watch._look()
-        with monkeypatch.context() as broken:
-            broken.setattr(watch, "_try", lambda: raised(proxy))
-            for _ in range(2):
-                watch._look()
-                assert watch.unready() == "the ledger's database takes no writes"
+        broken.set()
+        for _ in range(2):
+            watch._look()
+            assert watch.unready() == "the ledger's database takes no writes"
+        broken.clear()
         watch._look()
         assert watch.unready() == ""
         watch._looks.close(1)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ratecard.server import revision
-from ratecard.server.revision import BUILT, FORM, SERVICE_VERSION, derived
+from ratecard.server.revision import BUILT, FORM, SERVICE_VERSION, derived, revision_of
 
 NOON = int(datetime(2026, 10, 5, 12, 30, 15, tzinfo=UTC).timestamp())
 
@@ -84,10 +83,9 @@ def test_an_archive_of_the_sources_keeps_its_own(tree: Path) -> None:
     assert derived(tree) == "20260102.030405"
 
 
-def test_a_package_keeps_the_one_that_it_was_built_with(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(revision, "_PACKAGE", tree)
+def test_a_package_keeps_the_one_that_it_was_built_with(tree: Path) -> None:
     (tree / BUILT).write_text("20260102.030405\n", encoding="ascii")
-    assert revision._own() == "20260102.030405"
+    assert revision_of(tree) == "20260102.030405"
 
 
 def test_an_empty_folder_has_one_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -275,6 +276,7 @@ def test_the_smallest_factor_by_trying_all(tmp_path: Path, kind: str, steps: int
     path.write_text(SCALED.format(changes="\n".join(changes)))
     rows = [each | {"timestamp": datetime(2026, 10, 14, tzinfo=UTC)} for each in TEN]
 
+    @cache
     def tried(factor: str) -> tuple[Decimal, Decimal, Decimal]:
         """Revenue now, revenue at a factor, and its cost: 60 % of what is charged now."""
         own = [re.sub(r"factor: .*", f"factor: {factor}", change) for change in changes]

@@ -14,6 +14,9 @@ from ratecard.ledger import LedgerError, LedgerUnavailableError
 from ratecard.ledger.database import Need
 from ratecard.ledger.store import Ledger
 
+# Seconds between two looks at the database.
+_EVERY = 1
+
 LEDGER_SECONDS = Histogram(
     "ratecard_ledger_seconds",
     "Transactions and writes of the ledger by outcome (done, refused, unavailable), and the seconds that they took.",
@@ -31,10 +34,6 @@ LEDGER_CONNECTIONS = Gauge(
     ("connections",),
     multiprocess_mode="livesum",
 )
-
-# Seconds between two looks at the database; after which one without an answer says that there is none; and for which a
-# charge that failed is believed, though trials succeed, as where a disk is full.
-_EVERY, _PATIENCE, _DOUBT = 1, 5, 30
 
 
 class MeasuredLedger(Ledger):
@@ -69,10 +68,13 @@ def _measured(operation: str) -> Iterator[None]:
 class LedgerWatch:
     """Looks at the database of a ledger once a second, in a thread: `/readyz` needs no key, and must not reach it.
 
-    With `writes` it must take writes: each look is one, which is rolled back.
+    With `writes` it must take writes: each look is one, which is rolled back. A look without an answer for `patience`
+    seconds says that there is none; for `doubt` seconds a charge that failed is believed, though looks succeed, as
+    where a disk is full.
     """
 
-    def __init__(self, ledger: Ledger, *, writes: bool = True) -> None:
+    def __init__(self, ledger: Ledger, *, writes: bool = True, patience: int = 5, doubt: int = 30) -> None:
+        self.patience, self.doubt = patience, doubt
         self._ledger, self._stop = ledger, Event()
         self._need, self._try = (Need.TRIAL, ledger.try_to_write) if writes else (Need.READ, ledger.ping)
         # A look that hangs must not keep this process from saying so.
@@ -83,7 +85,7 @@ class LedgerWatch:
 
     def unready(self) -> str:
         """Why the ledger cannot be used, without the names of machines; empty if it can."""
-        if self._answers and not self._ledger.outage.failed_to_write(_DOUBT):
+        if self._answers and not self._ledger.outage.failed_to_write(self.doubt):
             return ""
         return f"the ledger's database {self._ledger.outage.problem or 'does not answer'}"
 
@@ -110,10 +112,10 @@ class LedgerWatch:
         if self._look_begun is None or self._look_begun.done():
             self._look_begun = self._looks.submit(self._try)
         try:
-            self._look_begun.result(_PATIENCE)
+            self._look_begun.result(self.patience)
             self._answers = True
         except TimeoutError:
-            self._ledger.outage.failed(f"no answer in {_PATIENCE} s", self._need, answers=False)
+            self._ledger.outage.failed(f"no answer in {self.patience} s", self._need, answers=False)
             self._answers = False
         except LedgerError:  # the ledger has logged why
             self._answers = False

@@ -15,7 +15,6 @@ from pathlib import Path
 # In the package, and at the top of an archive of the sources.
 BUILT = "built.txt"
 FORM = re.compile(r"\d{8}\.\d{6}")
-_PACKAGE = Path(__file__).parent.parent
 # What the package is made of.
 _SOURCES = ("src", "pricing_tables")
 _CHECKED = re.compile(rb"\bchecked: *(\d{4})-(\d{2})-(\d{2})\b")
@@ -64,10 +63,10 @@ def _checked_days(root: Path) -> Iterator[datetime]:
             yield datetime(int(year), int(month), int(day), tzinfo=UTC)
 
 
-def _own() -> str:
-    """The revision of this package: the one that it was built with, or that of its source tree."""
-    built = _PACKAGE / BUILT
-    return built.read_text(encoding="ascii").strip() if built.is_file() else derived(_PACKAGE.parent.parent)
+def revision_of(package: Path) -> str:
+    """Return the revision with which a package was built, or that of its source tree."""
+    built = package / BUILT
+    return built.read_text(encoding="ascii").strip() if built.is_file() else derived(package.parent.parent)
 
 
-SERVICE_VERSION = _own()
+SERVICE_VERSION = revision_of(Path(__file__).parent.parent)
