@@ -104,7 +104,8 @@ NO_TOKENS: TokenCounts = (("input", "output"), (0, 0), None, ())
 CountOf = dict[str, int | Decimal]
 CountAt = dict[Way, int | Decimal]
 
-_READERS = {is_text: LayoutReaders(is_text=is_text).read for is_text in (False, True)}
+# The readers of ordinary usage objects, of embeddings and of text.
+ORDINARY = {is_text: LayoutReaders(is_text=is_text).read for is_text in (False, True)}
 
 
 def read_tokens(
@@ -117,7 +118,7 @@ def read_tokens(
     >>> read_tokens({"input_tokens": 5, "cache_read_input_tokens": 90}, [], False, {}, {})[:2]
     (('input', 'output', 'cache_input'), (95, 0, 90))
     """
-    if given.__class__ is dict and (counts := _READERS[is_text](given)):
+    if given.__class__ is dict and (counts := ORDINARY[is_text](given)):
         return counts
     return _read_with_care(given, problems, is_text, accepted, stated)
 

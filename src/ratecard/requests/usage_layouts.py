@@ -14,6 +14,8 @@ from ratecard.requests.usage_plan import any_usage_plan
 
 # The function of a layout: the counts of a usage, or None.
 _Reader = Callable[[dict[Any, Any]], TokenCounts | None]
+# The names of the objects of a usage, and its readers by the names in these.
+_Inside = tuple[tuple[str, ...], dict[tuple[Any, ...], _Reader]]
 # Layouts beyond this number, which only hostile usages have, are read with care each time.
 MOST_LAYOUTS = 1_000
 # Marks among the names of a layout, which no usage can name.
@@ -25,8 +27,8 @@ class LayoutReaders:
 
     def __init__(self, *, is_text: bool) -> None:
         self._is_text = is_text
-        # By the names of a usage: those of its objects, and its readers by the names in these.
-        self._readers: dict[tuple[Any, ...], tuple[tuple[str, ...], dict[tuple[Any, ...], _Reader]]] = {}
+        # By the names of a usage.
+        self._readers: dict[tuple[Any, ...], _Inside] = {}
         self._compiled = 0
 
     def __len__(self) -> int:
@@ -40,32 +42,31 @@ class LayoutReaders:
         (('input', 'output'), (9, 1), None, ())
         >>> LayoutReaders(is_text=True).read({"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 11})
         """
-        try:
-            objects, readers = self._readers[(*usage,)]
-            return readers[_names_inside(usage, objects)](usage)
-        except KeyError:
-            return self._compile(usage)
+        objects, readers = self._readers.get((*usage,)) or _objects_of(usage)
+        # The names in each of the objects of the usage, and a mark for one that is null.
+        inside: tuple[Any, ...] = ()
+        for name in objects:
+            value = usage[name]
+            inside += (*value, _END) if value.__class__ is dict else (_NO_OBJECT,)
+        reader = readers.get(inside)
+        if reader is None and (reader := self._compile(usage)):
+            readers[inside] = reader
+            self._readers[(*usage,)] = objects, readers
+        return reader and reader(usage)
 
-    def _compile(self, usage: dict[Any, Any]) -> TokenCounts | None:
-        """Compile the reader of a layout, and read its first usage; None for a layout that is always read with care."""
+    def _compile(self, usage: dict[Any, Any]) -> _Reader | None:
+        """Compile the reader of a layout; None for a layout that is always read with care."""
         if self._compiled >= MOST_LAYOUTS or (source := _source_of(usage, self._is_text)) is None:
             return None
         self._compiled += 1
         scope: dict[str, Any] = {"most": MOST_TOKENS}
         exec(source, scope)  # noqa: S102 (of a usage only names enter it, and only those that are known)
-        objects = tuple(name for name in usage if (name,) in ANY_USAGE.objects)
         reader: _Reader = scope["read"]
-        self._readers.setdefault((*usage,), (objects, {}))[1][_names_inside(usage, objects)] = reader
-        return reader(usage)
+        return reader
 
 
-def _names_inside(usage: dict[Any, Any], objects: tuple[str, ...]) -> tuple[Any, ...]:
-    """Return the names in each of these objects of a usage, and a mark for one that is null."""
-    names: tuple[Any, ...] = ()
-    for each in objects:
-        value = usage[each]
-        names += (*value, _END) if value.__class__ is dict else (_NO_OBJECT,)
-    return names
+def _objects_of(usage: dict[Any, Any]) -> _Inside:
+    return tuple(name for name in usage if (name,) in ANY_USAGE.objects), {}
 
 
 def _source_of(usage: dict[Any, Any], is_text: bool) -> str | None:
