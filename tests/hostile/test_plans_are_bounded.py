@@ -92,7 +92,7 @@ def test_prices_of_words_are_kept_for_all_models_together(card: RateCard, monkey
 def test_nothing_that_is_refused_or_of_no_fixed_words_is_kept(card: RateCard) -> None:
     prices = card.at(DAY)
     reference = "seedance-2-0-reference-to-video-basic"
-    bodies = [BODY | {"duration": f"{number}"} for number in range(MANY)]
+    bodies: list[dict[str, Any]] = [BODY | {"duration": f"{number}"} for number in range(MANY)]
     bodies += [BODY | {"model": reference, "reference_video_total_duration": number / 8} for number in range(MANY)]
     bodies += [BODY | {"video_url": f"https://example.com/{number}"} for number in range(MANY)]
     bodies += [BODY | {"model": of, "duration": ["5s"]} for of in (VIDEO, reference)]
