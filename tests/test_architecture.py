@@ -33,7 +33,7 @@ HOME_OF = {
     "hypothesis": {"testing"},
     "itsdangerous": {"server"},
     "jinja2": {"pages"},
-    "msgspec": {"base"},
+    "msgspec": {"base", "rating"},
     "nicegui": {"whatif"},
     "obstore": {"simulation"},
     "plotly": {"simulation"},

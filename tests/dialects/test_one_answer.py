@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from test_wrong_counts import put
 
 from ratecard import QuoteError, usage_from
-from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
+from ratecard.requests.counters import UsageDialect, Way
+from ratecard.requests.dialects import DIALECTS
 
 COUNTS: st.SearchStrategy[Any] = st.one_of(
     st.integers(0, 12), st.sampled_from([None, True, "5", -1, 2.5, 10**18 + 1, {}, [1]])

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ratecard import QuoteError, usage_from
-from ratecard.requests.counters import COUNTERS, Counter
-from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
+from ratecard.requests.counters import COUNTERS, Counter, UsageDialect, Way
+from ratecard.requests.dialects import DIALECTS
 
 NOT_WHOLE, TOO_LARGE = "Expected integer, received float", "Number must be less than or equal to 1000000000000000000"
 NEGATIVE = "Number must be greater than or equal to 0"

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from ratecard.base.messages import Problems
 from ratecard.requests.counters import COUNTERS
-from ratecard.requests.token_usage import read_tokens
-from ratecard.requests.usage_layouts import MOST_LAYOUTS, LayoutReaders
+from ratecard.requests.token_usage import MOST_LAYOUTS, LayoutReaders, read_tokens
 
 PATHS = [path for counter in COUNTERS for path in counter.paths]
 COUNTS = st.one_of(st.integers(0, 40), st.sampled_from([None, True, "5", -1, 2.5, 10**18 + 1, {}, {"x": 1}]))

@@ -105,7 +105,7 @@ class TokensByBucket(Tokens, Method):
             named = {**needed, **each.conditions}
             for stated in (named, *({**named, **more} for more in factors if not more.keys() & each.conditions.keys())):
                 tier = rates.tier(counts[PROMPT], stated)
-                if not version.refuses(stated, tables.meters) and tier.lines((*counts,))(*counts.values()):
+                if not version.refuses(stated, tables.meters) and tier.lines[(*counts,)](*counts.values()):
                     yield {**usage_of_buckets(counts), **stated}
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:

@@ -56,12 +56,8 @@ def _looked_up(charge: VideoCharge, compiling: Compiling, *further: str) -> Calc
     for values, rate in rates.items():
         seconds = SECONDS[values if isinstance(values, str) else values[0]] if further else 0
         line, count = compiling.line_rate(rate), exact_decimal(charge.units(Measures(Fraction(seconds), per=1)))
-        cells[values] = line, count, line.price(count)
-
-    def calculate(shape: Shape) -> LineItem:
-        return LineItem(*cells[key(shape)])
-
-    return calculate
+        cells[values] = LineItem(line, count, line.price(count))
+    return lambda shape: cells[key(shape)]
 
 
 def tier_of(compiling: Compiling) -> Callable[[Shape, int | None], tuple[CompiledRate, str]]:

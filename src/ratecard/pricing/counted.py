@@ -1,7 +1,7 @@
 """Price usages of what is counted: all that the charges of a version read, and all of their lines."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from ratecard.base.errors import QuoteError
@@ -22,6 +22,8 @@ Made = TypeVar("Made")
 # Where the shape of a usage has the conditions that it states.
 CONDITIONS = "conditions"
 NO_CONDITIONS: Mapping[str, str] = {}
+# Combinations of conditions for which something is kept: requests state few, but could state each that a table names.
+MOST_STATED = 256
 # The types of usage that may count tokens, whatever their model has a price of.
 _OF_TOKENS = METHODS["tokens"].TYPES
 
@@ -76,8 +78,8 @@ def lines_under(metered: Metered, kind: str) -> Lines:
 
 
 def once_for_each(make: Callable[[Mapping[str, str]], Made]) -> Callable[[Mapping[str, str]], Made]:
-    """The function from stated conditions to what is made of them, once for each."""
-    made = cache(lambda items: make(dict(items)))
+    """The function from stated conditions to what is made of them, once for each of the recent ones."""
+    made = lru_cache(MOST_STATED)(lambda items: make(dict(items)))
     return lambda stated: made((*stated.items(),))
 
 

@@ -1,19 +1,22 @@
 """Price text and embedding requests: tokens by bucket, and searches."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.layouts import Layouts
 from ratecard.base.messages import REQUIRED, NotOffered, Path, Problems
 from ratecard.base.money import total
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import UsageReading
 from ratecard.methods.surcharge import surcharge_count, surcharge_line
-from ratecard.pricing.counted import CONDITIONS, lines_under, once_for_each, readings_of
+from ratecard.pricing.counted import CONDITIONS, MOST_STATED, lines_under, once_for_each, readings_of
 from ratecard.rating.conditions import NotSoldError, accepted_conditions, wrong_conditions
 from ratecard.rating.quote import LineItem, Quote
-from ratecard.rating.tokens import TokenRates
+from ratecard.rating.tokens import TokenRates, TokenTier
 from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.counters import MOST_TOKENS, path_of, path_of_bucket
 from ratecard.requests.counts import LISTED, Meterage, count_listed, read_counts
@@ -22,6 +25,7 @@ from ratecard.requests.service_parameters import NO_PARAMETERS, SEARCHES, Suffix
 from ratecard.requests.token_usage import (
     NO_PRICE,
     NO_TOKENS,
+    ORDINARY,
     count_messages,
     read_buckets,
     read_conditions,
@@ -29,11 +33,20 @@ from ratecard.requests.token_usage import (
 )
 from ratecard.tables.metered import Tokens
 
-# The number of keys of a usage with tokens alone: `type`, `model` and `usage`.
-_TOKENS_ALONE = 3
 _LEFT_OUT: Any = object()
 _COUNTS = ("usage", "tokens", "counts")
 _WEB_SEARCHES = SEARCHES["web_search"][0]
+
+
+class _Layout(NamedTuple):
+    """How usages of the same names are read, if these are of tokens, conditions and metadata alone.
+
+    `conditions` are the values of their conditions, by which `tiers` has the rates that hold.
+    """
+
+    conditions: Callable[[Mapping[str, Any]], Any]
+    tiers: dict[Any, tuple[TokenTier, ...]]
+    metadata: bool
 
 
 def price_text(
@@ -44,12 +57,12 @@ def price_text(
     `surcharges` are those that the model names, `scraped_most` the most scraped URLs of a request, `with_parameters`
     whether requests have service parameters.
     """
-    rates = token_rates(metered)
+    rates, is_text = token_rates(metered), metered.model.type == "text"
     readings, lines_of = readings_of(metered, metered.model.type), lines_under(metered, metered.model.type)
-    only, tier_of = rates.only, rates.tier
+    read, thresholds = ORDINARY[is_text], rates.thresholds
     named = [metered.version.conditions, *(each.version.conditions for each in surcharges.values())]
     accepted = accepted_conditions(named, metered.meters)
-    priced, is_text, minimum = metered.priced(), metered.model.type == "text", metered.version.minimum
+    priced, minimum = metered.priced(), metered.version.minimum
     search_lines = search_lines_under(surcharges)
     own = [field for field, _ in SEARCHES.values()] if is_text else []
     own += ["service_parameters"] if is_text and with_parameters else []
@@ -62,19 +75,53 @@ def price_text(
     of_searches = frozenset((*own, "counts"))
     further_surcharges, wrong = surcharges.keys() - SEARCHES.keys(), wrong_conditions(metered.version, metered.meters)
 
-    def rate(usage: Mapping[str, Any], suffix: Suffix) -> Quote:
+    def layout(names: Sequence[str]) -> _Layout | None:
+        if "usage" not in names or always or minimum or not {*names} <= known_alone:
+            return None
+        conditions = itemgetter(*[name for name in names if name in accepted] or ["type"])
+        return _Layout(conditions, {}, "metadata" in names)
+
+    def tiers_of(usage: Mapping[str, Any], of: _Layout) -> tuple[TokenTier, ...] | None:
+        """Find the tiers under the conditions of a usage, which are kept; None for conditions that it cannot have."""
         problems: Problems = []
-        stated: dict[str, str] = {}
+        stated = read_conditions(usage, accepted, problems)
+        if problems or (wrong and wrong(stated)) or len(of.tiers) >= MOST_STATED:
+            return None
+        tiers = of.tiers[of.conditions(usage)] = rates.tiers(stated)
+        return tiers
+
+    layouts, known_alone = Layouts(layout), usage_keys(("usage", *accepted))
+
+    def rate(usage: Mapping[str, Any], suffix: Suffix) -> Quote:
+        # Most usages have tokens alone, or conditions too: whatever is odd about one is read with care.
+        of = layouts[(*usage,)]
+        if of is None or suffix:
+            return rate_with_care(usage, suffix)
+        conditions, tiers_under, metadata = of
+        given = usage["usage"]
+        counts = read(given) if given.__class__ is dict else None
+        if counts is None or (metadata and usage["metadata"].__class__ is not dict):
+            return rate_with_care(usage, suffix)
+        names, values, searched, ignored = counts
+        try:
+            tiers = tiers_under.get(conditions(usage)) or tiers_of(usage, of)
+        except TypeError:  # an unhashable value
+            return rate_with_care(usage, suffix)
+        found = tiers and tiers[bisect_left(thresholds, values[0])].lines[names](*values)
+        if not found or searched is not None:
+            return rate_with_care(usage, suffix)
+        lines, exact = found
+        return Quote(priced, exact, exact, lines, ignored, (values[0], values[1]))
+
+    def rate_with_care(usage: Mapping[str, Any], suffix: Suffix) -> Quote:
+        problems: Problems = []
         given = usage.get("usage", _LEFT_OUT)
-        # Whether there are keys beside `type`, `model` and `usage`: most usages have none, and skip their checks.
-        further = len(usage) != _TOKENS_ALONE or given is _LEFT_OUT
         unpriced: tuple[str, ...] = ()
-        if further:
-            if LISTED in usage:
-                usage, unpriced = count_listed(usage, meters)
-            problems += usage_problems(usage, known)
-            stated = read_conditions(usage, accepted, problems)
-        if further and "tokens" in usage:
+        if LISTED in usage:
+            usage, unpriced = count_listed(usage, meters)
+        problems += usage_problems(usage, known)
+        stated = read_conditions(usage, accepted, problems)
+        if "tokens" in usage:
             counts = read_buckets(usage["tokens"], rates.buckets.keys(), problems)
             if given is not _LEFT_OUT:
                 problems.append((("tokens",), "Give the counts once: as usage, or as tokens"))
@@ -84,23 +131,23 @@ def price_text(
         else:
             counts = read_tokens(given, problems, is_text, accepted, stated)
         counted = _NO_COUNTS
-        if always or (further and "counts" in usage):
+        if always or "counts" in usage:
             counted = read_counts(usage, meters, metered.meters.counted, problems)
         names, values, searched, ignored = counts
         ignored += unpriced
         if not problems:
             if wrong and (refusals := wrong(stated)):
                 raise QuoteError(INVALID, stated_at(usage, refusals))
-            tier = only or tier_of(values[0], stated)
-            if (found := tier.lines(names)(*values)) is None:
+            tier = rates.tier(values[0], stated)
+            if (found := tier.lines[names](*values)) is None:
                 problems += stated_at(usage, ((name, words()) for name, words in tier.unmet.items())) or [
                     (path_of_bucket(name, usage), words) for name, words in tier.problems(names, values)
                 ]
             else:
-                parts, exact = found
+                priced_lines, exact = found
         # The same object as `_NO_SEARCHES` means that there is nothing to add below.
         searches = _NO_SEARCHES
-        if is_text and (suffix or searched is not None or (further and not of_searches.isdisjoint(usage))):
+        if is_text and (suffix or searched is not None or not of_searches.isdisjoint(usage)):
             others = {name: count for name, count in counted.items() if name not in charged} if charged else counted
             searches = _read_searches(usage, suffix, searched, others, supported, scraped_most, problems)
         elif searched:
@@ -109,8 +156,8 @@ def price_text(
             raise QuoteError(INVALID, problems)
         tokens = values[0], values[1]
         if not (counted or minimum or searches is not _NO_SEARCHES):
-            return Quote(priced, exact, exact, parts, ignored, tokens)
-        lines = [LineItem(*part) for part in parts]
+            return Quote(priced, exact, exact, priced_lines, ignored, tokens)
+        lines = [*priced_lines]
         try:
             if counted and readings:
                 lines += lines_of({"counts": counted, CONDITIONS: stated})
@@ -122,7 +169,7 @@ def price_text(
         except NotSoldError as refusal:
             raise QuoteError(INVALID, stated_at(usage, refusal.problems)) from None
         exact = total([line.amount for line in lines])
-        return Quote(priced, exact, exact, tuple(lines), ignored + searches.ignored, tokens)
+        return Quote(priced, exact, exact, (*lines,), ignored + searches.ignored, tokens)
 
     return rate
 

@@ -2,72 +2,105 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
+from sys import intern
 from typing import Any
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.layouts import Layouts
 from ratecard.base.money import ROUNDING, step, total
 from ratecard.methods.method import method_of
 from ratecard.rating.compiling import AmountOf, Compiling
-from ratecard.rating.quote import PricedVersion, Quote
+from ratecard.rating.quote import LineItem, PricedVersion, Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.fields import Field, RequestShape
-from ratecard.requests.video import VideoRequests
+from ratecard.requests.video import BodyLayout, VideoRequests, ignored_names
 from ratecard.tables.card import Tables
 from ratecard.tables.limits import Rates
 from ratecard.tables.video import VideoModel, VideoVersion
 
+# The rounded total of a video, its exact sum, and its lines.
+Charged = tuple[Decimal, Decimal, tuple[LineItem, ...]]
 VideoPricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
 # The totals of bodies that differ in one field only: body without it, source, its name and its values. A body without a
 # price has its refusal.
 VideoTotals = Callable[[Mapping[str, Any], SourceVideo | None, str, Iterable[Any]], list[Decimal | QuoteError]]
 
+# Most tables have fewer combinations of words that are ever asked for.
+MOST_CHARGED = 10_000
+
 
 def price_video(
-    model: VideoModel, version: VideoVersion, tables: Tables, api_wide: Mapping[str, Field], rates: Rates
+    model: VideoModel,
+    version: VideoVersion,
+    tables: Tables,
+    api_wide: Mapping[str, Field],
+    rates: Rates,
+    recent: dict[Any, Charged],
 ) -> VideoPricer:
     """Compile the function that quotes bodies at one version. The function raises `QuoteError`.
 
-    What does not depend on the body is computed here, once. A quote is then one look-up per field, one look-up and one
-    multiplication per charge, and one rounding. The loop is written for speed: a call per step would cost more.
+    What does not depend on the body is computed here, once, and what depends on its names alone once for each layout. A
+    quote is then one look-up per field, one look-up and at most one multiplication per charge, and one rounding. The
+    function is written for speed: a call per step would cost more.
     """
     schema, charges = VideoRequests(version, api_wide), _charges(model, version, tables)
     calculators = [method_of(each.charge).calculator(each) for each in charges]
-    active, inert, defaults, complete = schema.active.get, schema.inert.get, schema.defaults, schema.complete
+    layouts, defaults = Layouts(schema.layout), schema.defaults
     settle, refuse, replaced = schema.settle, schema.refuse, schema.replaced
     first, several = calculators[0], len(calculators) > 1
     priced = PricedVersion(model.model, "video", model.currency, version.effective, tables.digest, rates)
     finest, quantize = step(version.rounding.places), ROUNDING.quantize
 
-    def quote(body: dict[str, Any], source: SourceVideo | None) -> Quote:
+    def charge(body: dict[str, Any], layout: BodyLayout, source: SourceVideo | None) -> Charged:
         shape = defaults.copy()
-        ignored: list[str] = []
         try:
-            for field, given in body.items():
-                accept = active(field)
-                if accept is not None:
-                    value = shape[field] = accept(given)
-                    if value is None:
-                        refuse(body, source)
-                elif field != "model":
-                    accept = inert(field)
-                    if accept is not None and accept(given) is None:
-                        refuse(body, source)
-                    ignored.append(field)
+            for field, accept in layout.active:
+                shape[field] = value = accept(body[field])
+                if value is None:
+                    refuse(body, source)
+            for field, accept in layout.inert:
+                if accept(body[field]) is None:
+                    refuse(body, source)
         except TypeError:  # an unhashable value
             refuse(body, source)
-        if len(shape) < complete:
-            refuse(body, source)
-        if settle is not None and settle(shape, source):
+        if not layout.complete or (settle is not None and settle(shape, source)):
             refuse(body, source)
         if several:
-            lines = tuple([calculate(shape) for calculate in calculators])
+            lines = (*[calculate(shape) for calculate in calculators],)
             exact = total([line.amount for line in lines])
         else:
             line = first(shape)
             lines, exact = (line,), line.amount
-        if source is not None:
-            ignored += replaced(body, source)
-        return Quote(priced, quantize(exact, finest), exact, lines, ignored)
+        return quantize(exact, finest), exact, lines
+
+    def charge_words(body: dict[str, Any], layout: BodyLayout, words: Callable[[dict[str, Any]], Any]) -> Charged:
+        charged = charge(body, layout, None)
+        if len(recent) >= MOST_CHARGED:
+            recent.clear()
+        # Few words make many keys: each of them has the same few texts.
+        recent[
+            layout, words({name: intern(given) if given.__class__ is str else given for name, given in body.items()})
+        ] = charged
+        return charged
+
+    def quote(body: dict[str, Any], source: SourceVideo | None) -> Quote:
+        layout = layouts[(*body,)]
+        ignored, words = layout.ignored, layout.words
+        if words is not None and source is None:
+            for name in layout.booleans:
+                if body[name].__class__ is not bool:  # a number may equal a boolean, but it is none
+                    refuse(body, source)
+            try:
+                rounded, exact, lines = recent[layout, words(body)]
+            except KeyError:
+                rounded, exact, lines = charge_words(body, layout, words)
+            except TypeError:  # an unhashable value
+                refuse(body, source)
+        else:
+            rounded, exact, lines = charge(body, layout, source)
+            if source is not None:
+                ignored = ignored_names((*ignored, *replaced(body, source)))
+        return Quote(priced, rounded, exact, lines, ignored)
 
     return quote
 

@@ -2,27 +2,27 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import Field, dataclass, field, fields, make_dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from itertools import starmap
-from typing import Any, NoReturn, cast
+from functools import cache
+from typing import Any, ClassVar, NoReturn
+
+from msgspec import Struct
 
 from ratecard.base.errors import CurrencyError, InstantError
-from ratecard.base.messages import MOST_NAMES, field_names
 from ratecard.base.money import LINE_PLACES, USD, minus, multiply, nearest, plain, plain_text, text
 from ratecard.base.plural import plural
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, check_paid, pay_lines, worth_of
 from ratecard.tables.limits import Rates
-from ratecard.tables.video import REQUEST_FIELDS
 
 # The unit of the line by which a request comes to its minimum.
 MINIMUM = "minimum"
 
 
-# No class here is `frozen`: that assigns each field by a call, which takes five times as long, and a quote makes a line
-# for each charge. So Python does not refuse an assignment, and nothing in the library makes one.
+# Line items are made in C by msgspec, because a quote makes one for each charge. Of the other classes none is frozen: a
+# data class then assigns each field by a call, which takes long. Nothing in the library makes an assignment.
 @dataclass(slots=True, unsafe_hash=True)
 class LineRate:
     """The rate of a line: SKU, unit, price of one unit, `file:line`, and a note for the reader.
@@ -48,8 +48,19 @@ class LineRate:
         return nearest(Fraction(count) * self.of_unit * Fraction(self.unit_rate), self.line_places)
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class LineItem:
+class _DataFields:
+    """The fields of a class of msgspec, as `dataclasses.replace` and `fields` look for them."""
+
+    def __get__(self, record: object, of: type[Struct]) -> dict[str, Field[Any]]:
+        return {each.name: each for each in fields(_data_class(of))}
+
+
+@cache
+def _data_class(of: type[Struct]) -> Any:
+    return make_dataclass(of.__name__, of.__struct_fields__)
+
+
+class LineItem(Struct, frozen=True, gc=False):
     """One line of a quote: a rate, the count it was applied to, and the amount. Lines of a rate share its `LineRate`.
 
     `count` is what is charged; where the options of a charge make it another than what was counted, the note says so.
@@ -64,6 +75,7 @@ class LineItem:
     rate: LineRate
     count: int | Decimal
     amount: Decimal
+    __dataclass_fields__: ClassVar[Any] = _DataFields()
 
     @property
     def sku(self) -> str:
@@ -129,30 +141,7 @@ class PricedVersion:
     asked: str = ""
 
 
-# What a line is made of.
-LineParts = tuple[LineRate, int | Decimal, Decimal]
-
-
-def _lines_of(quote: "Quote") -> tuple[LineItem, ...]:
-    """The lines, made of their parts when they are first asked for: they take a tenth of the time of a price."""
-    lines = quote._lines
-    if not isinstance(lines, tuple):
-        lines = quote._lines = tuple(starmap(LineItem, lines))
-    return lines
-
-
-def _ignored_of(quote: "Quote") -> tuple[str, ...]:
-    """The names of fields without effect, made of those of the body when they are first asked for."""
-    names = quote._ignored
-    if not isinstance(names, tuple):
-        sent = set(names)
-        known = [name for name in REQUEST_FIELDS if name in sent]
-        unknown = (name for name in names if name not in REQUEST_FIELDS)
-        names = quote._ignored = (*known, *field_names(unknown, MOST_NAMES - len(known)))
-    return names
-
-
-@dataclass(unsafe_hash=True, init=False, repr=False)
+@dataclass(slots=True, unsafe_hash=True, repr=False)
 class Quote:
     """The price of one request, with the lines that add up to it.
 
@@ -161,30 +150,12 @@ class Quote:
     models only. `version` is what priced the request: its parts are properties of the quote.
     """
 
-    __slots__ = ("_ignored", "_lines", "exact", "tokens", "total", "version")
-
     version: PricedVersion
     total: Decimal
     exact: Decimal
-    tokens: tuple[int, int] | None
-    ignored: tuple[str, ...] = cast(Any, property(_ignored_of))
-    lines: tuple[LineItem, ...] = cast(Any, property(_lines_of))
-
-    def __init__(
-        self,
-        version: PricedVersion,
-        total: Decimal,
-        exact: Decimal,
-        lines: tuple[LineItem, ...] | list[LineParts],
-        ignored: tuple[str, ...] | list[str] = (),
-        tokens: tuple[int, int] | None = None,
-    ) -> None:
-        self.version = version
-        self.total = total
-        self.exact = exact
-        self._lines = lines
-        self._ignored = ignored
-        self.tokens = tokens
+    lines: tuple[LineItem, ...]
+    ignored: tuple[str, ...] = ()
+    tokens: tuple[int, int] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Quote, (self.version, self.total, self.exact, self.lines, self.ignored, self.tokens)
@@ -235,7 +206,7 @@ class Quote:
 
     def _total_text(self) -> str:
         """The digits of the total: for a video, which is rounded, all places of the table, like `0.80`."""
-        return text(self.total) if self.type == "video" else plain_text(self.total)
+        return text(self.total) if self.version.type == "video" else plain_text(self.total)
 
     def to_json(self) -> bytes:
         """The answer over HTTP: `{"quote":0.95}` in exact digits, and the currency if it is not USD."""

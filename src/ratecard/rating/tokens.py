@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import Any, NamedTuple, cast
 
 from ratecard.base.identity import Identity
+from ratecard.base.layouts import Layouts
 from ratecard.base.messages import NotOffered, too_big
 from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply, part_of
 from ratecard.rating.conditions import (
@@ -24,7 +25,7 @@ from ratecard.rating.conditions import (
     parents_of,
     tiers_of,
 )
-from ratecard.rating.quote import LineParts, LineRate
+from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import Bucket, Meters, own_counts
 from ratecard.tables.rate import RateFactor
@@ -35,9 +36,11 @@ BucketProblems = list[tuple[str, str]]
 
 # Most models merge the same buckets, and their usages count the same ones: how they are charged is found once.
 _MOST_FORMS = 1_000
+# Combinations of conditions whose tiers are kept: requests state few, but could state each that a table names.
+_MOST_STATED = 256
 
-# From the inclusive counts of buckets to parts of lines and their exact sum; None if some count has no price.
-_Lines = Callable[..., tuple[list[LineParts], Decimal] | None]
+# From the inclusive counts of buckets to lines and their exact sum; None if some count has no price.
+_Lines = Callable[..., tuple[tuple[LineItem, ...], Decimal] | None]
 
 
 class BucketRate(NamedTuple):
@@ -94,7 +97,7 @@ class TokenTier:
         # The stated conditions that no bucket has a price under, each with its message.
         self.unmet = unmet
         # The function from the counts of these buckets to their lines; it finds none where there are `problems`.
-        self.lines: Callable[[tuple[str, ...]], _Lines] = cache(
+        self.lines: Layouts[_Lines] = Layouts(
             lambda names: (lambda *counts: None) if unmet else _compiled(self._plan(names), len(names))
         )
 
@@ -212,7 +215,7 @@ def _way(rate: BucketRate | None) -> str:
     return "times(n, o{0})" if isinstance(rate.token_rate, Decimal) else "r{0}.price(n)"
 
 
-@cache
+@lru_cache(_MOST_FORMS)
 def _maker(
     counts: int, forms: tuple[Any, ...], overlaps: tuple[Any, ...], within: tuple[Any, ...]
 ) -> Callable[..., Any]:
@@ -232,14 +235,14 @@ def _maker(
         body += [
             "if n:",
             *(f"    {line.format(number)}" for line in amount),
-            f"    found.append((r{number}, n, amount))",
+            f"    found.append(line(r{number}, n, amount))",
         ]
         body += [] if number else ["else:", "    exact = zero"]
     body = body if forms and forms[0][3] else ["exact = zero", *body]
-    lines = "".join(f"        {line}\n" for line in (*body, "return found, exact"))
+    lines = "".join(f"        {line}\n" for line in (*body, "return (*found,), exact"))
     named = ", ".join(f"c{index}" for index in range(counts))
     source = f"def make({', '.join(rates)}):\n    def lines({named}):\n{lines}    return lines\n"
-    scope: dict[str, Any] = {"times": EXACT.multiply, "add": EXACT.add, "zero": Decimal(0)}
+    scope: dict[str, Any] = {"line": LineItem, "times": EXACT.multiply, "add": EXACT.add, "zero": Decimal(0)}
     exec(source, scope)  # noqa: S102 (only numbers enter it)
     return cast(Callable[..., Any], scope["make"])
 
@@ -282,6 +285,8 @@ class TokenRates:
         key = (*map(stated.get, self._conditions),)
         tiers = self._tiers.get(key)
         if tiers is None:
+            if len(self._tiers) >= _MOST_STATED:
+                self._tiers.clear()
             tiers = self._tiers[key] = tuple(self._tier(above, stated) for above in self._edges)
         return tiers
 

@@ -1,10 +1,12 @@
 """What providers count in the usage object of a text request: each count, and every path at which it is written.
 
-Counts are inclusive: tokens read from the cache are part of the prompt.
+Counts are inclusive: tokens read from the cache are part of the prompt. `UsageDialect` is what can be said of the usage
+of one provider; those of all providers are in `dialects.py`.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 from ratecard.base.messages import Path
 from ratecard.requests.body import mapping_of
@@ -12,7 +14,10 @@ from ratecard.requests.body import mapping_of
 _PROMPT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _COMPLETION_DETAILS = ("completion_tokens_details", "output_tokens_details")
 
-_Names = tuple[str, ...]
+# The names that lead to a value; `*` is every entry of a list.
+Way = tuple[str, ...]
+# Where a word says something, and which words say it; without words, anything there but null, false and empty text.
+Sign = tuple[Way, frozenset[str]]
 
 
 class Counter(NamedTuple):
@@ -24,7 +29,7 @@ class Counter(NamedTuple):
     """
 
     name: str
-    paths: tuple[_Names, ...]
+    paths: tuple[Way, ...]
     whole: str = ""
     bucket: str = ""
     beside: str = ""
@@ -32,7 +37,7 @@ class Counter(NamedTuple):
     fractions: bool = False
 
 
-def _within(objects: _Names, *names: str) -> tuple[_Names, ...]:
+def _within(objects: tuple[str, ...], *names: str) -> tuple[Way, ...]:
     return tuple((outer, name) for outer in objects for name in names)
 
 
@@ -89,11 +94,107 @@ COUNTER = {counter.name: counter for counter in COUNTERS}
 _COUNT_OF = {counter.bucket: counter for counter in reversed(COUNTERS) if counter.bucket}
 
 
+@dataclass(frozen=True, slots=True)
+class UsageDialect:
+    """How one provider writes usage.
+
+    A way is the names that lead from a response to a value; of several ways, the first at whose end is one counts.
+    """
+
+    counters: tuple[Counter, ...]
+    # The counts that every usage has; of an embedding, the first.
+    required: Way = ()
+    # A count -> all counts that it is the sum of. It is checked where it is given, and the last of its parts.
+    sums: Mapping[str, Way] = field(default_factory=dict)
+    # A count above 0 -> the counts of which one must be beside it: alone, it does not say what contains it.
+    only_with: Mapping[str, Way] = field(default_factory=dict)
+    # A count above 0 -> those that must be 0 beside it: together, the same tokens may be counted twice.
+    never_with: Mapping[str, Way] = field(default_factory=dict)
+    # Lists of counts in the usage: the name of the list -> what names an entry, and what counts it.
+    entries: Mapping[str, tuple[Way, Way]] = field(default_factory=dict)
+    # Where the usage lies in a response or in one part of a stream; if nowhere, what is given is the usage.
+    usage: tuple[Way, ...] = (("usage",),)
+    # Only names with this beginning are of the usage.
+    prefix: str = ""
+    # Where an export of several requests has each of them, and in it attributes as a list of names and typed values.
+    exported: Way = ()
+    attributes: str = ""
+    model: tuple[Way, ...] = (("model",),)
+    # When a row of a table of responses was made.
+    moment: tuple[Way, ...] = ()
+    conditions: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
+    # By condition, the provider's words that are not those of meters.yaml or its synonyms; an empty one says nothing.
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # Parts of a stream: the last usage counts, each count replaces the one before it, or counts are added up.
+    stream: Literal["last", "replace", "add", "refuse"] = "last"
+    # What all parts of a stream have in common, if they say it, and the number by which they are in order. Ids that
+    # begin as those of the client are compared with each other alone; those of a part's own say nothing of the stream.
+    id: tuple[Way, ...] = ()
+    ids_of_client: Way = ()
+    ids_of_parts: Way = ()
+    order: tuple[Way, ...] = ()
+    # What begins a stream, or a turn of it, and what ends it. A dialect without ends has no streams that can break off.
+    begins: tuple[Sign, ...] = ()
+    ends: tuple[Sign, ...] = ()
+    # Parts without an id whose usage goes on counting what an earlier part counted.
+    continues: tuple[Sign, ...] = ()
+    # A response by itself, which is not a part of a stream.
+    complete: tuple[Sign, ...] = ()
+    # Turns of a session, each with a usage of its own: these are added up.
+    turns: tuple[Sign, ...] = ()
+    # Events of a session whose usage is that of another model.
+    of_another_model: tuple[Sign, ...] = ()
+    # What of a usage says nothing about its price.
+    no_price: frozenset[str] = frozenset()
+    # Requests that were made for this one: one, or a list, of which those of the type `message` are in its counts.
+    apart: tuple[Way, ...] = ()
+    # The usage of all steps, of which the usage is the last one.
+    of_all_steps: Way = ()
+    # The breakdown of a usage by its requests, in the usage: together they count no more than it.
+    iterations: str = ""
+    # What a response may be of: a kind that is not listed is not counted in tokens, or counts those of others again.
+    kinds: tuple[Way, ...] = ()
+    read_kinds: frozenset[str] = frozenset()
+    # Calls of tools that a response counts outside of its usage, by meter; and where it does not, the kinds of calls
+    # among its output.
+    calls_at: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
+    calls: Mapping[Way, str] = field(default_factory=dict)
+    # What providers bill by the call, by the session, in tokens or not at all: the tables say which. By the kind of a
+    # call, and by the way to what is listed, its meter.
+    listed_calls: Mapping[str, str] = field(default_factory=dict)
+    listed: Mapping[Way, str] = field(default_factory=dict)
+    # Where audio says its seconds, and images their pieces, if no tokens are counted; and what each piece has one of.
+    seconds: tuple[Way, ...] = ()
+    pieces: tuple[Way, ...] = ()
+    piece: Way = ()
+    # What makes a response that of an embedding.
+    embedding: tuple[Sign, ...] = ()
+    # Numbers under names that are not those of counters have no price; of a provider's response, each could have one.
+    names_say_counts: bool = False
+    # The count at each way, and the ways to the objects that hold counts.
+    counter_at: dict[Way, Counter] = field(init=False)
+    objects: set[Way] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Gather the ways of the counters."""
+        ways = {way: counter for counter in self.counters for way in counter.paths}
+        object.__setattr__(self, "counter_at", ways)
+        object.__setattr__(self, "objects", {way[:end] for way in ways for end in range(1, len(way))})
+
+    def names_in(self, place: Way) -> list[str]:
+        """Return every name that is known in the object at a place."""
+        return [way[-1] for way in (*self.counter_at, *self.objects) if way[:-1] == place]
+
+
+# The usage object of `prices.rate`, whichever provider wrote it.
+ANY_USAGE = UsageDialect(COUNTERS, iterations="iterations", names_say_counts=True)
+
+
 # Upper bound for token counts; anything larger is rejected.
 MOST_TOKENS = 10**18
 # What a usage counts: buckets by name and their inclusive tokens, searches, and the dotted paths of what has no effect.
 # The prompt and the completion come first; searches are None if the usage does not count any.
-TokenCounts = tuple[_Names, tuple[int, ...], int | None, _Names]
+TokenCounts = tuple[tuple[str, ...], tuple[int, ...], int | None, tuple[str, ...]]
 # The counts that text without objects has (examples of tables, options, columns): the path of each, and its bucket.
 FLAT = {_COUNT_OF[bucket].paths[0]: bucket for bucket in ("input", "output", "cache_input", "cache_write")}
 USAGE: Path = ("usage",)

@@ -8,7 +8,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.json_reader import JsonError, read_json
 from ratecard.base.messages import Path, Problems, field_name
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of
-from ratecard.requests.dialects import Sign, UsageDialect, Way
+from ratecard.requests.counters import Sign, UsageDialect, Way
 from ratecard.requests.fields import decimal
 from ratecard.requests.token_usage import word_of
 

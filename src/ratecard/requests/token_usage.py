@@ -4,14 +4,14 @@ Counts are inclusive: tokens read from the cache are part of the prompt; `rating
 counter that is not known is refused when it is above zero, because it could have a price; other unknown values are
 listed as ignored.
 
-`dialects.py` lists every count with every path at which a provider writes it, and `usage_plan.py` says what they mean
-together. Ordinary usages are read by the compiled functions of `usage_layouts.py`; this file reads all others, and
-those of responses, with care, and says what is wrong.
+`counters.py` lists every count with every path at which a provider writes it, and a plan says what they mean together.
+Ordinary usages are read by compiled functions; all others, and those of responses, with care, to say what is wrong.
 """
 
 from collections import Counter as Counts
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import count
 from typing import Any, NamedTuple
 
 from ratecard.base.messages import (
@@ -28,12 +28,10 @@ from ratecard.base.messages import (
 )
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of
-from ratecard.requests.counters import COUNTER, MOST_TOKENS, USAGE, TokenCounts
-from ratecard.requests.dialects import ANY_USAGE, UsageDialect, Way
+from ratecard.requests.counters import ANY_USAGE, COUNTER, MOST_TOKENS, USAGE, TokenCounts, UsageDialect, Way
 from ratecard.requests.fields import decimal, whole
 from ratecard.requests.metered import unrecognized
-from ratecard.requests.usage_layouts import LayoutReaders
-from ratecard.requests.usage_plan import any_usage_plan
+from ratecard.tables.meters import COMPLETION, PROMPT
 
 # The conditions that a usage may state: by name, every spelling of the values that the model knows, and its value.
 Accepted = Mapping[str, Mapping[str, str]]
@@ -104,8 +102,6 @@ NO_TOKENS: TokenCounts = (("input", "output"), (0, 0), None, ())
 CountOf = dict[str, int | Decimal]
 CountAt = dict[Way, int | Decimal]
 
-_READERS = {is_text: LayoutReaders(is_text=is_text).read for is_text in (False, True)}
-
 
 def read_tokens(
     given: object, problems: Problems, is_text: bool, accepted: Accepted, stated: dict[str, str]
@@ -117,7 +113,7 @@ def read_tokens(
     >>> read_tokens({"input_tokens": 5, "cache_read_input_tokens": 90}, [], False, {}, {})[:2]
     (('input', 'output', 'cache_input'), (95, 0, 90))
     """
-    if given.__class__ is dict and (counts := _READERS[is_text](given)):
+    if given.__class__ is dict and (counts := ORDINARY[is_text](given)):
         return counts
     return _read_with_care(given, problems, is_text, accepted, stated)
 
@@ -398,3 +394,210 @@ class CarefulReader:
 def word_of(given: Any) -> str:
     """Return a word as text; clients have words as members of an enumeration."""
     return str(getattr(given, "value", given))
+
+
+# What the counts of a usage mean together: a plan is made of the data of a dialect and the names of the counts that a
+# usage has. It is evaluated above, compiled below, and written in SQL by a simulation of responses.
+
+
+_Names = tuple[str, ...]
+_UNCLEAR = "This count is not clear by itself: give {} too"
+_TWO_WAYS = "The same tokens may be counted here twice: give this or {}"
+
+
+class CountCheck(NamedTuple):
+    """A count that is at most the sum of others, less some; with words, exactly that; `apart`, one of both is 0."""
+
+    name: str
+    of: _Names
+    less: _Names = ()
+    words: str = ""
+    apart: bool = False
+
+
+class UsagePlan(NamedTuple):
+    """The buckets of a usage, each the sum of some of its counts, and the checks between these."""
+
+    buckets: Mapping[str, _Names]
+    checks: tuple[CountCheck, ...]
+
+    def failures(self, counts: Mapping[str, int | Decimal]) -> Iterator[tuple[str, str]]:
+        """Say what does not hold: a count, and the message."""
+        for check in self.checks:
+            count, limit = counts[check.name], sum(counts.get(name, 0) for name in check.of)
+            less = sum(counts.get(name, 0) for name in check.less)
+            # A part that is too large by itself is said once.
+            if less <= limit and (
+                count and limit if check.apart else count != limit if check.words else count > limit - less
+            ):
+                yield check.name, check.words.format(limit) if check.words else too_big(limit - less)
+
+
+def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
+    """Make the plan of usages that have the `given` counts.
+
+    >>> from ratecard.requests.dialects import DIALECTS
+    >>> usage_plan(DIALECTS["anthropic"], ["input", "completion", "top read"]).buckets
+    {'input': ('input', 'top read'), 'output': ('completion',), 'cache_input': ('top read',)}
+    """
+    buckets: dict[str, _Names] = {PROMPT: (), COMPLETION: ()}
+    bucket_of = {counter.name: counter.bucket for counter in (*COUNTER.values(), *dialect.counters)}
+    paths = {counter.name: ".".join(counter.paths[0]) for counter in dialect.counters}
+    for counter in dialect.counters:
+        if counter.name in given:
+            # Beside the input means within the prompt, where a usage counts that.
+            beside = "" if counter.beside == PROMPT and "prompt" in given else counter.beside
+            for bucket in filter(None, (counter.bucket, beside)):
+                buckets[bucket] = (*buckets.get(bucket, ()), counter.name)
+    checks = [
+        CountCheck(
+            counter.name,
+            buckets.get(bucket_of[counter.whole], ()) if bucket_of[counter.whole] else (counter.whole,),
+            buckets.get("cache_input", ()) if counter.bucket == "cache_write" else (),
+        )
+        for counter in dialect.counters
+        if counter.whole and counter.name in given
+    ]
+    checks += [
+        CountCheck(whole, parts, words=f"Expected {{}}, the sum of {', '.join(paths[name] for name in parts)}")
+        for whole, parts in dialect.sums.items()
+        if whole in given and parts[-1] in given
+    ]
+    for pairs, words, apart in ((dialect.only_with, _UNCLEAR, False), (dialect.never_with, _TWO_WAYS, True)):
+        for name, others in pairs.items():
+            if name in given and any(other in given for other in others) is apart:
+                said = words.format(" or ".join(paths[other] for other in others))
+                checks.append(CountCheck(name, others if apart else (), words=said, apart=apart))
+    return UsagePlan(buckets, tuple(checks))
+
+
+def any_usage_plan(given: Collection[str], is_text: bool) -> UsagePlan:
+    """Make the plan of the usage object of a request of text, or of an embedding, whose total is its prompt."""
+    plan = usage_plan(ANY_USAGE, given)
+    if "total" not in given:
+        return plan
+    kinds = (PROMPT, COMPLETION) if is_text else (PROMPT,)
+    # A total of another sum counts something unknown.
+    words = f"Expected {{}}, the sum of all {'prompt and completion' if is_text else 'prompt'} tokens"
+    check = CountCheck("total", tuple(name for kind in kinds for name in plan.buckets[kind]), words=words)
+    return plan._replace(checks=(*plan.checks, check))
+
+
+# Usage objects of ordinary layouts are read by functions that are compiled at the first usage of each layout: its
+# names, nested, in their order. A compiled function accepts plain counts that agree, and returns None for all others.
+
+
+# The function of a layout: the counts of a usage, or None.
+_Reader = Callable[[dict[Any, Any]], TokenCounts | None]
+# The names of the objects of a usage, and its readers by the names in these.
+_Inside = tuple[tuple[str, ...], dict[tuple[Any, ...], _Reader]]
+# Layouts beyond this number, which only hostile usages have, are read with care each time.
+MOST_LAYOUTS = 1_000
+# Marks among the names of a layout, which no usage can name.
+_END, _NO_OBJECT = object(), object()
+
+
+class LayoutReaders:
+    """The compiled readers of usage objects of text, or of embeddings, which have no completion."""
+
+    def __init__(self, *, is_text: bool) -> None:
+        self._is_text = is_text
+        # By the names of a usage.
+        self._readers: dict[tuple[Any, ...], _Inside] = {}
+        self._compiled = 0
+
+    def __len__(self) -> int:
+        """Return the number of compiled layouts."""
+        return self._compiled
+
+    def read(self, usage: dict[Any, Any]) -> TokenCounts | None:
+        """Return the counts of an ordinary usage object, and None for any that needs a closer look.
+
+        >>> LayoutReaders(is_text=True).read({"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10})
+        (('input', 'output'), (9, 1), None, ())
+        >>> LayoutReaders(is_text=True).read({"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 11})
+        """
+        objects, readers = self._readers.get((*usage,)) or _objects_of(usage)
+        # The names in each of the objects of the usage, and a mark for one that is null.
+        inside: tuple[Any, ...] = ()
+        for name in objects:
+            value = usage[name]
+            inside += (*value, _END) if value.__class__ is dict else (_NO_OBJECT,)
+        reader = readers.get(inside)
+        if reader is None and (reader := self._compile(usage)):
+            readers[inside] = reader
+            self._readers[(*usage,)] = objects, readers
+        return reader and reader(usage)
+
+    def _compile(self, usage: dict[Any, Any]) -> _Reader | None:
+        """Compile the reader of a layout; None for a layout that is always read with care."""
+        if self._compiled >= MOST_LAYOUTS or (source := _source_of(usage, self._is_text)) is None:
+            return None
+        self._compiled += 1
+        scope: dict[str, Any] = {"most": MOST_TOKENS}
+        exec(source, scope)  # noqa: S102 (of a usage only names enter it, and only those that are known)
+        reader: _Reader = scope["read"]
+        return reader
+
+
+def _objects_of(usage: dict[Any, Any]) -> _Inside:
+    return tuple(name for name in usage if (name,) in ANY_USAGE.objects), {}
+
+
+def _source_of(usage: dict[Any, Any], is_text: bool) -> str | None:
+    """Return the source of the reader of this layout; None for a layout that is always read with care."""
+    variables: dict[str, str] = {}
+    lines = _unpack((), usage, "usage", variables, count())
+    if lines is None or not _is_plain(variables.keys()) or (is_text and "completion" not in variables):
+        return None
+    names = list(variables.values())
+    lines += [f"if not ({' is '.join(f'{name}.__class__' for name in names)} is int): return None"]
+    lines += [f"if not 0 <= {' | '.join(names)} <= most: return None"]
+
+    def added(counts: Iterable[str], sign: str = " + ") -> str:
+        return sign.join(variables[name] for name in counts if name in variables)
+
+    plan = any_usage_plan(variables.keys(), is_text)
+    for check in plan.checks:
+        limit = " - ".join(filter(None, (added(check.of) or "0", added(check.less, " - "))))
+        lines += [f"if {variables[check.name]} {'!=' if check.words else '>'} {limit}: return None"]
+    values = ", ".join(added(counts) or "0" for counts in plan.buckets.values())
+    lines += [f"return {(*plan.buckets,)}, ({values}), {variables.get('searches')}, ()"]
+    return "\n    ".join(["def read(usage):", *lines])
+
+
+def _is_plain(counts: Collection[str]) -> bool:
+    """Return True if the names of counts alone say what the prompt is, and what of it was in the cache."""
+    tops = {"top read", "top written"}.intersection(counts)
+    others = {"input", *tops} if "prompt" in counts else {"read", "written"} if tops else set()
+    return ("prompt" in counts or "input" in counts) and others.isdisjoint(counts)
+
+
+def _unpack(
+    place: Way, fields: Mapping[Any, Any], of: str, variables: dict[str, str], numbers: Iterator[int]
+) -> list[str] | None:
+    """Return the lines that put the counts of an object into variables; None for a name that is not read so."""
+    names = {name: f"v{next(numbers)}" for name in fields}
+    lines = [f"{', '.join(names.values())}, = {of}.values()"] if names else []
+    if len(place) > 1:  # the names of the usage and of its objects are those of the layout already
+        lines.insert(0, f"if {of}.__class__ is not dict or (*{of},) != {(*names,)}: return None")
+    for name, variable in names.items():
+        way = (*place, name)
+        if counter := ANY_USAGE.counter_at.get(way):
+            if counter.name in variables:
+                return None
+            variables[counter.name] = variable
+        elif way not in ANY_USAGE.objects:
+            return None
+        elif fields[name].__class__ is not dict:
+            lines.append(f"if {variable} is not None: return None")
+        else:
+            inner = _unpack(way, fields[name], variable, variables, numbers)
+            if inner is None:
+                return None
+            lines += inner
+    return lines
+
+
+# The readers of ordinary usage objects, of embeddings and of text.
+ORDINARY = {is_text: LayoutReaders(is_text=is_text).read for is_text in (False, True)}

@@ -7,8 +7,9 @@ from typing import Any
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, Problems, invalid_enum, wrong_type
 from ratecard.requests.body import mapping_of
+from ratecard.requests.counters import UsageDialect, Way
 from ratecard.requests.counts import LISTED
-from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
+from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.fields import decimal
 from ratecard.requests.responses import (
     INVALID_RESPONSE,
@@ -21,9 +22,8 @@ from ratecard.requests.responses import (
     value_in,
     values_in,
 )
-from ratecard.requests.token_usage import CarefulReader, CountAt, agreed, word_of
+from ratecard.requests.token_usage import CarefulReader, CountAt, agreed, usage_plan, word_of
 from ratecard.requests.usage import EmbeddingUsage, ImageUsage, TextUsage, TranscriptionUsage
-from ratecard.requests.usage_plan import usage_plan
 from ratecard.tables.meters import COMPLETION, PROMPT
 
 # The buckets that every usage of tokens has.

@@ -4,13 +4,25 @@ First the fields, API-wide and as one version knows them; then the rule across f
 reference clip or a source video decides); then both together.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
+from operator import itemgetter
 from typing import Any, NoReturn
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, NotOffered, Path, Problems, too_big, too_small, wrong_type
+from ratecard.base.messages import (
+    MOST_NAMES,
+    REQUIRED,
+    NotOffered,
+    Path,
+    Problems,
+    field_names,
+    too_big,
+    too_small,
+    wrong_type,
+)
 from ratecard.rating.compiling import SECONDS
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID
@@ -165,11 +177,33 @@ _CHOICES = (*LISTED_WORDS, *LISTED_NUMBERS)
 _SOME = {"duration": "1s", "target_fps": 1, "video_url": "https://example.com"}
 
 
+@dataclass(eq=False, slots=True)
+class BodyLayout:
+    """How bodies of the same names are read: the fields with and without effect on the price, each with its `accept`.
+
+    `ignored` are the names without effect, as quotes list them. A layout that is not `complete` lacks a required field.
+    `words` finds the values of all fields, where each is one of a few words or of `booleans`; else it is None.
+    """
+
+    active: tuple[tuple[str, Accept], ...]
+    inert: tuple[tuple[str, Accept], ...]
+    ignored: tuple[str, ...]
+    complete: bool
+    words: Callable[[Mapping[str, Any]], Any] | None
+    booleans: tuple[str, ...]
+
+
+def ignored_names(names: Collection[object]) -> tuple[str, ...]:
+    """Return names without effect as quotes list them: those that the API knows first, in the order of its fields."""
+    known = [name for name in REQUEST_FIELDS if name in names]
+    return (*known, *field_names((name for name in names if name not in REQUEST_FIELDS), MOST_NAMES - len(known)))
+
+
 class VideoRequests:
     """The request schema of one version: the checks of its fields, the required ones, and the defaults.
 
     The price depends on the `active` fields and not on the `inert` ones; both map a name to its `accept`. `settle` is
-    the rule across fields, or None. A shape with fewer than `complete` keys lacks a required field.
+    the rule across fields, or None.
     """
 
     def __init__(self, version: VideoVersion, api_wide: Mapping[str, Field]) -> None:
@@ -201,10 +235,20 @@ class VideoRequests:
                 self.defaults[name] = values[0]
             elif values and not (name == "duration" and "video_url" in effective):
                 required.append(name)
-        # Every field but the required ones has a key from the start, so that counting keys finds a missing one.
         self.defaults = {name: None for name in self.active if name not in required} | self.defaults
-        self.complete = len(self.defaults) + len(required)
         self.required = tuple(required)
+
+    def layout(self, names: Sequence[object]) -> BodyLayout:
+        """Return how bodies with these names are read."""
+        active, inert = (
+            tuple((name, accept) for name, accept in fields.items() if name in names)
+            for fields in (self.active, self.inert)
+        )
+        ignored = ignored_names({name: None for name in names if name not in self.active and name != "model"})
+        kinds = {name: type(self.fields[name]) for name, _ in (*active, *inert)}
+        words = itemgetter(*kinds or ("model",)) if set(kinds.values()) <= {Choice, Boolean} else None
+        booleans = tuple(name for name, kind in kinds.items() if kind is Boolean)
+        return BodyLayout(active, inert, ignored, set(self.required).issubset(names), words, booleans)
 
     def read(self, body: Mapping[str, Any]) -> tuple[RequestShape, Problems]:
         """The shape that the fields of a body make, before the rule across fields, and every problem of a field."""

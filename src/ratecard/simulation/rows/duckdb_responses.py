@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 import duckdb
 
 from ratecard.base.suggestions import did_you_mean
-from ratecard.requests.dialects import DIALECTS, TABLE_DIALECTS, UsageDialect, Way
-from ratecard.requests.token_usage import NO_PRICE, is_counter
-from ratecard.requests.usage_plan import UsagePlan, usage_plan
+from ratecard.requests.counters import UsageDialect, Way
+from ratecard.requests.dialects import DIALECTS, TABLE_DIALECTS
+from ratecard.requests.token_usage import NO_PRICE, UsagePlan, is_counter, usage_plan
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.rows.columns import BUCKET_OF, OF_BUCKETS, OF_METERS
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from ratecard.base.suggestions import did_you_mean
-from ratecard.requests.dialects import UsageDialect
+from ratecard.requests.counters import UsageDialect
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.plan import Plan, Usage
 from ratecard.simulation.groups.roll_up_sql import MADE_COLUMNS, Grouping, RollUpSql

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 from ratecard.card import RateCard
-from ratecard.requests.dialects import UsageDialect
+from ratecard.requests.counters import UsageDialect
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.engines.duckdb_engine import open_usage
 from ratecard.simulation.groups.engines.spark_files import writable as writable

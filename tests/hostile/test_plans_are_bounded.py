@@ -1,0 +1,121 @@
+"""What is compiled and kept for requests is bounded, whatever layouts, models and values are sent."""
+
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import combinations, islice, permutations, product
+from typing import Any
+
+import pytest
+
+from ratecard import PriceBook, QuoteError, RateCard
+from ratecard.base.layouts import MOST_PLANS, Layouts
+from ratecard.pricing import video
+from ratecard.pricing.counted import MOST_STATED, once_for_each
+from ratecard.rating import tokens
+from shipped import CARD
+
+VIDEO, TEXT = "seedance-2-0-text-to-video-basic", "claude-opus-4-6"
+BODY = {"model": VIDEO, "duration": "5s", "resolution": "720p", "aspect_ratio": "16:9"}
+USAGE = {"type": "text", "model": TEXT, "usage": {"prompt_tokens": 9, "completion_tokens": 1}}
+MANY = 300
+DAY = datetime(2026, 10, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def card() -> RateCard:
+    """Tables that have compiled nothing yet."""
+    return RateCard(CARD.tables)
+
+
+def asked(ask: Callable[[Any], object], requests: Iterator[Mapping[str, Any]]) -> None:
+    for request in islice(requests, MANY):
+        with suppress(QuoteError):
+            ask(request)
+
+
+# Of a price book and a request: what is asked, and requests without end, no two of which are of one layout.
+HOSTILE: dict[str, tuple[Callable[[PriceBook], Callable[[Any], object]], Callable[[], Iterator[Mapping[str, Any]]]]] = {
+    "unknown names of a video": (
+        lambda prices: prices.quote_video,
+        lambda: (BODY | {f"x{number}": 1} for number in range(MANY)),
+    ),
+    "orders of a video": (
+        lambda prices: prices.quote_video,
+        lambda: (dict(items) for items in permutations({**BODY, "audio": True, "prompt": ""}.items())),
+    ),
+    "unknown names of a usage": (
+        lambda prices: prices.rate,
+        lambda: (USAGE | {f"x{number}": 1} for number in range(MANY)),
+    ),
+    "orders of a usage": (
+        lambda prices: prices.rate,
+        lambda: (dict(items) for items in permutations({**USAGE, "metadata": {}, "speed": None}.items())),
+    ),
+    "buckets": (
+        lambda prices: prices.rate,
+        lambda: (
+            {"type": "text", "model": TEXT, "tokens": dict.fromkeys(("input", "output", *names), 0)}
+            for names in combinations(CARD.tables.meters.buckets, 3)
+        ),
+    ),
+}
+
+
+def kept(kind: type) -> list[Any]:
+    return [each for each in gc.get_objects() if type(each) is kind]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_few_layouts_are_kept(name: str, card: RateCard) -> None:
+    (ask, requests), before = HOSTILE[name], set(map(id, kept(Layouts)))
+    asked(ask(card.at(DAY)), requests())
+    new = [each for each in kept(Layouts) if id(each) not in before]
+    assert new
+    assert max(map(len, new)) <= MOST_PLANS
+
+
+def test_prices_of_words_are_kept_for_all_models_together(card: RateCard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(video, "MOST_CHARGED", 50)
+    prices = card.at(DAY)
+    durations, ratios = [f"{seconds}s" for seconds in range(1, 20)], ["16:9", "9:16", "1:1", "4:3"]
+    for model in ("seedance-2-0-text-to-video-basic", "seedance-2-5-text-to-video-basic"):
+        bodies = (
+            {"model": model, "duration": duration, "resolution": resolution, "aspect_ratio": ratio}
+            for duration, resolution, ratio in product(durations, ("480p", "720P"), ratios)
+        )
+        asked(prices.quote_video, bodies)
+        assert 0 < len(prices.compiler.charged) <= 50
+
+
+def test_nothing_that_is_refused_or_of_no_fixed_words_is_kept(card: RateCard) -> None:
+    prices = card.at(DAY)
+    reference = "seedance-2-0-reference-to-video-basic"
+    bodies: list[dict[str, Any]] = [BODY | {"duration": f"{number}"} for number in range(MANY)]
+    bodies += [BODY | {"model": reference, "reference_video_total_duration": number / 8} for number in range(MANY)]
+    bodies += [BODY | {"video_url": f"https://example.com/{number}"} for number in range(MANY)]
+    bodies += [BODY | {"model": of, "duration": ["5s"]} for of in (VIDEO, reference)]
+    for of in (VIDEO, reference):  # its examples are kept
+        prices.quote_video({**BODY, "model": of})
+    before = dict(prices.compiler.charged)
+    for body in bodies:
+        asked(prices.quote_video, iter([body]))
+    assert prices.compiler.charged == before
+
+
+def test_what_is_made_for_conditions_is_kept_for_few_of_them() -> None:
+    made: list[Mapping[str, str]] = []
+    of = once_for_each(made.append)
+    for _ in range(2):
+        for number in range(MOST_STATED + 1):
+            of({"service_tier": str(number)})
+    assert len(made) == 2 * (MOST_STATED + 1)
+    of({"service_tier": str(MOST_STATED)})
+    assert len(made) == 2 * (MOST_STATED + 1)
+
+
+def test_compiled_functions_of_tokens_are_bounded() -> None:
+    limits = {each.cache_parameters()["maxsize"] for each in vars(tokens).values() if hasattr(each, "cache_parameters")}
+    assert limits
+    assert None not in limits
