@@ -338,6 +338,22 @@ def test_a_bad_head_and_bad_changes_are_told_together(card: RateCard, tmp_path: 
     ]
 
 
+def test_faults_of_the_head_are_told_with_those_of_matching(card: RateCard, folder: Path) -> None:
+    path = candidate(folder, "- set: plane\n  rate: 1\n- set: plain\n  rate: x\n- scale: {type: video}\n  factor: 1\n")
+    path.write_text(
+        path.read_text().replace("why: because", "why: ' '\ncolour: red").replace("candidate: spring\n", "")
+    )
+    assert refusal(card, path).splitlines() == [
+        "c.yaml:1: candidate is missing",
+        "c.yaml:3: why ' ' is empty. Write a value, or leave the key out",
+        "c.yaml:4: unknown key 'colour'. "
+        "Allowed here: candidate, effective, until, announced, proposed_by, why, changes",
+        "c.yaml:6: matches nothing: no model 'plane'. Did you mean 'plain'? Name a model's id, as the tables have it",
+        "c.yaml:9: rate 'x' is not a number. Write digits with at most 30 decimal places, like 0.10",
+        "c.yaml:11: changes nothing: every rate x 1 is the same",
+    ]
+
+
 def test_a_file_that_is_not_there_is_refused(card: RateCard, tmp_path: Path) -> None:
     assert refusal(card, tmp_path / "none.yaml") == "none.yaml:1: cannot be read: No such file or directory"
 
