@@ -46,12 +46,10 @@ def test_what_is_opened_is_the_candidate(tmp_path: Path, card: ratecard.RateCard
     path.write_text(HEAD + CHANGES, encoding="utf-8")
     draft = opened(path, card)
     kinds = [type(change) for change in draft.changes]
-    assert kinds == [Factor, Factor, NewRate, Kept, Kept, Kept]
+    assert kinds == [Factor, Factor, NewRate, Kept, Factor, Kept]
     assert draft.changes[0] == Factor("family", ("kling-v3",), "+10 %")
     assert draft.changes[1] == Factor("family", ("claude",), "1.50", (("tokens", ("output",)),))
-    assert draft.changes[4] == Kept(
-        "  - scale:\n      model: ovi-image-to-video\n    round: {to: 0.01, mode: up}  # up\n    percent: 7%\n"
-    )
+    assert draft.changes[4] == Factor("model", ("ovi-image-to-video",), "7%", (), (), "up", "0.01")
     assert (draft.effective, draft.until, draft.announced) == ("2027-03-01", "2027-05-01", "2027-02-01")
     assert draft.card(card).digest == card.with_candidate(path).digest
     assert from_json(to_json(draft)) == draft

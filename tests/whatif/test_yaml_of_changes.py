@@ -50,6 +50,15 @@ def test_a_factor_is_one_change_of_all_its_names(excluded: Where, words: str) ->
     ]
 
 
+def test_a_rounding_is_a_part_of_the_change_once_it_has_a_step() -> None:
+    rounded = Factor("model", ("m",), "5%", mode="half-up", step="0.001")
+    assert list(rounded.entries()) == [
+        "  - scale: {model: m}\n    percent: 5%\n    round: {to: 0.001, mode: half-up}\n"
+    ]
+    assert rounded.finished
+    assert not rounded._replace(step="").finished
+
+
 def test_a_rate_without_attributes_needs_no_where() -> None:
     assert list(NewRate("m", "video", (), "0.1").entries()) == [
         "  - set: m\n    charge: video\n    rate: 0.1\n",

@@ -70,7 +70,7 @@ class _Recorded(click.Command):
 @tables_option
 @locale_option
 @click.pass_context
-def simulate(context: click.Context, /, **given: Any) -> None:
+def simulate(context: click.Context, /, disputes: str | None, **given: Any) -> None:
     """Price the recorded requests of USAGE under the current prices and under candidates, and say what changes.
 
     \b
@@ -102,7 +102,7 @@ def simulate(context: click.Context, /, **given: Any) -> None:
     (--max-change, --max-rise), 2 for wrong use.
     """
     check_usage(given["usage"], given["engine"])
-    if disputes := given.pop("disputes"):
+    if disputes:
         check_disputes(context)
         [[path], _] = outputs([disputes], given["usage"], None, (".csv",))
         with stopping(context), needing("A simulation"):

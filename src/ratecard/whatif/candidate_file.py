@@ -90,11 +90,12 @@ def opened(path: Path, base: RateCard) -> Draft:
 
 def _change(index: int, told: Told, file: CandidateFile, base: RateCard) -> DraftChange:
     given = file.text.data["changes"][index]
-    if isinstance(told, Scale) and told.charge is None and told.round is None:
+    if isinstance(told, Scale) and told.charge is None:
         named, excluded = list(told.scale.named), [list(names.named) for names in told.scale.excluded]
         if len(named) == 1 and all(len(names) == 1 for names in excluded):
             left_out = tuple(part for [part] in excluded)
-            return Factor(*named[0], given[told.word], tuple(told.where.items()), left_out)
+            rounding = (told.round.mode, given["round"]["to"]) if told.round else ()
+            return Factor(*named[0], given[told.word], tuple(told.where.items()), left_out, *rounding)
     if isinstance(told, SetRate) and len(told.set) == 1:
         meant = (told.word, told.charge or "", {name: set(values) for name, values in told.where.items()})
         for choice in rates_on(base, file.candidate.effective, told.set[0]):

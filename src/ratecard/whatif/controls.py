@@ -15,6 +15,7 @@ from ratecard.whatif.draft import DraftChange, Factor, Kept, NewRate, Where, rea
 # The slider counts hundredths, so that a factor is never a float; the field beside it takes any exact number.
 _LEAST, _MOST = 50, 200
 _PARTS = {"family": "Families", "model": "Models", "type": "Types"}
+_MODES = {"": "Not rounded", "half-up": "Rounded to the nearest", "up": "Rounded up", "down": "Rounded down"}
 START = Factor(factor="1.05")
 
 _Names = Callable[[], Mapping[str, Sequence[str]]]
@@ -86,6 +87,11 @@ class FactorControl(Control):
                 self.factor = ui.input("Factor or %", value=change.factor, on_change=self._typed)
                 self.factor.props("dense outlined debounce=200")
             self.read = ui.label().classes("quiet read").props('role="status"')
+            with ui.element("div").classes("rounding"):
+                self.mode = ui.select(_MODES, value=change.mode, label="Rounding", on_change=self._other_mode)
+                self.step = ui.input("Multiple of", value=change.step, on_change=lambda: self.tried())
+                self.mode.props("dense outlined")
+                self.step.props("dense outlined debounce=200 inputmode=decimal").set_visibility(bool(change.mode))
         left_out = [(part, name) for part, names in change.excluded for name in names]
         self._offer(map(json.dumps, change.where), map(json.dumps, left_out))
         self._say()
@@ -101,7 +107,9 @@ class FactorControl(Control):
             part, name = json.loads(key)
             excluded.setdefault(part, []).append(name)
         names, factor = tuple(self.chosen.value or ()), (self.factor.value or "").strip()
-        return Factor(str(self.part.value), names, factor, _fixed(where), _fixed(excluded))
+        mode, step = str(self.mode.value or ""), (self.step.value or "").strip().replace(",", ".", 1)
+        rounding = (mode, step) if mode else ("", "")
+        return Factor(str(self.part.value), names, factor, _fixed(where), _fixed(excluded), *rounding)
 
     def renew(self) -> None:
         """Offer what has a price on another day. A choice without a price stays, and is refused with a message."""
@@ -126,6 +134,10 @@ class FactorControl(Control):
 
     def _other_names(self) -> None:
         self._offer(self.where.value or (), self.excluded.value or ())
+        self.tried()
+
+    def _other_mode(self) -> None:
+        self.step.set_visibility(bool(self.mode.value))
         self.tried()
 
     def _slid(self, moved: events.GenericEventArguments) -> None:

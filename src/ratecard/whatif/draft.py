@@ -72,7 +72,8 @@ def _percent(share: Decimal) -> str:
 class Factor(NamedTuple):
     """Multiply the rates of the named models, families or types (`part`) by a factor; `where` limits which rates.
 
-    `factor` is what a person typed: `1.10`, `1,10` or `10%`. `excluded` are the models and families left out.
+    `factor` is what a person typed: `1.10`, `1,10` or `10%`. `excluded` are the models and families left out. With a
+    `mode` (`up`, `down` or `half-up`), rates are rounded to a multiple of `step`.
     """
 
     part: str = "family"
@@ -80,11 +81,13 @@ class Factor(NamedTuple):
     factor: str = ""
     where: Where = ()
     excluded: Where = ()
+    mode: str = ""
+    step: str = ""
 
     @property
     def finished(self) -> bool:
         """Whether nothing is missing."""
-        return bool(self.names and self.factor)
+        return bool(self.names and self.factor and (self.step or not self.mode))
 
     @property
     def wrong(self) -> str:
@@ -102,7 +105,8 @@ class Factor(NamedTuple):
         if self.excluded:
             listed = ", ".join(flow({part: names}) for part, names in self.excluded)
             selection = f"{selection[:-1]}, except: {f'[{listed}]' if len(self.excluded) > 1 else listed}}}"
-        yield _lines(("scale", selection), *_where(self.where), times)
+        rounding = [("round", f"{{to: {scalar(self.step)}, mode: {self.mode}}}")] if self.mode else []
+        yield _lines(("scale", selection), *_where(self.where), times, *rounding)
 
 
 class NewRate(NamedTuple):
