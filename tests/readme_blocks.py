@@ -21,16 +21,20 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from contextlib import chdir
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import dedent
 from typing import NamedTuple
+from unittest.mock import patch
 
 from click.testing import CliRunner
 
 from ratecard.cli import main as main_command
 
+# When the pages are run: what they print of days to come does not depend on the clock.
+NOW = datetime(2026, 11, 24, tzinfo=UTC)
 ROOT = Path(__file__).parent.parent
 CHANGE, FORMAT, CANDIDATES = "docs/change-a-price.md", "docs/table-format.md", "docs/candidates.md"
 # Pages whose examples need more than a folder of their own, and what runs them instead.
@@ -158,7 +162,7 @@ def _command(command: str, folder: Path) -> str:
     name, *arguments = shlex.split(command)
     if name != "ratecard" or _SHELL.search(command):
         return _run(["sh", "-c", command], folder)
-    with chdir(folder):
+    with chdir(folder), patch("ratecard.cli.options.now", lambda: NOW):
         # A process without a terminal writes help of 78 columns, the runner one of 80.
         done = CliRunner().invoke(main_command, arguments, prog_name=name, terminal_width=78)
         return _named(done.output, folder)

@@ -120,7 +120,8 @@ def card(folder: Path) -> RateCard:
         ("- scale: {model: free}\n  factor: 2", "6: changes nothing: all of these rates are 0"),
         (
             "- scale: {model: plain}\n  factor: 2\n- scale: {model: plain}\n  factor: 0.5",
-            "8: changes nothing of plain: after the changes above, its rates are as they were",
+            "8: changes nothing of plain: it undoes line 6, its rates are as they were. "
+            "Leave both out; to change all models but one, use except",
         ),
         ("- retire: plain\n- retire: plain", "7: changes nothing: plain is retired already, on 2027-09-01"),
         # What the tables could not hold.
@@ -166,7 +167,7 @@ def card(folder: Path) -> RateCard:
         ),
         (
             "- scale: {modle: plain}\n  factor: 2",
-            "6: unknown key 'modle'. Did you mean 'model'? Allowed here: model, family, type",
+            "6: unknown key 'modle'. Did you mean 'model'? Allowed here: model, family, type, except",
         ),
         ("- scale: plain\n  factor: 2", "6: scale 'plain' must hold keys, like `key: value`"),
         ("- set: plain\n  rate: -1", "7: rate '-1' is negative. A rate is zero or more"),
@@ -334,6 +335,22 @@ def test_a_bad_head_and_bad_changes_are_told_together(card: RateCard, tmp_path: 
     assert refusal(card, path).splitlines() == [
         "c.yaml:1: effective is missing",
         "c.yaml:5: 'retires' names no change. Did you mean 'retire'? Write one of: set, scale, retire, add",
+    ]
+
+
+def test_faults_of_the_head_are_told_with_those_of_matching(card: RateCard, folder: Path) -> None:
+    path = candidate(folder, "- set: plane\n  rate: 1\n- set: plain\n  rate: x\n- scale: {type: video}\n  factor: 1\n")
+    path.write_text(
+        path.read_text().replace("why: because", "why: ' '\ncolour: red").replace("candidate: spring\n", "")
+    )
+    assert refusal(card, path).splitlines() == [
+        "c.yaml:1: candidate is missing",
+        "c.yaml:3: why ' ' is empty. Write a value, or leave the key out",
+        "c.yaml:4: unknown key 'colour'. "
+        "Allowed here: candidate, effective, until, announced, proposed_by, why, changes",
+        "c.yaml:6: matches nothing: no model 'plane'. Did you mean 'plain'? Name a model's id, as the tables have it",
+        "c.yaml:9: rate 'x' is not a number. Write digits with at most 30 decimal places, like 0.10",
+        "c.yaml:11: changes nothing: every rate x 1 is the same",
     ]
 
 

@@ -89,3 +89,36 @@ def test_help_teaches() -> None:
     assert sent.exit_code == 0
     assert "--dry-run" in sent.stdout
     assert max(map(len, sent.stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("checked", "effective", "until", "words"),
+    [
+        ("2027-08-20", "2027-09-01", "", []),
+        ("2027-09-01", "2027-09-01", "", []),
+        ("2027-09-02", "2027-09-01", "", ["2: effective 2027-09-01 has passed"]),
+        (
+            "2027-10-02",
+            "2027-09-01",
+            "2027-10-01",
+            ["2: effective 2027-09-01 has passed", "3: until 2027-10-01 has passed"],
+        ),
+        ("2026-09-01", "2027-09-01", "", []),
+        ("2026-08-31", "2027-09-01", "", ["2: effective 2027-09-01 is more than a year ahead. Is its year right?"]),
+    ],
+)
+def test_promote_and_diff_warn_of_days_that_are_unlikely(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, checked: str, effective: str, until: str, words: list[str]
+) -> None:
+    path = candidate(folder, "- scale: {model: plain}\n  factor: 2\n", effective)
+    if until:
+        path.write_text(path.read_text().replace("proposed_by", f"until: {until}\nproposed_by"))
+    monkeypatch.setattr("ratecard.cli.options.now", lambda: datetime.fromisoformat(f"{checked}T12:00:00Z"))
+    promoted = run(path, "--tables", folder, "--dry-run")
+    differing = CliRunner().invoke(main, ["diff", str(folder), str(path), "--format", "json"])
+    assert promoted.exit_code == differing.exit_code == 0
+    for sent in (promoted, differing):
+        warnings = [line for line in sent.stderr.splitlines() if not line.startswith("Tables:")]
+        assert len(warnings) == len(words)
+        for warning, each in zip(warnings, words, strict=True):
+            assert warning.startswith(f"Warning: {path}:{each}")

@@ -205,7 +205,7 @@ def test_the_text_of_a_terminal(folder: Path) -> None:
 Key: ~ changed, + added, - removed
 HEAD ({commit}) -> pricing_tables
 
-~ per-second-video, from 2026-09-01 until 2027-01-01
+~ per-second-video, from 2026-09-01, before 2027-01-01
     ~ video, resolution 480p: 0.05 -> 0.1 USD per video_second (+100%)
       per_second.yaml:21 -> per_second.yaml:38
     3 of 6 price cells affected

@@ -280,3 +280,66 @@ def test_names_cannot_end_a_cell_or_begin_markup(cards: tuple[ratecard.RateCard,
     assert "\\<b\\>\\|" in market_markdown(market)
     assert "&lt;b&gt;|" in market_page(market)
     assert "<b>| beside *x*" in market_text(market)
+
+
+LONGER = ["from 200,002 tokens"]
+
+
+def tiered(name: str, edge: str) -> str:
+    rates = ("tokens: input, rate: 4", f"tokens: input, {edge}, rate: 8", "tokens: output, rate: 20")
+    return model(name, charge("tokens", "mtoken", *rates))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "prompts"),
+    [
+        # One list says above, the other from: the token between them is in neither price.
+        ("above: 200000", "from: 200000", ["up to 200,000 tokens", "from 200,001 tokens"]),
+        ("from: 200000", "above: 200000", ["up to 200,000 tokens", "from 200,001 tokens"]),
+        ("from: 200001", "above: 200000", ["up to 200,000 tokens", "from 200,001 tokens"]),
+        # Two tokens are a range.
+        ("above: 200001", "from: 200000", ["up to 199,999 tokens", "of 200,000 to 200,001 tokens", *LONGER]),
+    ],
+)
+def test_ranges_that_meet_at_an_edge_are_joined(tmp_path: Path, ours: str, theirs: str, prompts: list[str]) -> None:
+    cards = [
+        ratecard.load_rate_card(written(tmp_path / side, {"x.yaml": f"family: x\nmodels:\n{tiered('x', edge)}"}))
+        for side, edge in (("ours", ours), ("theirs", theirs))
+    ]
+    market = compare_models(*cards, {"x": "x"}, at=AT)
+    assert [row[1] for row in rows(market) if row[0] == "input tokens"] == [f"prompts {each}" for each in prompts]
+    assert market.counts()["higher than ours"] == len(prompts) - 2
+
+
+def test_a_price_that_follows_from_another_is_implied(cards: tuple[ratecard.RateCard, ratecard.RateCard]) -> None:
+    """Ours charges reasoning with the output: that is no price of our list, and nothing is higher than it."""
+    market = compare_models(*cards, {"tiers": "t/tiers"}, at=AT, renamed={"processing": "service_tier"})
+    implied = [rate for pair in market.models for rate in pair.rates if rate.old and rate.old.implied]
+    assert [(rate.charge, str(rate.old and rate.old.amount)) for rate in implied] == [
+        ("output_reasoning tokens", "20"),
+        ("output_reasoning tokens", "10"),
+    ]
+    counts = market.counts()
+    assert (counts["prices compared"], counts["higher than ours"], counts["implied by another"]) == (8, 2, 2)
+    assert "tokens | 20 (implied) | 30 |" in market_markdown(market)
+    listed = market.to_dict()["models"][0]["rates"]
+    [_, found] = [each for each in listed if each["ours"] and each["ours"]["rate"] == "20"]
+    assert (found["ours"]["implied"], "implied" in found["theirs"]) == (True, False)
+
+
+def test_models_come_in_the_order_of_our_own_usage(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    usage = tmp_path / "usage.csv"
+    usage.write_text("type,model,tokens.input,tokens.output\ntext,plain,1000000,0\ntext,tiers,10,0\n", encoding="utf-8")
+    path = tmp_path / "map.yaml"
+    path.write_text("tiers: t/plain\nplain: t/plain\n", encoding="utf-8")
+    words = ["compare", *map(str, folders), "--map", str(path), "--at=2026-06-01", "--format=json"]
+    plainly = json.loads(CliRunner().invoke(main, words).stdout)
+    assert [(each["ours"], "usage" in each) for each in plainly["models"]] == [("tiers", False), ("plain", False)]
+    sent = CliRunner().invoke(main, [*words, "--usage", str(usage)])
+    assert sent.exit_code == 0, sent.output
+    assert [(each["ours"], each["usage"]) for each in json.loads(sent.stdout)["models"]] == [
+        ("plain", "4"),
+        ("tiers", "0.00004"),
+    ]
+    text = CliRunner().invoke(main, [*words[:-1], "--usage", str(usage)]).stdout
+    assert "plain beside t/plain: 4 USD of our usage\n" in text

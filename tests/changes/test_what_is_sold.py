@@ -8,6 +8,7 @@ import pytest
 from ratecard import RateCard
 from ratecard.changes.compare import compare_sides
 from ratecard.changes.guard import Rules, refusals
+from ratecard.changes.markdown import affected
 from ratecard.changes.sides import Side
 from ratecard.load.folder import tables_from
 from token_tables import by_tokens, family, text_model
@@ -65,6 +66,55 @@ def test_a_change_is_in_the_diff_the_digest_and_the_guard(
     assert before.digest != after.digest
     [fault] = refusals(before, after, Rules(datetime(2026, 10, 1, tzinfo=UTC), Decimal(3), "HEAD"))
     assert f"was edited: {term}: {sides[0]} -> " in fault.message
+
+
+# A video whose duration may be left out.
+VIDEO = """family: made-up
+models:
+  - model: made-up
+    name: Made up
+    type: video
+    mode: text-to-video
+    currency: USD
+    versions:
+      - effective: 2026-01-01
+        checked: 2026-01-01
+        source: a price list that nobody has
+        accepts: {duration: [5s, 10s], audio: none}
+        defaults: {duration: 5s}
+        rounding: {places: 2, mode: half-up}
+        charges:
+          - charge: video
+            method: duration-rate
+            unit: video_second
+            rates:
+              - {rate: 1}
+        examples:
+          - {request: {duration: 5s}, total: 5}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "moved", "words"),
+    [
+        (IMAGES, ("{resolution: 1K}\n", "{resolution: 2K}\n"), ("resolution left out", "1", "2", "1 of 3 price cells")),
+        (VIDEO, ("{duration: 5s}\n", "{duration: 10s}\n"), ("duration left out", "5", "10", "1 of 3 price cells")),
+    ],
+)
+def test_a_version_that_only_moves_a_default_changes_what_is_left_out(
+    text: str, moved: tuple[str, str], words: tuple[str, str, str, str]
+) -> None:
+    """It changes no rate, and yet the price of each request that states no choice."""
+    head, version = text.split("      - effective: 2026-01-01\n")
+    later = version.replace(*moved, 1)
+    both = f"{head}      - effective: 2026-11-01\n{later}      - effective: 2026-01-01\n{version}"
+    before, after = (RateCard(tables_from({"made-up.yaml": each.encode()})) for each in (text, both))
+    [change] = compare_sides(Side("old", before), Side("new", after)).changes
+    [cell] = change.cells.differing
+    assert (cell.cell, str(cell.old), str(cell.new), affected(change)) == words
+    [fault] = refusals(before, after, Rules(datetime(2026, 10, 1, tzinfo=UTC), Decimal("1.5"), "HEAD"))
+    assert f"the price of {words[0]} goes from {words[1]} to {words[2]}, by a factor of 2" in fault.message
+    assert not refusals(before, after, Rules(datetime(2026, 10, 1, tzinfo=UTC), Decimal(2), "HEAD"))
 
 
 def test_the_order_of_what_is_not_sold_changes_nothing() -> None:

@@ -52,7 +52,7 @@ def test_a_command_uses_the_tables_of_the_checkout(checkout: Path) -> None:
     assert price() == '{"quote":0.99}\n'
     assert run("rate", "--at=2026-10-01", "--json", "--model=ovi-image-to-video").stdout == '{"quote":0.99}\n'
     assert "$0.99" in run("explain", "--at=2026-10-01", "ovi-image-to-video").stdout
-    assert ",0.99," in run("sheet", "--at=2026-10-01", "ovi-image-to-video").stdout
+    assert ",0.99," in run("sheet", "--every-request", "--at=2026-10-01", "ovi-image-to-video").stdout
     both = ["--tables", str(shipped_folder())]
     named = run("quote", "--at=2026-10-01", "--json", "--model=ovi-image-to-video", *both)
     assert named.stdout == '{"quote":0.22}\n'

@@ -243,7 +243,7 @@ def test_explain_of_an_unknown_model_is_refused_as_a_quote_is() -> None:
 
 
 def test_sheet_of_all_models_has_every_cell_at_its_price(prices: PriceBook) -> None:
-    rows = list(csv.DictReader(io.StringIO(run("sheet", DAY).stdout)))
+    rows = list(csv.DictReader(io.StringIO(run("sheet", "--every-request", DAY).stdout)))
     assert len(rows) > 5_000
     assert len({tuple(row.items()) for row in rows}) == len(rows)
     for row in rows[::7]:
@@ -261,9 +261,9 @@ def test_sheet_of_all_models_has_every_cell_at_its_price(prices: PriceBook) -> N
 
 def test_sheet_formats_hold_the_same_cells() -> None:
     models = "kling-o3-pro-text-to-video", "grok-imagine-1-5-image-to-video-private"
-    rows = list(csv.DictReader(io.StringIO(run("sheet", DAY, *models).stdout)))
-    objects = json.loads(run("sheet", DAY, *models, "--format=json").stdout)
-    table = run("sheet", DAY, *models, "--format=markdown").stdout.splitlines()
+    rows = list(csv.DictReader(io.StringIO(run("sheet", "--every-request", DAY, *models).stdout)))
+    objects = json.loads(run("sheet", "--every-request", DAY, *models, "--format=json").stdout)
+    table = run("sheet", "--every-request", DAY, *models, "--format=markdown").stdout.splitlines()
 
     assert [{key: value for key, value in row.items() if value} for row in rows] == objects
     cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table]
@@ -272,17 +272,17 @@ def test_sheet_formats_hold_the_same_cells() -> None:
 
 
 def test_sheet_leaves_empty_columns_out() -> None:
-    heading = run("sheet", DAY, "ovi-image-to-video").stdout.splitlines()[0]
+    heading = run("sheet", "--every-request", DAY, "ovi-image-to-video").stdout.splitlines()[0]
     assert heading == "model,total,exact,currency,effective,sku,source"
 
 
 def test_sheet_of_tables_without_a_price_then_is_empty(folder: Path) -> None:
-    words = ["sheet", "--at=2020-01-01", "--tables", str(folder)]
+    words = ["sheet", "--every-request", "--at=2020-01-01", "--tables", str(folder)]
     assert run(*words).stdout.strip() == ""
     assert json.loads(run(*words, "--format=json").stdout) == []
 
 
 def test_sheet_of_an_unknown_model_is_refused() -> None:
-    sent = run("sheet", DAY, "kling-o3-pro-text-to-vide")
+    sent = run("sheet", "--every-request", DAY, "kling-o3-pro-text-to-vide")
     assert sent.exit_code == 1
     assert "Did you mean: kling-o3-pro-text-to-video" in sent.stderr

@@ -91,7 +91,7 @@ def test_a_body_and_a_batch_come_from_standard_input() -> None:
 def test_a_reader_that_stops_early_sees_no_traceback() -> None:
     command = f"'{sys.executable}' -m ratecard sheet | head -n 1"
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False)
-    assert done.stdout.startswith(b"model,")
+    assert done.stdout.startswith(b"name,model,")
     assert b"Traceback" not in done.stderr
 
 

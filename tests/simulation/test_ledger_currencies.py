@@ -95,8 +95,9 @@ def test_an_unknown_currency_and_a_mixture_are_refused(tmp_path: Path, row: str,
 def test_balances_are_worth_what_the_tables_say(tmp_path: Path) -> None:
     rates = "{DIEM: 0.8, BUNDLED_CREDITS: 4, VCU: 0.1}"
     rows = [
-        line("2", "", "1", "-2.5", "DIEM"), line("2", "", "1", "-0.5", "BUNDLED_CREDITS"),
-        line("2", "", "1", "-20", "VCU"), line("2", "", "1", "-2", "USD"), line("2", "", "2e0", "-5.0e0", "DIEM"),
+        line("2", "", "1", "-2.5", "DIEM", "a"), line("2", "", "1", "-0.5", "BUNDLED_CREDITS", "b"),
+        line("2", "", "1", "-20", "VCU", "c"), line("2", "", "1", "-2", "USD", "d"),
+        line("2", "", "2e0", "-5.0e0", "DIEM", "e"),
     ]  # fmt: skip
     with opened(export(tmp_path, *rows), card_in("USD", rates), Side("dearer", dearer("USD", rates))) as found:
         assert groups(found) == {
@@ -112,7 +113,7 @@ def test_balances_are_worth_what_the_tables_say(tmp_path: Path) -> None:
 def test_a_balance_is_worth_what_it_was_on_its_day(tmp_path: Path) -> None:
     limits = limits_in_time(("2026-10-02", "{DIEM: 0.5}"), ("2026-09-01", "{DIEM: 1}"))
     card = card_of({"tables.yaml": TABLES.format(currency="USD").encode(), "limits.yaml": limits})
-    row = line("2", "", "1", "-2", "DIEM")
+    row = line("2", "", "1", "-2", "DIEM", "")
     rows = [row.replace("10-01T10:00:00Z", when) for when in ("08-01T00:00:00Z", "10-01T23:59:59Z", "10-02T00:00:00Z")]
     rows[2] = rows[2].replace("-2,DIEM", "-4,DIEM")
     with opened(export(tmp_path, *rows), card) as found:
@@ -160,7 +161,7 @@ def test_a_charge_that_several_balances_paid_is_one(tmp_path: Path, form: str, r
         [("2", "1", "-1.5", "DIEM", ""), ("2", "0", "-0.5", "USD", "")],
         [("2", "1", "-1.5", "DIEM", "r"), ("2.0001", "0", "-0.5", "USD", "r")],
         [("2", "1", "-1.5", "DIEM", "r"), ("2", "0", "-0.500001", "USD", "r")],
-        [("2", "1", "-1.5", "DIEM", "r"), ("2", "1", "-0.5", "USD", "r")],
+        [("2", "1", "-1.5", "DIEM", "r"), ("2", "1", "-0.5", "USD", "q")],
     ],
 )
 def test_parts_that_are_no_charge_are_disputed(tmp_path: Path, rows: list[tuple[str, str, str, str, str]]) -> None:
@@ -215,7 +216,7 @@ def test_parts_of_a_charge_may_have_long_numbers(
 @pytest.mark.parametrize("zero", ["0", "0.0000000000000000000"])
 def test_rows_of_another_price_are_no_parts_of_a_long_charge(tmp_path: Path, zero: str) -> None:
     split = [line("2", "", "3", "-5.5", "DIEM"), line("2", "", zero, "-0.5", "USD")]
-    wrong = [line("1", "", "1", "-0.5", "USD"), line("1", "", "1", "-1.5", "USD")]
+    wrong = [line("1", "", "1", "-0.5", "USD"), line("1", "", "1", "-1.5", "USD", "q")]
     with opened(export(tmp_path, *split, *wrong), card_in("USD")) as found:
         assert [(each.rows, each.reason) for each in found.disputed if each.reason.startswith("amount")] == [
             (2, "amount: is not unit x pricePerUnitUsd")
@@ -261,7 +262,7 @@ def test_any_name_may_be_one_of_a_column_of_the_export(tmp_path: Path, value: st
         *(
             line("2", "", "-1", "2", "USD", "p"),
             line("2", "", "2e0", "-4", "USD", "o"),
-            line("2", "", "1", "-2", "USD"),
+            line("2", "", "1", "-2", "USD", "n"),
         ),
     ]
     wider = [f"{row}{f',{value}' * len(names)}" for row in rows]

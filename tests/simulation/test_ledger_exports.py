@@ -3,6 +3,7 @@
 import gzip
 import json
 from decimal import Decimal
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ CURRENT = card_with()
 NOW, BILLED = Side("now", CURRENT), AsBilled("as-billed", CURRENT)
 REFUND = "amount: above zero, or units or price below: a refund or a credit, which has no rate"
 UNKNOWN = "currency: VCU has no worth in USD that is known. Allowed: USD, DIEM, BUNDLED_CREDITS"
+# Every row is of a request of its own.
+IDS = count()
 ROWS = [line(CHAT, "2", "0.5", "-1"), line(PICTURE, "0.02", "3", "-0.06")]
 
 
@@ -38,13 +41,13 @@ def total(usage: Any, **more: Any) -> Decimal:
 def page(*rows: str) -> dict[str, Any]:
     names = HEAD.split(",")
     made = [dict(zip(names, row.split(","), strict=True)) for row in rows]
-    return {"data": [{**row, "inferenceDetails": {"requestId": "r"}} for row in made], "nextCursor": None}
+    return {"data": [{**row, "inferenceDetails": {"requestId": f"r{next(IDS)}"}} for row in made], "nextCursor": None}
 
 
-@pytest.mark.parametrize("count", ["unit", "units"])
-def test_csv_with_further_columns(tmp_path: Path, count: str) -> None:
+@pytest.mark.parametrize("units", ["unit", "units"])
+def test_csv_with_further_columns(tmp_path: Path, units: str) -> None:
     rows = [f"{row},{name},{number}" for number, (row, name) in enumerate(zip(ROWS, ("ann", "bob"), strict=True))]
-    file = export(tmp_path, *rows, head=f"{HEAD.replace('unit,', f'{count},')},customer,model")
+    file = export(tmp_path, *rows, head=f"{HEAD.replace('unit,', f'{units},')},customer,model")
     with opened(file, by=("customer", "sku", "currency")) as result:
         assert {group.key: group.amounts[0] for group in result.groups} == {
             ("ann", CHAT, "USD"): 1,

@@ -14,6 +14,7 @@ from ratecard.simulation.simulate import simulate
 from ratecard.whatif.app import HOST, free_port, serve_page
 from ratecard.whatif.draft import Draft
 from ratecard.whatif.draft_pricer import Answer, DraftPricer
+from ratecard.whatif.report_process import RecordedUsage
 
 
 class Held(DraftPricer):
@@ -35,6 +36,7 @@ def main(usage: str, go: str) -> None:
             Held(found),
             usage="usage.csv",
             command="",
+            recorded=RecordedUsage((usage,), {}),
             day=date.fromisoformat(DAY),
             tables=None,
             port=port,

@@ -46,18 +46,43 @@ def test_what_is_opened_is_the_candidate(tmp_path: Path, card: ratecard.RateCard
     path.write_text(HEAD + CHANGES, encoding="utf-8")
     draft = opened(path, card)
     kinds = [type(change) for change in draft.changes]
-    assert kinds == [Factor, Factor, NewRate, Kept, Kept, Kept]
+    assert kinds == [Factor, Factor, NewRate, Kept, Factor, Kept]
     assert draft.changes[0] == Factor("family", ("kling-v3",), "+10 %")
     assert draft.changes[1] == Factor("family", ("claude",), "1.50", (("tokens", ("output",)),))
-    assert draft.changes[4] == Kept(
-        "  - scale:\n      model: ovi-image-to-video\n    round: {to: 0.01, mode: up}  # up\n    percent: 7%\n"
-    )
+    assert draft.changes[4] == Factor("model", ("ovi-image-to-video",), "7%", (), (), "up", "0.01")
     assert (draft.effective, draft.until, draft.announced) == ("2027-03-01", "2027-05-01", "2027-02-01")
     assert draft.card(card).digest == card.with_candidate(path).digest
     assert from_json(to_json(draft)) == draft
     again = tmp_path / "again.yaml"
     again.write_text(draft.text(), encoding="utf-8")
     assert opened(again, card) == draft._replace(changes=(draft.changes[0]._replace(factor="10%"), *draft.changes[1:]))
+
+
+@pytest.mark.parametrize(
+    ("selection", "change"),
+    [
+        ("{family: [kling-v3, grok-imagine]}", Factor("family", ("kling-v3", "grok-imagine"), "2")),
+        (
+            "{type: video, except: {family: [kling-v3, grok-imagine]}}",
+            Factor("type", ("video",), "2", (), (("family", ("kling-v3", "grok-imagine")),)),
+        ),
+        (
+            f"{{type: video, except: [{{family: grok-imagine}}, {{model: {KLING}}}]}}",
+            Factor("type", ("video",), "2", (), (("family", ("grok-imagine",)), ("model", (KLING,)))),
+        ),
+        # The control leaves out whole families and models.
+        ("{type: [video, image], except: {family: grok-imagine, type: video}}", None),
+        ("{type: video, family: [grok-imagine, kling-v3]}", None),
+    ],
+)
+def test_a_selection_is_opened_as_it_is_written(
+    tmp_path: Path, card: ratecard.RateCard, selection: str, change: Factor | None
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"{HEAD}- scale: {selection}\n  factor: 2\n", encoding="utf-8")
+    draft = opened(path, card)
+    assert draft.changes == ((change,) if change else (Kept(f"  - scale: {selection}\n    factor: 2\n"),))
+    assert draft.card(card).digest == card.with_candidate(path).digest
 
 
 def test_models_that_are_added_and_retired_are_kept_too(tmp_path: Path, card: ratecard.RateCard) -> None:

@@ -202,16 +202,16 @@ why: to see
 changes:
   - scale: {{family: kling-o3}}
     percent: 10%
-  # Rounded, for which there is no control.
+  # Of one charge, for which there is no control.
   - scale: {{model: {CLAUDE}}}
+    charge: tokens
     factor: 1.07
-    round: {{to: 0.5, mode: up}}
 """
     path.write_text(lines, encoding="utf-8")
     press(page, "Open a candidate")
     press(page, "candidates/mine.yaml")
     wait(lambda: field(page, "Factor").get_property("value") == "10%" and "Difference" in tiles(page))
-    assert "round: {to: 0.5, mode: up}" in text_of(page, ".kept")
+    assert "charge: tokens" in text_of(page, ".kept")
     assert field(page, "Prices of").get_property("value") == "2026-12-01"
     with simulate(str(folder / "usage.csv"), "2026-12-01", [str(path)]) as simulation:
         assert f"{simulation.total.difference():+.2f}" == tiles(page)["Difference"][0].replace("$", "")
@@ -220,7 +220,7 @@ changes:
     press(page, "Save")
     press(page, "Replace it")
     wait(lambda: "Saved candidates/mine.yaml" in text_of(page, ".done"))
-    assert path.read_text(encoding="utf-8") == lines.replace("  # Rounded, for which there is no control.\n", "")
+    assert path.read_text(encoding="utf-8") == lines.replace("  # Of one charge, for which there is no control.\n", "")
 
 
 def test_report_and_workbook_are_had_from_the_page(page: Chrome, tmp_path: Path) -> None:

@@ -117,7 +117,9 @@ def test_an_option_that_the_command_does_not_read_is_an_argument_of_the_library(
     command: click.Command, reads: Callable[..., Any], engine: Callable[..., Any]
 ) -> None:
     """A further option is defined once for all commands, and passed on by its name."""
-    passed_on = {str(option.name) for option in command.params} - {*signature(reads).parameters}
+    assert command.callback
+    read = {*signature(reads).parameters, *signature(command.callback).parameters}
+    passed_on = {str(option.name) for option in command.params} - read
     assert {"where", "columns", "memory"} <= passed_on <= {*signature(engine).parameters}
 
 

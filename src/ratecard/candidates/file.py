@@ -17,7 +17,7 @@ from ratecard.tables.candidate import KINDS, Candidate, Change
 class CandidateFile(NamedTuple):
     """A candidate with its text, to point into it and to copy parts of it.
 
-    `changes` are the valid ones with their index in the file; `faults` has the problems of the others.
+    `changes` are the valid ones with their index in the file; `faults` has the problems of the others and of the head.
     """
 
     candidate: Candidate
@@ -27,7 +27,7 @@ class CandidateFile(NamedTuple):
 
     @property
     def faults(self) -> list[Fault]:
-        """The problems of the changes that could not be read."""
+        """The problems of the head, and of the changes that could not be read."""
         return self.text.faults
 
     @property
@@ -61,7 +61,7 @@ def load_candidate(path: str | Path) -> CandidateFile:
 def read_candidate(path: str | Path) -> CandidateFile:
     """Read the candidate of a file as far as it is valid; its faults are reported together with those of matching.
 
-    Raises `TableError` if the file is not a candidate, or its head is at fault.
+    Raises `TableError` if the file is not a candidate, or its days are at fault.
     """
     name = str(path)
     try:
@@ -84,13 +84,25 @@ def candidate_from(name: str, content: bytes) -> CandidateFile:
         data = {**data, "changes": tuple(change for _, change in changes)}
         if not listed:
             text.fault(("changes",), "changes is empty. Write at least one: " + ", ".join(KINDS))
+    return CandidateFile(_head(text, data), changes, text, content)
+
+
+# What takes the place of a part of the head that is at fault, so that the changes can be matched all the same.
+_UNKNOWN = dict.fromkeys(("candidate", "proposed_by", "why"), "?")
+
+
+def _head(text: TextFile, data: Any) -> Candidate:
+    """Read the head; what is wrong with it is recorded. Raises `TableError` where not even its days are known."""
     try:
-        candidate = Candidate.model_validate(data)
+        return Candidate.model_validate(data)
     except ValidationError as error:
         for at, message in complaints(error, data, Candidate):
             text.fault(at, message)
+    try:
+        sound = {key: data[key] for key in ("effective", "until", "changes") if key in data}
+        return Candidate.model_validate(_UNKNOWN | sound)
+    except (ValidationError, TypeError):
         raise TableError(sorted(text.faults, key=lambda fault: fault.line)) from None
-    return CandidateFile(candidate, changes, text, content)
 
 
 def _changes(text: TextFile, listed: list[Any]) -> Iterator[tuple[int, Change]]:

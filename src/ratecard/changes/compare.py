@@ -5,7 +5,7 @@ several date ranges is reported once, from its first day.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
@@ -52,13 +52,43 @@ def compare_cells(model: str, old: PriceBook | None, new: PriceBook | None) -> C
 def _pairs(
     model: str, old: PriceBook | None, new: PriceBook | None
 ) -> Iterator[tuple[str, Quote | None, Quote | None]]:
+    defaults = [dict(_defaults(book, model)) for book in (old, new)]
+    moved = {name for name in {**defaults[0], **defaults[1]} if defaults[0].get(name) != defaults[1].get(name)}
+    unstated = moved if old and new else set[str]()
     seen: set[str] = set()
-    for cell in price_cells(old, model) if old else ():
-        seen.add(_key(cell))
-        yield describe(cell), cell.quote, _priced(new, cell)
-    for cell in price_cells(new, model) if new else ():
+    for words, cell in _asked(old, model, unstated) if old else ():
         if _key(cell) not in seen:
-            yield describe(cell), _priced(old, cell), cell.quote
+            seen.add(_key(cell))
+            yield words, cell.quote, _priced(new, cell)
+    for words, cell in _asked(new, model, unstated) if new else ():
+        if _key(cell) not in seen:
+            seen.add(_key(cell))
+            yield words, _priced(old, cell), cell.quote
+
+
+def _defaults(prices: PriceBook | None, model: str) -> Mapping[str, Any]:
+    return (getattr(prices.in_effect(model)[1], "defaults", None) or {}) if prices else {}
+
+
+def _asked(prices: PriceBook, model: str, unstated: Collection[str]) -> Iterator[tuple[str, Cell]]:
+    """The price cells of a model in words, and those of requests that leave out what defaults decide."""
+    for cell in price_cells(prices, model):
+        yield describe(cell), cell
+        left_out = [name for name in unstated if name in (cell.body if cell.usage is None else cell.usage)]
+        if left_out:
+            shorter = _without(cell, left_out)
+            if (quote := _priced(prices, shorter)) is not None:
+                words = (describe(shorter), *(f"{name} left out" for name in sorted(left_out)))
+                yield ", ".join(filter(None, words)), shorter._replace(quote=quote)
+
+
+def _without(cell: Cell, names: Collection[str]) -> Cell:
+    body = {name: value for name, value in cell.body.items() if name not in names}
+    if cell.usage is None:
+        return cell._replace(body=body)
+    usage = {name: value for name, value in cell.usage.items() if name not in names}
+    said = {name: value for name, value in usage.items() if name not in ("type", "model")}
+    return cell._replace(body=body | {"usage": json.dumps(said)}, usage=usage)
 
 
 def _key(cell: Cell) -> str:

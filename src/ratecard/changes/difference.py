@@ -42,13 +42,20 @@ def factor(old: Decimal | Fraction, new: Decimal | Fraction) -> Fraction | None:
 class Priced(NamedTuple):
     """One rate for one combination of attributes, its markup included, with its unit and `file:line`.
 
-    `each` is the price of one of what the unit counts, by which rates of different units are compared.
+    `each` is the price of one of what the unit counts, by which rates of different units are compared. One that is
+    `implied` has no rate of its own, and follows from another.
     """
 
     amount: Decimal
     unit: str
     each: Fraction
     source: str
+    implied: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rate, its unit and its place as text; and that it is implied, if it is."""
+        found = {"rate": text(self.amount), "unit": self.unit, "source": self.source}
+        return {**found, "implied": True} if self.implied else found
 
 
 class RateChange(NamedTuple):
@@ -72,10 +79,7 @@ class RateChange(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """All fields as text; a side without such a rate is null."""
         own = {"change": self.kind, "charge": self.charge, "attributes": self.attributes}
-        sides = (("old", self.old), ("new", self.new))
-        priced = {
-            name: side and {"rate": text(side.amount), "unit": side.unit, "source": side.source} for name, side in sides
-        }
+        priced = {name: side and side.to_dict() for name, side in (("old", self.old), ("new", self.new))}
         return {**own, **priced, "percent": self.percent or None}
 
 

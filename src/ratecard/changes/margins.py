@@ -33,7 +33,7 @@ class Margins(NamedTuple):
 
 
 def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date) -> Margins:
-    """Check every price cell (see `ratecard sheet`), on the day `since` and on later days with other prices or costs.
+    """Check every price cell, on the day `since` and on later days with other prices or costs.
 
     The margin of a cell is the price less the cost, as a share of the price, and must be at least `least`. For each
     rate the worst cell is reported, at the line of the rate.

@@ -19,8 +19,8 @@ def summary(diff: Diff) -> str:
 
 
 def when(change: Difference) -> str:
-    """`from 2026-10-16`, or `from 2026-10-16 until 2026-11-01`."""
-    return f"from {change.effective}{f' until {change.until}' if change.until else ''}"
+    """`from 2026-10-16`, or `from 2026-10-16, before 2026-11-01`."""
+    return f"from {change.effective}{f', before {change.until}' if change.until else ''}"
 
 
 def subject(rate: RateChange) -> str:

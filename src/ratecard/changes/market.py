@@ -49,7 +49,8 @@ class MatchedModels(NamedTuple):
     """One of our models beside one of theirs.
 
     Each rate has our price as its old one and theirs as its new one, both of the same unit; what only one side has is a
-    rate without the other. `notes` are what else decides amounts, `reason` says why nothing could be compared.
+    rate without the other. `notes` are what else decides amounts, `reason` says why nothing could be compared, and
+    `usage` is what our own usage pays for this model, where that was asked for.
     """
 
     ours: str
@@ -58,6 +59,7 @@ class MatchedModels(NamedTuple):
     rates: tuple[RateChange, ...] = ()
     notes: tuple[str, ...] = ()
     reason: str = ""
+    usage: Decimal | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as text; a side without a price is null."""
@@ -67,7 +69,9 @@ class MatchedModels(NamedTuple):
             sides = {OURS: found["old"], THEIRS: found["new"]}
             own = {"charge": rate.charge, "attributes": rate.attributes, **sides}
             rates.append({**own, "difference": absolute(rate) or None, "percent": found["percent"]})
-        return {**self._asdict(), "rates": rates, "notes": list(self.notes), "reason": self.reason or None}
+        fields = {**self._asdict(), "rates": rates, "notes": list(self.notes), "reason": self.reason or None}
+        paid = fields.pop("usage")
+        return fields if paid is None else {**fields, "usage": text(plain(paid))}
 
 
 class Market(NamedTuple):
@@ -80,8 +84,12 @@ class Market(NamedTuple):
     unmatched: tuple[str, ...]
 
     def counts(self) -> dict[str, int]:
-        """How many prices are compared, how many of theirs are higher, lower and equal, and what only one side has."""
-        rates = [rate for pair in self.models for rate in pair.rates]
+        """How many prices are compared, how many of theirs are higher, lower and equal, and what only one side has.
+
+        A price that one side does not list, and that follows from another one of it, is implied and not compared.
+        """
+        listed = [rate for pair in self.models for rate in pair.rates]
+        rates = [rate for rate in listed if not _is_implied(rate)]
         pairs = [(rate.old.each, rate.new.each) for rate in rates if rate.old and rate.new]
         return {
             "pairs of models": len(self.models),
@@ -91,6 +99,7 @@ class Market(NamedTuple):
             "equal": sum(theirs == ours for ours, theirs in pairs),
             "only ours": sum(rate.new is None for rate in rates),
             "only theirs": sum(rate.old is None for rate in rates),
+            "implied by another": len(listed) - len(rates),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,6 +112,10 @@ class Market(NamedTuple):
             "models": [pair.to_dict() for pair in self.models],
             "unmatched": list(self.unmatched),
         }
+
+
+def _is_implied(rate: RateChange) -> bool:
+    return any(side is not None and side.implied for side in (rate.old, rate.new))
 
 
 def absolute(rate: RateChange) -> str:
@@ -158,13 +171,15 @@ def compare_models(
     at: datetime | date | None = None,
     renamed: Mapping[str, str] | None = None,
     labels: tuple[str, str] = (OURS, THEIRS),
+    usage: Mapping[str, Decimal] | None = None,
 ) -> Market:
     """Put our models beside those of another price list, at an instant (default: now).
 
     Parameters: both cards; for each of our models the name, or names, of theirs; what our list calls their conditions,
-    buckets and meters, if otherwise (`{"processing": "service_tier"}`); what the two lists are called. Prices are
-    exact, and those of different units are brought to one. A model that has no price at the instant, or one in another
-    currency, is listed with the reason. Raises `QuoteError` for a model that a list does not have.
+    buckets and meters, if otherwise (`{"processing": "service_tier"}`); what the two lists are called; what our own
+    usage pays for each of our models, to list those first for which it pays most. Prices are exact, and those of
+    different units are brought to one. A model that has no price at the instant, or one in another currency, is listed
+    with the reason. Raises `QuoteError` for a model that a list does not have.
 
     >>> from ratecard import load_rate_card
     >>> card = load_rate_card()
@@ -181,8 +196,17 @@ def compare_models(
         for name in ([names] if isinstance(names, str) else names)
     ]
     listed = {model.model for pair in pairs if (model := one.tables.named(pair.ours))}
-    unmatched = (model.model for model, _ in one.in_effect_all() if model.model not in listed)
+    unmatched = [model.model for model, _ in one.in_effect_all() if model.model not in listed]
+    if usage is not None:
+        pairs = [pair._replace(usage=_paid(one, pair.ours, usage)) for pair in pairs]
+        pairs.sort(key=lambda pair: -(pair.usage or 0))
+        unmatched.sort(key=lambda model: -_paid(one, model, usage))
     return Market(*labels, one.instant, tuple(pairs), tuple(unmatched))
+
+
+def _paid(prices: PriceBook, name: str, usage: Mapping[str, Decimal]) -> Decimal:
+    model = prices.tables.named(name)
+    return usage.get(model.model if model else name, Decimal(0))
 
 
 def _known(prices: PriceBook, name: str) -> str:
@@ -207,6 +231,7 @@ class _Price(NamedTuple):
     rate: Decimal
     unit: Unit
     source: str
+    implied: bool = False
 
     @property
     def each(self) -> Fraction:
@@ -293,7 +318,7 @@ class _Listed:
                 if not self._offers(stated):
                     return None
                 found = rates_of_tokens(rates, stated, above + 1).get(bucket)
-                return _Price(found.unit_rate, unit, found.source) if found else None
+                return _Price(found.unit_rate, unit, found.source, bucket not in own) if found else None
 
             return price
 
@@ -372,7 +397,7 @@ def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Sta
     joined = [
         {**a, **b} for a in ways[0] for b in ways[1] if all(b.get(name, value) == value for name, value in a.items())
     ]
-    edges = sorted({EVERY_PROMPT.above, *(edge for side in (one, other) if side for edge in side.thresholds)})
+    edges = _edges(*({*side.thresholds} if side else set() for side in (one, other)))
     found: dict[frozenset[tuple[str, str]], tuple[_Stated, list[_Ranged]]] = {}
     for stated in sorted((*ways[0], *ways[1], *joined), key=len):
         key = frozenset(stated.items())
@@ -393,6 +418,18 @@ def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Sta
         )
         if not (same or beside):
             yield stated, ranges
+
+
+def _edges(ours: set[int], theirs: set[int]) -> list[int]:
+    """The edges of ranges of prompts; two that lie one token apart, of a list each, are one: the upper one.
+
+    Lists that write "above 200,000" and "from 200,000" mean the same edge, and no price is of that one token.
+    """
+    every = {EVERY_PROMPT.above, *ours, *theirs}
+    meeting = {
+        edge for own, other in ((ours, theirs), (theirs, ours)) for edge in own - other if edge + 1 in other - own
+    }
+    return sorted(every - meeting)
 
 
 def _of_ranges(what: _What, stated: _Stated, ranges: Sequence[_Ranged]) -> Iterator[RateChange]:
@@ -437,4 +474,4 @@ def _of_one_unit(ours: _Price | None, theirs: _Price | None) -> tuple[Priced | N
 def _priced(price: _Price, unit: Unit) -> Priced:
     each = price.each
     amount = each * unit.per
-    return Priced(plain(exact_decimal(amount)), unit.unit, each, price.source)
+    return Priced(plain(exact_decimal(amount)), unit.unit, each, price.source, price.implied)

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ratecard.base.money import text
+from ratecard.base.money import plain, text
 from ratecard.changes.difference import Priced, RateChange
 from ratecard.changes.markdown import by, code_words, escaped, markdown_table, places, subject, unit
 from ratecard.changes.market import OURS, THEIRS, Market, MatchedModels, absolute
 
 TITLE = "Our prices beside theirs"
-MARKET_LEGEND = f"Difference: {THEIRS} minus {OURS}, in percent of {OURS}"
+MARKET_LEGEND = f"Difference: {THEIRS} minus {OURS}, in percent of {OURS}; an implied price follows from another one"
 HEADINGS = ("Price of", "Ours", "Theirs", "Difference", "In percent", "Per", "Lines")
 
 
@@ -41,7 +41,7 @@ def price_words(pair: MatchedModels) -> Iterator[PriceWords]:
 
 
 def _amount(priced: Priced | None) -> str:
-    return text(priced.amount) if priced else ""
+    return f"{text(priced.amount)}{' (implied)' if priced.implied else ''}" if priced else ""
 
 
 def _difference(rate: RateChange) -> tuple[str, str, str]:
@@ -68,8 +68,13 @@ def summary_of_market(market: Market) -> str:
 
 
 def head(pair: MatchedModels) -> str:
-    """`acme-large beside rival/huge`."""
-    return f"{pair.ours} beside {pair.theirs}"
+    """`acme-large beside rival/huge`, and what our own usage pays for it, if that was asked for."""
+    return f"{pair.ours} beside {pair.theirs}{paid(pair)}"
+
+
+def paid(pair: MatchedModels) -> str:
+    """`: 1234.50 USD of our usage`; empty where usage was not asked for."""
+    return "" if pair.usage is None else f": {text(plain(pair.usage))} {pair.currency} of our usage".replace("  ", " ")
 
 
 def both_lists(market: Market) -> str:
@@ -81,7 +86,7 @@ def market_markdown(market: Market) -> str:
     """The comparison as Markdown. Names are escaped: they cannot end a cell or begin markup."""
     found = [f"## {TITLE}", f"**{summary_of_market(market)}**", escaped(both_lists(market)), f"{MARKET_LEGEND}."]
     for pair in market.models:
-        title = f"{code_words(pair.ours)} beside {code_words(pair.theirs)}"
+        title = f"{code_words(pair.ours)} beside {code_words(pair.theirs)}{paid(pair)}"
         said = [escaped(words) for words in (pair.reason, *pair.notes) if words]
         rows = [(*tuple(map(escaped, row.cells[:-1])), code_words(row.lines)) for row in price_words(pair)]
         found += [f"### {title}", *(["\n".join(f"* {words}" for words in said)] if said else [])]

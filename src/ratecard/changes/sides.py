@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,7 +78,7 @@ class Standing(NamedTuple):
         return version.place if version else ""
 
 
-_TABLES = "pricing_tables"
+_TABLES, _YEAR = "pricing_tables", timedelta(days=365)
 # Between the files of candidates that are laid over each other.
 _ON_TOP = "+"
 
@@ -102,6 +102,16 @@ class Stack:
     def candidates(self) -> tuple[Candidate, ...]:
         """What each of them says of itself."""
         return tuple(read_candidate(path).candidate for path in self.paths)
+
+    def unlikely_days(self, today: date) -> Iterator[str]:
+        """Say of each day of them that has passed, or is more than a year ahead, where it is written."""
+        for file in map(read_candidate, self.paths):
+            for key, day in (("effective", file.candidate.effective), ("until", file.candidate.until)):
+                if day is not None and day < today:
+                    words = "has passed: what was charged since then stays as it was charged. Is that day right?"
+                    yield f"{file.place_of(key)}: {key} {day} {words}"
+                elif day is not None and day > today + _YEAR:
+                    yield f"{file.place_of(key)}: {key} {day} is more than a year ahead. Is its year right?"
 
     def holds(self, since: date) -> date:
         """The first day from one on, on which all of them hold. Raises `SideError` where one has ended by then."""

@@ -74,8 +74,9 @@ def check(
     model may not vanish unless it is retired, and a rate may not change by more than a factor unless its version says
     `expected_change: FACTOR`. What differs is printed below the verdict.
 
-    With --min-margin and --cost, every price (each cell of `ratecard sheet`) that holds now or later must leave that
-    share of itself after its cost; the others are refused at the line of their rate. Models without a cost are named.
+    With --min-margin and --cost, every price (each row of `ratecard sheet --every-request`) that holds now or later
+    must leave that share of itself after its cost; the others are refused at the line of their rate. Models without a
+    cost are named.
 
     \b
     ratecard check pricing_tables --against main

@@ -68,7 +68,7 @@ def main() -> None:
     ratecard quote '{"model": "ovi-image-to-video"}' --json
     ratecard rate --model grok-4-3 --prompt-tokens 5500 --completion-tokens 300
     ratecard explain kling-o3-pro-text-to-video      where its prices come from
-    ratecard sheet kling-o3-pro-text-to-video        every price of a model
+    ratecard sheet kling-o3 --format html            a page of prices
     ratecard check pricing_tables                    every fault of a folder
     ratecard diff HEAD~1 pricing_tables              which prices differ
     ratecard compare ours theirs --map models.yaml   our prices beside others'

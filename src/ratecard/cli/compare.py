@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
 import click
 
-from ratecard.card import load_rate_card
+from ratecard.card import RateCard, load_rate_card
 from ratecard.changes.market import Market, compare_models, read_matches
 from ratecard.changes.market_markdown import (
     HEADINGS,
@@ -17,8 +18,10 @@ from ratecard.changes.market_markdown import (
     price_words,
     summary_of_market,
 )
+from ratecard.changes.sides import Side
 from ratecard.cli.options import FOLDER, as_json_text, at_option, format_options, show
 from ratecard.cli.screen import align, heading_style, paragraph
+from ratecard.cli.simulate_options import check_usage, needing
 
 
 def market_text(market: Market) -> str:
@@ -65,6 +68,16 @@ def _renamed(given: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
+def _paid(usage: str, ours: RateCard, at: datetime) -> dict[str, Decimal]:
+    """What recorded usage pays for each of our models, all of it at the prices of the instant of the comparison."""
+    check_usage([usage], None)
+    with needing("--usage"):
+        # Loaded here, because it needs the engine.
+        from ratecard.simulation.simulate import simulate
+    with simulate([usage], Side("ours", ours, at), by=["model"]) as simulation:
+        return {group.key[0]: group.amounts[0] for group in simulation.groups if group.key[0] is not None}
+
+
 @click.command(short_help="Show our prices beside those of another list.")
 @click.argument("ours", type=FOLDER)
 @click.argument("theirs", type=FOLDER)
@@ -82,9 +95,17 @@ def _renamed(given: tuple[str, ...]) -> dict[str, str]:
     metavar="THEIRS=OURS",
     help="Their name of a condition, bucket or meter, and our name. May be repeated.",
 )
+@click.option("--usage", metavar="USAGE", help="Our recorded usage: the models that it pays most for come first.")
 @format_options
 def compare(
-    ours: Path, theirs: Path, path: Path, at: datetime, same: tuple[str, ...], kind: str, out: Path | None
+    ours: Path,
+    theirs: Path,
+    path: Path,
+    at: datetime,
+    same: tuple[str, ...],
+    usage: str | None,
+    kind: str,
+    out: Path | None,
 ) -> None:
     """Show the models of folder OURS beside those of folder THEIRS: the price of a unit, and the difference.
 
@@ -96,10 +117,13 @@ def compare(
 
     Prices of the same thing are compared (what is counted, the length of the prompt, the conditions), exactly and by
     the same unit. What only one side has is listed, and so are models without a price at that instant, or in another
-    currency. The exit status is 0 whatever differs, and 1 where the map or a folder has a fault.
+    currency. A price that one list does not have, and that follows from another price of it (cached tokens without a
+    rate cost what input costs), is marked as implied and not counted. The exit status is 0 whatever differs, and 1
+    where the map or a folder has a fault.
     """
     names = _renamed(same)
     one, other = load_rate_card(ours), load_rate_card(theirs)
     matches = read_matches(path, one.tables, other.tables)
-    market = compare_models(one, other, matches, at=at, renamed=names, labels=(str(ours), str(theirs)))
+    paid = _paid(usage, one, at) if usage else None
+    market = compare_models(one, other, matches, at=at, renamed=names, labels=(str(ours), str(theirs)), usage=paid)
     show(_FORMATS[kind](market), out)

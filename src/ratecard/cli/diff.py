@@ -11,7 +11,16 @@ from ratecard.changes.compare import Diff, compare_sides
 from ratecard.changes.markdown import diff_markdown
 from ratecard.changes.sides import Side, SideError, Stack, named, side_of
 from ratecard.cli.diff_text import diff_text
-from ratecard.cli.options import FOLDER, as_json_text, checkout_tables, format_options, instant, show
+from ratecard.cli.options import (
+    FOLDER,
+    as_json_text,
+    checkout_tables,
+    format_options,
+    instant,
+    show,
+    today,
+    warn_of_days,
+)
 from ratecard.load.revision import RevisionError
 
 
@@ -35,6 +44,7 @@ def _sides(old: str, new: str, tables: Path | None) -> tuple[Side, Side]:
 
 
 def _laid(given: str, candidate: Stack, base: RateCard) -> Side:
+    warn_of_days(candidate, today())
     return Side(given, candidate.over(base))
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from babel import Locale, UnknownLocaleError
@@ -14,6 +14,9 @@ from ratecard.base.instants import read_instant
 from ratecard.card import load_rate_card
 from ratecard.load.folder import UNITS, shipped_folder
 from ratecard.price_book import PriceBook
+
+if TYPE_CHECKING:
+    from ratecard.changes.sides import Stack
 
 
 def instant(given: str | datetime) -> datetime:
@@ -50,6 +53,12 @@ def now() -> datetime:
 def today() -> date:
     """The current day in UTC."""
     return now().date()
+
+
+def warn_of_days(candidate: "Stack", since: date) -> None:
+    """Print a warning of each day of a candidate that is unlikely for one that is read on the day `since`."""
+    for words in candidate.unlikely_days(since):
+        click.echo(f"Warning: {words}", err=True)
 
 
 _TABLES = "pricing_tables"

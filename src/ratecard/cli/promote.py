@@ -7,7 +7,7 @@ import click
 
 from ratecard.changes.promote import folder_of, promotion
 from ratecard.changes.sides import SideError, Stack, stack_of
-from ratecard.cli.options import day, tables_option, tell_tables, today
+from ratecard.cli.options import day, tables_option, tell_tables, today, warn_of_days
 
 
 def stack(given: str | Stack) -> Stack:
@@ -38,6 +38,7 @@ def promote(candidate: Stack, tables: Path | None, checked: date, dry_run: bool)
     if folder is None:
         raise click.UsageError("These tables belong to an installed package. Name yours: --tables FOLDER")
     tell_tables(folder)
+    warn_of_days(candidate, checked)
     made = promotion(folder, candidate, checked)
     for added in made.added:
         click.echo(str(added))

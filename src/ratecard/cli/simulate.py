@@ -12,6 +12,7 @@ from ratecard.cli.options import locale_option, tables_option
 from ratecard.cli.simulate_options import (
     by_option,
     candidate_option,
+    check_disputes,
     check_tornado,
     check_usage,
     cost_option,
@@ -62,13 +63,14 @@ class _Recorded(click.Command):
 @click.option("--max-change", type=share, help="Exit with 1 if revenue rises or falls by more, like 5%.")
 @click.option("--max-rise", type=share, help="Exit with 1 if a customer's payments rise by more; says whose.")
 @click.option("--tornado", type=share, help="Instead: revenue if each family were 5% dearer or cheaper.")
+@click.option("--disputes", metavar="FILE", help="Instead: each row of a bill that is not as it should be, as CSV.")
 @click.option("--currency", default="USD", show_default=True, help="What amounts are added in.")
 @click.option("--show-sql", is_flag=True, help="Print the SQL that DuckDB has run, to read it or run it by hand.")
 @engine_options
 @tables_option
 @locale_option
 @click.pass_context
-def simulate(context: click.Context, /, **given: Any) -> None:
+def simulate(context: click.Context, /, disputes: str | None, **given: Any) -> None:
     """Price the recorded requests of USAGE under the current prices and under candidates, and say what changes.
 
     \b
@@ -78,6 +80,7 @@ def simulate(context: click.Context, /, **given: Any) -> None:
     ratecard simulate usage.parquet --candidate kling.yaml --until-target 5%
     ratecard simulate usage.parquet --candidate kling.yaml --max-change 5% --max-rise 10%
     ratecard simulate usage.parquet --tornado 5%
+    ratecard simulate bill.csv --disputes disputes.csv
     ratecard simulate spans.parquet --dialect opentelemetry --candidate 2026-12-01
 
     USAGE is Parquet, CSV or JSON lines, or a billing export: files, folders or patterns. SPEC is one of
@@ -99,6 +102,14 @@ def simulate(context: click.Context, /, **given: Any) -> None:
     (--max-change, --max-rise), 2 for wrong use.
     """
     check_usage(given["usage"], given["engine"])
+    if disputes:
+        check_disputes(context)
+        [[path], _] = outputs([disputes], given["usage"], None, (".csv",))
+        with stopping(context), needing("A simulation"):
+            from ratecard.cli.simulate_disputes import run_disputes
+
+            run_disputes(path, given)
+        return
     check_tornado(given)
     given["out"], given["places"] = outputs(given["out"], given["usage"], given["engine"])
     given["bridge"], given["remap"] = periods(given["bridge"]), with_models(given["remap"])

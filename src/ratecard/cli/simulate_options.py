@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ratecard.cli.options import Decorator, options
 from ratecard.requests.dialects import TABLE_DIALECTS
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.prices.sides import AS_BILLED
 from ratecard.simulation.report.place import beside
 from ratecard.simulation.rows.files import kind_to_write
 from ratecard.simulation.workspace.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK
@@ -152,6 +154,25 @@ def check_tornado(given: Mapping[str, Any]) -> None:
             raise click.UsageError(f"{out}: a tornado is written as {', '.join(TORNADO_ENDINGS)}, on this machine")
 
 
+# The options that say what a bill is and by which prices it was made.
+OF_DISPUTES = ("usage", "disputes", "current", "tables", "columns", "where", "since", "until", "currency", "memory")
+
+
+def check_disputes(context: click.Context) -> None:
+    """Refuse options that --disputes does not use."""
+    others = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if (name := parameter.name) and name not in OF_DISPUTES
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
+    if others:
+        words = "--disputes compares a bill with the prices of its own days"
+        raise click.UsageError(f"{words}; leave out {', '.join(others)}")
+    if context.params["current"] == AS_BILLED:
+        raise click.UsageError("--disputes compares a bill with prices; --current names them, or leave it out")
+
+
 def check_usage(usage: Sequence[str], engine: str | None) -> None:
     """Refuse files that do not exist; patterns, addresses and tables of Spark are looked up later."""
     for each in usage:
@@ -160,7 +181,9 @@ def check_usage(usage: Sequence[str], engine: str | None) -> None:
             raise click.UsageError(f"There is no file {each}")
 
 
-def outputs(given: Sequence[str], usage: Sequence[str], engine: str | None) -> tuple[list[Path], list[str]]:
+def outputs(
+    given: Sequence[str], usage: Sequence[str], engine: str | None, endings: Sequence[str] = ENDINGS
+) -> tuple[list[Path], list[str]]:
     """Split --out into files and addresses, and refuse one that would overwrite the usage."""
     places = [each for each in given if _REMOTE in each]
     if places and engine != SPARK:
@@ -172,8 +195,8 @@ def outputs(given: Sequence[str], usage: Sequence[str], engine: str | None) -> t
             raise click.UsageError(str(error)) from None
     paths = [Path(each) for each in given if _REMOTE not in each]
     for path in paths:
-        if path.suffix.lower() not in ENDINGS:
-            raise click.UsageError(f"{path} ends in none of {', '.join(ENDINGS)}, so that its format is not known")
+        if path.suffix.lower() not in endings:
+            raise click.UsageError(f"{path} ends in none of {', '.join(endings)}, so that its format is not known")
         if not path.parent.is_dir() or path.is_dir():
             raise click.UsageError(
                 f"{path} cannot be written: " + ("it is a folder" if path.is_dir() else "no such folder")

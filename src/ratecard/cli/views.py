@@ -24,10 +24,12 @@ from ratecard.cli.options import (
 )
 from ratecard.cli.screen import paragraph, show_table
 from ratecard.methods import METHODS
+from ratecard.pages import page_text
 from ratecard.simulation.report.figures import Figures
 from ratecard.tables.video import VideoModel
 from ratecard.views.explain import Explanation
 from ratecard.views.explain import explain as explain_model
+from ratecard.views.list_prices import COLUMNS, list_prices
 from ratecard.views.schema import candidate_schema, schema_text, table_schema
 from ratecard.views.sheet import SHEET_COLUMNS, price_cells
 
@@ -109,25 +111,36 @@ def _show(found: Explanation, locale: Locale) -> None:
         )
 
 
-@click.command(short_help="Print every price of a model, or of all.")
-@click.argument("models", nargs=-1)
-@click.option("--format", "kind", type=click.Choice(["csv", "json", "markdown"]), default="csv", show_default=True)
+@click.command(short_help="Print the price sheet of models, families or all.")
+@click.argument("names", metavar="[NAMES]...", nargs=-1)
+@click.option(
+    "--format", "kind", type=click.Choice(["csv", "json", "markdown", "html"]), default="csv", show_default=True
+)
+@click.option("--every-request", is_flag=True, help="Instead: every choice that a request has, with its total.")
 @tables_option
 @at_option
-def sheet(models: tuple[str, ...], kind: str, tables: Path | None, at: datetime) -> None:
-    """Print every price cell of MODELS (of all models where none is named).
+def sheet(names: tuple[str, ...], kind: str, every_request: bool, tables: Path | None, at: datetime) -> None:
+    """Print one row for each price of NAMES: models, families, or patterns like 'kling-*'; of all where none is named.
 
-    A source video and a reference clip of ten seconds stand for all lengths. Columns that are empty for all models
-    named are left out.
+    A row says what the price is of, per which unit, what it is now, and what it becomes with the next version of the
+    model and on which day. A factor of conditions (batch at half of everything) is a row without a unit.
+
+    With --every-request, NAMES are models, and each combination of values that decides a price has a row with its
+    total. A source video and a reference clip of ten seconds stand for all lengths. Columns that are empty for all
+    models named are left out.
     """
     prices = book(tables, at)
-    names = models or [model.model for model in prices.models()]
-    rows = [cell.row() for name in names for cell in price_cells(prices, name)]
-    columns = [column for column in SHEET_COLUMNS if any(row[column] for row in rows)]
-    click.echo(_WRITERS[kind](columns, [{column: row[column] for column in columns} for row in rows]), nl=False)
+    if every_request:
+        models = names or [model.model for model in prices.models()]
+        rows = [cell.row() for name in models for cell in price_cells(prices, name)]
+        columns = [column for column in SHEET_COLUMNS if any(row[column] for row in rows)]
+    else:
+        rows, columns = [price.row() for price in list_prices(prices, names)], list(COLUMNS)
+    title = f"Prices of {prices.day}"
+    click.echo(_WRITERS[kind](columns, [{column: row[column] for column in columns} for row in rows], title), nl=False)
 
 
-def _csv(columns: Sequence[str], rows: Sequence[dict[str, str]]) -> str:
+def _csv(columns: Sequence[str], rows: Sequence[dict[str, str]], title: str) -> str:
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
@@ -135,11 +148,11 @@ def _csv(columns: Sequence[str], rows: Sequence[dict[str, str]]) -> str:
     return out.getvalue()
 
 
-def _json(columns: Sequence[str], rows: Sequence[dict[str, str]]) -> str:
+def _json(columns: Sequence[str], rows: Sequence[dict[str, str]], title: str) -> str:
     return json.dumps([{key: value for key, value in row.items() if value} for row in rows], indent=1) + "\n"
 
 
-def _markdown(columns: Sequence[str], rows: Sequence[dict[str, str]]) -> str:
+def _markdown(columns: Sequence[str], rows: Sequence[dict[str, str]], title: str) -> str:
     lines = [
         columns,
         ["---"] * len(columns),
@@ -148,7 +161,13 @@ def _markdown(columns: Sequence[str], rows: Sequence[dict[str, str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-_WRITERS = {"csv": _csv, "json": _json, "markdown": _markdown}
+def _html(columns: Sequence[str], rows: Sequence[dict[str, str]], title: str) -> str:
+    return page_text(
+        "sheet.html", title=title, columns=columns, rows=rows, numbers=("price", "next price", "total", "exact")
+    )
+
+
+_WRITERS = {"csv": _csv, "json": _json, "markdown": _markdown, "html": _html}
 
 
 _SCHEMAS = {"tables": table_schema, "candidate": candidate_schema}

@@ -80,6 +80,7 @@ def whatif(
         from ratecard.simulation.simulate import simulate
         from ratecard.whatif.app import HOST, PortError, free_port, serve_page
         from ratecard.whatif.draft_pricer import DraftPricer
+        from ratecard.whatif.report_process import RecordedUsage
 
         try:
             port = free_port(port)
@@ -99,6 +100,7 @@ def whatif(
                 DraftPricer(simulation, locale),
                 usage=", ".join(usage),
                 command=again,
+                recorded=RecordedUsage(usage, settings, cost, tables, str(locale)),
                 day=day,
                 tables=folder_of(tables),
                 port=port,

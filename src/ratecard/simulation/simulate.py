@@ -26,7 +26,7 @@ from ratecard.simulation.prices.pricer import Pricer
 from ratecard.simulation.prices.remap import NO_REMAPPING, Remapping
 from ratecard.simulation.prices.sides import AS_BILLED, OWN_DATE, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
-from ratecard.simulation.rows.billing_export import EXPORT_NAMES
+from ratecard.simulation.rows.billing_export import EXPORT_NAMES, ROW_COLUMNS
 from ratecard.simulation.rows.columns import DAY, LAYOUTS, USAGE_COLUMNS
 from ratecard.simulation.rows.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.rows.files import FILE
@@ -176,6 +176,8 @@ def plan_of(
     remapping: Remapping = NO_REMAPPING,
 ) -> Plan:
     """Plan the roll-up for these sides and keys. Raises `SimulationError` for a column that is missing."""
+    if not usage.is_ledger and not {*ROW_COLUMNS}.isdisjoint(by):
+        raise SimulationError("the usage is not a billing export, and does not say what was charged")
     for key in by:
         if key not in (DAY, *PERIODS) and not usage.gives(key):
             near = did_you_mean(key, (DAY, *PERIODS, *usage.columns))

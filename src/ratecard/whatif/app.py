@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ratecard.whatif.draft_pricer import DraftPricer
+from ratecard.whatif.report_process import RecordedUsage
 
 HOST = "127.0.0.1"
 # Seconds that open connections may keep the server from ending.
@@ -33,6 +34,7 @@ def serve_page(
     *,
     usage: str,
     command: str,
+    recorded: RecordedUsage,
     day: date,
     tables: Path | None,
     port: int,
@@ -41,7 +43,8 @@ def serve_page(
 ) -> None:
     """Serve the page until it is interrupted. Requests to another host name than this machine's are refused.
 
-    Parameters: `usage` and `command` (which simulates the same usage) are shown; `day` is that of the prices; `tables`
+    Parameters: `usage` and `command` (which simulates the same usage) are shown; `recorded`
+    is how it is read again for a report; `day` is that of the prices; `tables`
     is the folder to which saved candidates can be promoted; `show` opens a browser; `ready` is called once.
     """
     with TemporaryDirectory(prefix="ratecard-") as folder:
@@ -57,7 +60,7 @@ def serve_page(
         app.on_startup(ready)
 
         async def page() -> None:
-            made = WhatIfPage(pricer, usage, command, day, tables)
+            made = WhatIfPage(pricer, usage, command, recorded, day, tables)
             # The storage of the tab is known only after it is connected; what only reads the page never is.
             client = ui.context.client
             await client.connected()

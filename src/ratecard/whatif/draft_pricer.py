@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Lock
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,7 +16,6 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.roll_up import RollUp
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.report.figures import ENGLISH
-from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.simulation import Simulation
 from ratecard.tables.scalars import read_day
@@ -62,16 +59,6 @@ class DraftPricer:
         with self._busy:
             panel, idle = self._tried(draft)
         return Answer(panel, (perf_counter_ns() - start) // 1_000_000, idle)
-
-    def report(self, draft: Draft, ending: str) -> bytes:
-        """The report of a draft as a file of `ratecard simulate --out`, like `.html`.
-
-        Raises `DraftError`, and `SimulationError` if it cannot be written.
-        """
-        with self._busy, self._simulated(draft) as simulation, TemporaryDirectory(prefix="ratecard-") as folder:
-            path = Path(folder) / f"report{ending}"
-            write(self._report(simulation), [path])
-            return path.read_bytes()
 
     def _tried(self, draft: Draft) -> tuple[Panel, str]:
         current = self._standing_at(_day(draft.effective))

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import date
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -12,10 +13,11 @@ from nicegui import app, background_tasks, context, run, ui
 from ratecard.base.errors import RateCardError
 from ratecard.pages import page_text
 from ratecard.tables.scalars import read_day
-from ratecard.whatif.choices import RateChoice, conditions_on, names_of, rates_on
+from ratecard.whatif.choices import RateChoice, conditions_on, exceptions_on, names_of, rates_on
 from ratecard.whatif.controls import START, Control, FactorControl, KeptControl, RateControl
-from ratecard.whatif.draft import Draft, DraftChange, DraftError, Factor, Kept, NewRate, from_json, to_json
-from ratecard.whatif.draft_pricer import Answer, DraftPricer
+from ratecard.whatif.draft import Draft, DraftChange, DraftError, Factor, Head, Kept, NewRate, from_json, to_json
+from ratecard.whatif.draft_pricer import YOURS, Answer, DraftPricer
+from ratecard.whatif.report_process import RecordedUsage, report_of
 from ratecard.whatif.save_dialog import Opener, Saving
 from ratecard.whatif.view import Plot
 
@@ -118,7 +120,7 @@ _ABOUT = (
 _FAILED = "These figures are older: the last change could not be answered. The terminal says why."
 # Work that takes longer than this, in milliseconds, says so.
 _PATIENCE = 300
-_KEY = "draft"
+_KEY, _OPENED = "draft", "opened"
 _REPORTS = {"Report": "report.html", "Workbook": "report.xlsx"}
 _WRONG = "These figures are older: correct what is marked first."
 
@@ -126,9 +128,19 @@ _WRONG = "These figures are older: correct what is marked first."
 class WhatIfPage:
     """The page in one tab of a browser. Each tab has a draft of its own; all share one pricer."""
 
-    def __init__(self, pricer: DraftPricer, usage: str, command: str, day: date, tables: Path | None) -> None:
-        self.pricer, self.day_shown = pricer, day
+    def __init__(
+        self,
+        pricer: DraftPricer,
+        usage: str,
+        command: str,
+        recorded: RecordedUsage,
+        day: date,
+        tables: Path | None,
+    ) -> None:
+        self.pricer, self.recorded, self.day_shown = pricer, recorded, day
         self.controls: list[Control] = []
+        # The reports that are being made, each with its step.
+        self.made: dict[str, str] = {}
         self.task = f"answer {context.client.id}"
         ui.add_css(page_text("whatif.css"))
         ui.dark_mode(None)
@@ -146,15 +158,15 @@ class WhatIfPage:
                         button.props("flat no-caps dense")
                 self.saving = Saving(pricer, self.draft, self.keep, self.renew, command, tables)
                 with ui.element("div").classes("files"):
-                    Opener(pricer, self.open)
-                    self.files = [
-                        ui.button(label, icon="download", on_click=lambda name=name: self.download(name)).props(
-                            "flat no-caps dense"
-                        )
-                        for label, name in _REPORTS.items()
-                    ]
+                    Opener(pricer, self.opened)
+                    self.files = {name: self._download_button(label, name) for label, name in _REPORTS.items()}
+                    self.making = ui.label().classes("quiet making").props('role="status"')
                 self.failed = ui.label().classes("wrong").props('role="alert"')
             self.answers = AnswerPanel()
+
+    def _download_button(self, label: str, name: str) -> ui.button:
+        button = ui.button(label, icon="download", on_click=lambda: self.download(name))
+        return button.props("flat no-caps dense")
 
     def start(self) -> None:
         """Show the draft that this tab had before it was reloaded; in a new tab, one empty change."""
@@ -178,6 +190,11 @@ class WhatIfPage:
     def draft(self) -> Draft:
         """The draft that the controls hold now."""
         return Draft((self.day.value or "").strip(), tuple(control.change for control in self.controls))
+
+    def opened(self, draft: Draft) -> None:
+        """Show a candidate that was opened, and remember it as it was."""
+        app.storage.tab[_OPENED] = to_json(draft)
+        self.open(draft)
 
     def open(self, draft: Draft) -> None:
         """Replace the draft on the page."""
@@ -204,7 +221,8 @@ class WhatIfPage:
         with self.list:
             match change:
                 case Factor():
-                    self.controls.append(FactorControl(self._names, self._conditions, change, *actions))
+                    offers = (self._names, self._conditions, self._exceptions)
+                    self.controls.append(FactorControl(*offers, change, *actions))
                 case NewRate():
                     self.controls.append(RateControl(self._names, self._rates, change, *actions))
                 case Kept():
@@ -226,8 +244,8 @@ class WhatIfPage:
         try:
             draft = self.draft()
             self.saving.allow(draft)
-            for button in self.files:
-                button.set_enabled(not draft.empty)
+            for name, button in self.files.items():
+                button.set_enabled(not draft.empty and name not in self.made)
             async with self._busy("Pricing all usage again ..."):
                 answer = await run.io_bound(self.pricer.answer, draft)
         except DraftError as error:
@@ -242,16 +260,40 @@ class WhatIfPage:
             self.answers.show(answer)
 
     async def download(self, name: str) -> None:
-        """Make the report of the current draft, and send it to the browser."""
+        """Make the report of the current draft beside the page, and send it to the browser."""
         self.failed.set_text("")
+        draft, card = self.saving.named(self.draft()), self.pricer.card
+        button, self.made[name] = self.files[name], "begins"
+        button.disable()
         try:
-            async with self._busy(f"Writing {name} ..."):
-                content = await run.io_bound(self.pricer.report, self.draft(), Path(name).suffix)
+            tell = partial(self._tell, name)
+            tell("begins", None)
+            content = await report_of(self.recorded, draft, self._label(draft), card.digest, Path(name).suffix, tell)
         except RateCardError as error:
             self.failed.set_text(f"{name}: {error}")
         else:
-            if content is not None:
-                ui.download.content(content, name)
+            ui.download.content(content, name)
+        finally:
+            del self.made[name]
+            button.set_enabled(not self.draft().empty)
+            self._say_made()
+
+    def _tell(self, name: str, words: str, percent: float | None) -> None:
+        """Say beside the buttons how far a report is."""
+        self.made[name] = words if percent is None else f"{words}, {percent:.0f} %"
+        self._say_made()
+
+    def _say_made(self) -> None:
+        self.making.set_text("; ".join(f"{name}: {words}" for name, words in self.made.items()))
+
+    def _label(self, draft: Draft) -> str:
+        """The name of the changes in a report: that of the candidate, and whether it is as it was opened."""
+        if draft.head == Head():
+            return YOURS
+        opened = app.storage.tab.get(_OPENED)
+        before = from_json(opened) if opened else draft
+        is_other = before.head.name == draft.head.name and before != draft
+        return f"{draft.head.name}, changed" if is_other else draft.head.name
 
     @asynccontextmanager
     async def _busy(self, words: str) -> AsyncIterator[None]:
@@ -289,3 +331,6 @@ class WhatIfPage:
 
     def _conditions(self, part: str, names: Sequence[str]) -> Sequence[tuple[str, tuple[str, ...]]]:
         return conditions_on(self.pricer.card, self.day_shown, part, names)
+
+    def _exceptions(self, part: str, names: Sequence[str]) -> Sequence[tuple[str, str]]:
+        return exceptions_on(self.pricer.card, self.day_shown, part, names)

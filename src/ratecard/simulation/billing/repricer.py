@@ -6,8 +6,9 @@ charge them all alike, that is the price; a change that a SKU cannot express is 
 
 from collections.abc import Callable, Hashable, Sequence
 from datetime import date
+from decimal import Decimal
 from fractions import Fraction
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
@@ -33,7 +34,25 @@ from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
 from ratecard.simulation.prices.pricer import NO_INSTANT, Pricer
 from ratecard.simulation.rows.billing_export import CREDIT, DISPUTED
 
-_AGAIN = "re-rate from usage"
+BY_USAGE = "re-rate from usage"
+# The dispute of every row but the first of a request and a SKU.
+AGAIN = "requestId: this request is charged by this SKU already"
+
+
+class Expected(NamedTuple):
+    """A price per unit that was in effect, and its `file:line`; an amount of units that are rounded is not exact."""
+
+    price: Decimal
+    source: str = ""
+    units_are_exact: bool = True
+
+
+class Dispute(NamedTuple):
+    """Why rows are not as they should be, what they say, and what they should say; None where that is not known."""
+
+    reason: str
+    entry: BilledRow
+    expected: Expected | None
 
 
 class LedgerPricer(Pricer):
@@ -87,23 +106,56 @@ class LedgerPricer(Pricer):
 
     def dispute(self, shape: UsageShape) -> str:
         """What of these rows does not agree with the prices under which they were billed; empty where all does."""
-        amount = ""
+        found = self.disputed(shape)
+        return found.reason if found else ""
+
+    def disputed(self, shape: UsageShape) -> Dispute | None:
+        """Return what of these rows does not agree with the prices under which they were billed; None where all does.
+
+        None too for rows that have no price at all, which are among the unpriced.
+        """
         try:
             entry = self._entry(shape)
-            if entry.kind == DISPUTED:
-                amount = f"amount: is not unit x {price_field(self.currency)}"
-            if entry.kind == CREDIT or shape.moment is None:
-                return amount
+        except (QuoteError, ValueError):
+            return None
+        if entry.kind == CREDIT:
+            return None
+        try:
+            expected = self._expected(shape, entry)
+        except ValueError as error:
+            return Dispute(str(error), entry, None)
+        if shape.values().get("ledger_again"):
+            return Dispute(AGAIN, entry, Expected(Decimal(0), expected.source if expected else ""))
+        field = price_field(self.currency)
+        if entry.kind == DISPUTED and (expected is None or expected.units_are_exact):
+            return Dispute(f"amount: is not unit x {field}", entry, expected or Expected(entry.price))
+        if expected and expected.price != entry.price:
+            return Dispute(f"{field}: is not the price that was in effect", entry, expected)
+        return None
+
+    def is_checked(self, shape: UsageShape) -> bool:
+        """Whether the price of these rows is known beside what they say."""
+        try:
+            return self._expected(shape, self._entry(shape)) is not None
+        except (QuoteError, ValueError):
+            return False
+
+    def _expected(self, shape: UsageShape, entry: BilledRow) -> Expected | None:
+        """Find the price per unit that was in effect; None where it is not known, or no row says what it depends on.
+
+        Raises `ValueError` for a SKU by which no clip is charged.
+        """
+        try:
+            if shape.moment is None:
+                return None
             was, _ = self._versions(self.billed, shape.moment, entry)
         except (QuoteError, ValueError):
-            return amount  # it has no price at all, and is among the unpriced
+            return None
         if was.model.type == "video":
-            wrong = self._clips_of(was).disputed(entry.sku, entry.price)
-        else:
-            sold = self._sales_of(was).get(entry.sku, [])
-            wrong = bool(sold) and sold[0].line.unit_rate != entry.price
-            amount = "" if _rounded(sold) else amount
-        return amount or (f"{price_field(self.currency)}: is not the price that was in effect" if wrong else "")
+            cell = self._clips_of(was).nearest(entry.sku, entry.price)
+            return cell and Expected(cell.quote.total, cell.row()["source"])
+        sold = self._sales_of(was).get(entry.sku)
+        return Expected(sold[0].line.unit_rate, sold[0].line.source, not _rounded(sold)) if sold else None
 
     def _entry(self, shape: UsageShape) -> BilledRow:
         """The entry of a shape, at what balances were worth when it was billed."""
@@ -125,7 +177,7 @@ class LedgerPricer(Pricer):
         except QuoteError as error:
             return Refused.of(error)
         except ValueError as error:
-            return Refused(f"structure: {error}; {_AGAIN}")
+            return Refused(f"structure: {error}; {BY_USAGE}")
 
     def _line(self, was: ModelInEffect, now: ModelInEffect, sku: str) -> LineItem:
         """The line of a SKU: the same for every request that is charged by it."""
@@ -168,7 +220,7 @@ class LedgerPricer(Pricer):
         if name != entry.model and entry.model in billed.tables.models:
             charged = ModelInEffect.of(now, entry.model).version
             if name not in charged.surcharges.values():
-                raise ValueError(f"structure: {entry.model} has no {name} there; {_AGAIN}")
+                raise ValueError(f"structure: {entry.model} has no {name} there; {BY_USAGE}")
         try:
             was = ModelInEffect.of(billed, name)
         except QuoteError as error:  # what it was billed by is not known, so that no prices say what it would be

@@ -121,9 +121,16 @@ class Clips:
         """All requests of a SKU that were charged this amount; empty where the price depends on a measured video."""
         return [] if self.measured(sku) else [cell for cell in self._cells.get(sku, ()) if cell.quote.total == billed]
 
-    def disputed(self, sku: str, billed: Decimal) -> bool:
-        """Whether no request of this SKU is charged this amount."""
-        return sku in self._cells and not self.measured(sku) and not self.cells(sku, billed)
+    def nearest(self, sku: str, billed: Decimal) -> Cell | None:
+        """The request of a SKU whose price is nearest to this amount; None where it depends on a measured video.
+
+        Raises `ValueError` for a SKU by which no request is charged.
+        """
+        if self.measured(sku):
+            return None
+        if sku not in self._cells:
+            raise ValueError(f"sku: no request of {self.in_effect.model.model} is charged by it")
+        return min(self._cells[sku], key=lambda cell: abs(cell.quote.total - billed))
 
     def measured(self, sku: str) -> bool:
         """Whether the price depends on seconds or pixels of a video that was sent, which no row holds."""

@@ -52,6 +52,10 @@ _NOTHING = "CAST(NULL AS VARCHAR)"
 # The charges that several balances paid, each with what all of its rows come to: in the engine, and those that have a
 # row which the engine does not add.
 _PARTS, _ODD_PARTS = "ledger_parts", "ledger_odd_parts"
+# The requests that are charged by one SKU at one price more than once.
+_REPEATED = "ledger_repeated"
+# Columns of the view that tell a row from others, as text.
+ROW_COLUMNS = ("ledger_when", "ledger_request", "ledger_unit", "ledger_paid")
 # Digits before and after the point of a number that can be priced.
 _MOST_DIGITS, _MOST_PLACES = 15, 18
 
@@ -136,6 +140,7 @@ def ledger_view(
     # Columns of the export have numbers until the end, because an export may have a column called like one of these.
     own = "".join(f", {DuckDbSql.quoted(name)} AS own{number}" for number, name in enumerate(export.columns))
     words = {
+        "when": _text(export.named["timestamp"]),
         "request": export.text("requestId"),
         "sku": _text(export.named["sku"]),
         "model": export.model,
@@ -162,6 +167,7 @@ def ledger_view(
     )
     whole = _Numbers(places + worth_places, price_places)
     joined, apart = _keep_parts(connection, whole, worth_places, odd=bool(odd))
+    repeated, again = _keep_repeated(connection)
     given = dict(zip(numbers, ("ledger_unit", "ledger_dollars", "ledger_other", "ledger_paid"), strict=True))
     given |= {"part_unit": "odd_units", "part_amount": "odd_charged"} if apart else {}
     raw = ", ".join(f"'{name}': {each}" for name, each in given.items())
@@ -169,11 +175,36 @@ def ledger_view(
     entry = _entry(whole, parts=bool(joined), but="odd_request IS NULL" if apart else "TRUE")
     return f"""
         SELECT '{LEDGER}' AS type, ledger_model AS model, {", ".join(further)},
-            ledger_sku, ledger_currency, ledger_price, entry AS ledger_entry,
+            {", ".join(ROW_COLUMNS)}, ledger_sku, ledger_currency, ledger_price, entry AS ledger_entry,
+            {again} AS ledger_again,
             CASE WHEN entry IS NULL THEN to_json({{{raw}}}) END AS ledger_odd,
             CASE WHEN entry IS NOT NULL THEN CAST(ledger_unit AS DECIMAL(38,{places})) END AS ledger_units,
             CASE WHEN entry IS NOT NULL THEN CAST(ledger_paid AS DECIMAL(38,{places})) END AS ledger_amount
-        FROM (SELECT *, {entry} AS entry FROM {_ROWS}{joined})"""
+        FROM (SELECT *, {entry} AS entry FROM {_ROWS}{joined}){repeated}"""
+
+
+def _keep_repeated(connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
+    """Keep the requests that are charged by one SKU at one price more than once; how to join them, and what marks all
+    but the first of each.
+
+    A further part of a charge, which has no units, and a refund are no charge of their own.
+    """
+    charged = (
+        "ledger_request IS NOT NULL AND ledger_paid LIKE '-%' AND coalesce(TRY_CAST(ledger_unit AS DOUBLE), 0) > 0"
+    )
+    try:
+        connection.execute(f"""
+            CREATE OR REPLACE TABLE {_REPEATED} AS
+            SELECT ledger_request AS repeated_request, ledger_sku AS repeated_sku, ledger_price AS repeated_price
+            FROM {_WORDS} WHERE {charged} GROUP BY ALL HAVING count(*) > 1""")
+    except duckdb.Error as error:
+        raise SimulationError(f"the usage cannot be read: {error}") from None
+    if not connection.execute(f"SELECT 1 FROM {_REPEATED} LIMIT 1").fetchall():
+        return "", _NOTHING
+    same = "repeated_request = ledger_request AND repeated_sku = ledger_sku AND repeated_price = ledger_price"
+    joined = f" LEFT JOIN {_REPEATED} ON {same} AND {charged}"
+    order = f"PARTITION BY repeated_request, repeated_sku, repeated_price ORDER BY {', '.join(ROW_COLUMNS)}"
+    return joined, f"CASE WHEN repeated_sku IS NOT NULL AND row_number() OVER ({order}) > 1 THEN 'true' END"
 
 
 def _keep_view(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:

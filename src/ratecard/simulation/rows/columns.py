@@ -154,10 +154,12 @@ LAYOUTS: dict[str, Layout] = {
 }
 
 # The one type of a billing export, in the columns that `ledger_usage` makes of it.
-LEDGER = "ledger"
+LEDGER, _OF_A_ROW = "ledger", ("sku", "currency", "price", "entry", "odd", "again")
 LEDGER_LAYOUTS: dict[str, Layout] = {
     LEDGER: Layout(
-        tuple(UsageColumn.of(f"ledger_{name}", "text") for name in ("sku", "currency", "price", "entry", "odd")),
+        tuple(
+            UsageColumn.of(f"ledger_{name}", "text") for name in ("sku", "currency", "price", "entry", "odd", "again")
+        ),
         (UsageColumn.of("ledger_units", "number"), UsageColumn.of("ledger_amount", "number")),
         PLACES_SUMMED,
     )

@@ -1,0 +1,38 @@
+"""Run `ratecard simulate BILL --disputes FILE`. This module loads the engine."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ratecard.cli.options import tell_tables
+from ratecard.cli.simulate_options import OF_DISPUTES
+from ratecard.cli.simulate_progress import progress
+from ratecard.simulation.billing.disputes import write_disputes
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.prices.sides import sides
+
+_NOT_SETTINGS = ("usage", "disputes", "current", "tables")
+
+
+def run_disputes(path: Path, given: Mapping[str, Any]) -> None:
+    """Write the disputed rows of a bill, and say how many there are and what they come to."""
+    try:
+        [current] = sides(given["current"], (), given["tables"])
+    except SimulationError as error:
+        raise click.UsageError(str(error)) from None
+    settings = {name: given[name] for name in OF_DISPUTES if name not in _NOT_SETTINGS}
+    with progress() as begin:
+        found = write_disputes(list(given["usage"]), current, path, progress=begin, **settings)
+    words = f"{found.disputed:,} of {found.rows:,} rows disagree with the prices of their days"
+    if found.disputed - found.unpriced:
+        words += f"; what is too much in them comes to {found.difference:f} {found.currency}"
+    click.echo(f"{words}.")
+    if found.unpriced:
+        click.echo(f"Of {found.unpriced:,} of them no price is known.")
+    if found.unchecked:
+        click.echo(f"Further rows that say too little to be compared, like refunds: {found.unchecked:,}.")
+    click.echo(f"Wrote {path}", err=True)
+    if given["current"] is None:
+        tell_tables(given["tables"], err=True)

@@ -1,0 +1,114 @@
+"""Every row of a bill that is not as it should be, one by one: what was billed, what it should be, and why."""
+
+import csv
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import pyarrow
+
+from ratecard.base.money import EXACT, minus, multiply, plain, text
+from ratecard.simulation.billing.repricer import BY_USAGE, Dispute, LedgerPricer
+from ratecard.simulation.groups.shapes import Counted
+from ratecard.simulation.prices.sides import Specification
+from ratecard.simulation.report.place import beside
+from ratecard.simulation.rows.billing_export import ROW_COLUMNS, number_of
+from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
+
+COLUMNS = ("requestId", "timestamp", "sku", "billed", "should be", "difference", "currency", "reason")
+_BATCH = 10_000
+# Rows whose price no row of a bill says: refunds, and what depends on a video that was sent or on rounded units.
+_UNCHECKED = ("amount: above zero", "structure: the units of SKU", "structure: the price of SKU")
+
+
+class DisputedRows(NamedTuple):
+    """How many rows a bill has, how many are not as they should be, and how many of these have no known price.
+
+    `unchecked` rows say too little to be compared. `difference` is what was billed too much, of known prices.
+    """
+
+    rows: int
+    disputed: int
+    unpriced: int
+    unchecked: int
+    difference: Decimal
+    currency: str
+
+
+def write_disputes(usage: Any, current: Specification | None, path: Path, **settings: Any) -> DisputedRows:
+    """Write every row of a billing export that is not as it should be to a CSV file, in order of time.
+
+    `current` are the tables by which it was billed, each row at its own time; `settings` are further arguments of
+    `simulate`. Amounts are in the currency in which amounts are added. Raises `SimulationError` for usage that is not a
+    billing export.
+    """
+    with simulate(usage, current, (), by=ROW_COLUMNS, **settings) as simulation:
+        pricer = cast(LedgerPricer, simulation.pricer)
+        disputes: dict[int, Dispute | str] = {}
+        unchecked = unpriced = 0
+        for number, counted in enumerate(simulation.comparison.roll_up.shapes):
+            dispute, is_known = _dispute(pricer, counted)
+            unchecked += 0 if is_known else counted.requests
+            if dispute:
+                disputes[number] = dispute
+                is_priced = isinstance(dispute, Dispute) and dispute.expected is not None
+                unpriced += 0 if is_priced else counted.requests
+        difference, disputed, new = Decimal(0), 0, beside(path)
+        try:
+            with new.open("w", encoding="utf-8", newline="") as file:
+                written = csv.writer(file, lineterminator="\n")
+                written.writerow(COLUMNS)
+                for shape, times, sku, row in _rows(simulation, disputes):
+                    cells, more = _cells(disputes[shape], row, pricer.currency)
+                    written.writerows([[row[1] or "", row[0] or "", sku, *cells]] * times)
+                    disputed += times
+                    difference = EXACT.add(difference, multiply(more, Decimal(times)))
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
+        return DisputedRows(simulation.rows, disputed, unpriced, unchecked, plain(difference), pricer.currency)
+
+
+def _dispute(pricer: LedgerPricer, counted: Counted) -> tuple[Dispute | str | None, bool]:
+    """What is wrong with the rows of a shape, or why they have no price; and whether they can be compared at all."""
+    if dispute := pricer.disputed(counted.shape):
+        return dispute, True
+    refusal = pricer.price(pricer.billed, counted.shape).refusal
+    if refusal is None:
+        return None, pricer.is_checked(counted.shape)
+    if refusal.reason.startswith(_UNCHECKED):
+        return None, False
+    return refusal.reason.removeprefix("structure: ").removesuffix(f"; {BY_USAGE}"), True
+
+
+def _rows(
+    simulation: Simulation, disputes: dict[int, Dispute | str]
+) -> Iterator[tuple[int, int, str, tuple[str | None, ...]]]:
+    """The disputed rows in order of time: the number of the shape, how many equal rows, the SKU, and `ROW_COLUMNS`."""
+    rolled = simulation.comparison.roll_up
+    shapes = pyarrow.table({"shape": pyarrow.array(disputes, pyarrow.int32())})
+    keys = ", ".join(rolled.plan.key_columns)
+    with rolled.workspace.another() as connection:
+        connection.register("disputed_shapes", shapes)
+        disputed = f"{rolled.groups} SEMI JOIN disputed_shapes USING (shape)"
+        found = connection.execute(f"SELECT shape, requests, {keys} FROM {disputed} ORDER BY {keys}")
+        while rows := found.fetchmany(_BATCH):
+            for shape, times, *row in rows:
+                values = rolled.shapes[shape].shape.values()
+                yield shape, times, values.get("ledger_sku") or "", tuple(row)
+
+
+def _cells(dispute: Dispute | str, row: tuple[str | None, ...], currency: str) -> tuple[list[str], Decimal]:
+    """The cells of one row after its SKU, and what was billed too much."""
+    _, _, unit, paid = row
+    if isinstance(dispute, str):
+        return [(paid or "").removeprefix("-"), "", "", "", dispute], Decimal(0)
+    billed = multiply(minus(number_of("amount", paid)), dispute.entry.worth)
+    if dispute.expected is None:
+        return [text(plain(billed)), "", "", currency, dispute.reason], Decimal(0)
+    should = multiply(number_of("unit", unit), dispute.expected.price)
+    more = EXACT.subtract(billed, should)
+    reason = f"{dispute.reason}{f' ({dispute.expected.source})' if dispute.expected.source else ''}"
+    return [*(text(plain(each)) for each in (billed, should, more)), currency, reason], more

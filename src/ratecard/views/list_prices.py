@@ -1,0 +1,118 @@
+"""The price sheet: one row for each price, with what it becomes next, for a page that customers read."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from ratecard.base.errors import QuoteError
+from ratecard.base.instants import utc
+from ratecard.base.money import text
+from ratecard.base.suggestions import did_you_mean
+from ratecard.price_book import PriceBook
+from ratecard.rating.conditions import in_words
+from ratecard.tables.card import AnyModel
+from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.models import listed_rates
+from ratecard.tables.units import Unit
+from ratecard.tables.version import Version
+
+COLUMNS = ("name", "model", "family", "type", "price of", "unit", "price", "currency", "next price", "from")
+# Large numbers of a unit as price pages write them.
+_MANY = {1: "", 1_000: "1,000 ", 1_000_000: "million "}
+_MARKS = frozenset("*?[")
+GONE = "not offered"
+
+
+class ListPrice(NamedTuple):
+    """A price: of which model, for what (`price_of`), per which unit in words, and what it becomes on a day.
+
+    A factor of conditions has no unit. `price` is None where there is one only later, `next_price` where none follows.
+    """
+
+    model: AnyModel
+    family: str
+    price_of: str
+    unit: str
+    price: Decimal | None
+    next_price: Decimal | None
+    begins: date | None
+
+    def row(self) -> dict[str, str]:
+        """The price as text, by column."""
+        later = GONE if self.next_price is None else text(self.next_price)
+        cells = (self.model.name, self.model.model, self.family, self.model.type, self.price_of, self.unit)
+        price = GONE if self.price is None else text(self.price)
+        currency = self.model.currency if self.unit else ""
+        following = (later, str(self.begins)) if self.begins else ("", "")
+        return dict(zip(COLUMNS, (*cells, price, currency, *following), strict=True))
+
+
+def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
+    """Yield every price of the models, families and patterns (`kling-*`) that are named; of all models if none is.
+
+    Each has the price in the next version of its model, and its first day. Raises `QuoteError` for a name that is none
+    of these, and `TableError` for a version that contradicts its examples.
+    """
+    for model, version in _chosen(prices, names):
+        later = next((each for each in reversed(model.versions) if each.begins > utc(prices.instant)), None)
+        begins = later.effective if later else None
+        if model.retired and (later is None or model.retired_at(later.effective)):
+            later, begins = None, model.retired.on
+        now, then = ({} if each is None else _prices_of(prices, model, each) for each in (version, later))
+        for key in {**now, **(then if begins else {})}:
+            family, changed = prices.tables.families.get(model.model, ""), now.get(key) != then.get(key)
+            yield ListPrice(model, family, *key, now.get(key), then.get(key), begins if changed else None)
+
+
+def _chosen(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[AnyModel, Version]]:
+    """The models that are named and have a price, each once, those of a name together."""
+    families = prices.tables.families
+    in_effect = {model.model: (model, version) for model, version in prices.in_effect_all()}
+    chosen: dict[str, tuple[AnyModel, Version]] = {} if names else dict(in_effect)
+    for name in names:
+        fitting = [each for each in in_effect if name == families.get(each) or fnmatchcase(each, name)]
+        if not fitting and not _MARKS.isdisjoint(name):
+            raise QuoteError(f"No model fits {name}. Name a model, a family, or a pattern like kling-*")
+        if not fitting and prices.tables.named(name) is None and (near := did_you_mean(name, set(families.values()))):
+            raise QuoteError(f"No model or family is called {name}.{near}")
+        chosen |= {each: in_effect[each] for each in fitting}
+        if not fitting:
+            model, version = prices.in_effect(name)
+            chosen[model.model] = model, version
+    yield from chosen.values()
+
+
+def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[tuple[str, str], Decimal]:
+    """The rates, factors and the minimum of a version by what each is the price of, and its unit in words."""
+    prices.prove(model, version)
+    found: dict[tuple[str, str], Decimal] = {}
+    for charge in version.charges:
+        per = _per(prices.tables.units[charge.unit])
+        for rate in listed_rates(charge):
+            values = [f"{name} {' or '.join(each)}" for name, each in rate.conditions.items()]
+            # Not `tokens, tokens input`.
+            named = [] if charge.charge in rate.conditions else [charge.charge]
+            found[", ".join(named + values), per] = rate.amount
+        for factor in getattr(charge, "factors", ()):
+            found[f"{charge.charge}, {in_words(factor.conditions)}: times", ""] = factor.factor
+    if isinstance(version, MeteredVersion):
+        for factor in version.factors:
+            found[f"all of it, {in_words(factor.conditions)}: times", ""] = factor.factor
+        if version.minimum:
+            found["a request costs at least", "request"] = version.minimum
+    return found
+
+
+def _per(unit: Unit) -> str:
+    """`million tokens`, `second of video`."""
+    noun, of, what = unit.counts.partition(" of ")
+    many = _MANY.get(unit.per, f"{unit.per:,} ")
+    return f"{many}{_plural(noun) if many else noun}{of}{what}"
+
+
+def _plural(noun: str) -> str:
+    if noun.endswith("y"):
+        return f"{noun[:-1]}ies"
+    return f"{noun}{'es' if noun.endswith(('s', 'x', 'ch', 'sh')) else 's'}"

@@ -1,0 +1,144 @@
+"""Reports of a draft, each made in a process of its own: its time and its memory are not those of the page.
+
+The process is `python -m ratecard.whatif.report_process`. It reads what to make as JSON, and writes a line for each
+step.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Mapping
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Lock, Thread
+from typing import Any, NamedTuple
+
+from babel import Locale
+
+from ratecard.base.errors import RateCardError
+from ratecard.base.instants import utc
+from ratecard.card import load_rate_card
+from ratecard.changes.sides import Side
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.prices.sides import costs_of
+from ratecard.simulation.report.output import write
+from ratecard.simulation.report.report import Report
+from ratecard.simulation.simulate import simulate
+from ratecard.whatif.draft import Draft, Head, from_json, to_json
+
+_CHANGED = "The tables have changed since the page was opened; start it again"
+# Seconds between two lines about one step.
+_EVERY = 0.5
+# Called with a step, and how far all of them are in percent, if that is known.
+Tell = Callable[[str, float | None], object]
+
+
+class RecordedUsage(NamedTuple):
+    """How the usage of the page is read again: files, arguments of `simulate`, what we pay, and the tables."""
+
+    files: tuple[str, ...]
+    settings: Mapping[str, Any]
+    cost: str | None = None
+    tables: Path | None = None
+    locale: str = "en"
+
+
+async def report_of(usage: RecordedUsage, draft: Draft, label: str, digest: str, ending: str, tell: Tell) -> bytes:
+    """Make the report of a draft as a file of `ratecard simulate --out`, like `.xlsx`.
+
+    Parameters: `label` names its prices in the report, `digest` is that of the current tables, and `tell` is called for
+    each step. Raises `SimulationError` with the reason if it cannot be made.
+    """
+    with TemporaryDirectory(prefix="ratecard-") as folder:
+        out = Path(folder) / f"report{ending}"
+        task = usage._asdict() | {"tables": usage.tables and str(usage.tables), "out": str(out)}
+        task |= {"draft": to_json(draft), "label": label, "digest": digest}
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", __name__), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+        )
+        try:
+            assert process.stdin and process.stdout  # noqa: S101 (both are pipes)
+            process.stdin.write(json.dumps(task).encode())
+            process.stdin.write_eof()
+            async for line in process.stdout:
+                words, percent = json.loads(line)
+                if words.startswith(_WRONG):
+                    raise SimulationError(words.removeprefix(_WRONG))
+                tell(words, percent)
+            if await process.wait():
+                raise SimulationError("it cannot be made; the terminal says why")
+            return out.read_bytes()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+
+# How a line begins that says why the report cannot be made.
+_WRONG = "! "
+_ONE_AT_A_TIME = Lock()
+
+
+def _say(words: str, percent: float | None = None) -> None:
+    with _ONE_AT_A_TIME:
+        sys.stdout.write(f"{json.dumps((words, percent))}\n")
+        sys.stdout.flush()
+
+
+class _Steps:
+    """Tells the step that runs, and how far it is, until the block ends."""
+
+    def __init__(self) -> None:
+        self._words, self._percent, self._over = "", None, Event()
+        self._teller = Thread(target=self._tell, daemon=True)
+
+    _percent: Callable[[], Any] | None
+
+    def begin(self, words: str, percent: Callable[[], Any] | None) -> None:
+        self._words, self._percent = words, percent
+        _say(words)
+
+    def _tell(self) -> None:
+        while not self._over.wait(_EVERY):
+            if (percent := self._percent) is not None:
+                _say(self._words, float(percent()))
+
+    def __enter__(self) -> "_Steps":
+        self._teller.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._teller.join()
+
+
+def make(task: Mapping[str, Any]) -> None:
+    """Make the report that a task describes. Raises `RateCardError`."""
+    tables = Path(task["tables"]) if task["tables"] else None
+    card, draft = load_rate_card(tables), from_json(task["draft"])
+    if card.digest != task["digest"]:
+        raise SimulationError(_CHANGED)
+    day = date.fromisoformat(draft.effective)
+    current = Side(day.isoformat(), card, utc(day))
+    named = (draft.file().candidate,) if draft.head != Head() else ()
+    candidate = Side(task["label"], draft.card(card), current.at, named)
+    settings = task["settings"] | {"costs": costs_of(task["cost"], [current], tables)}
+    with (
+        _Steps() as steps,
+        simulate(task["files"], current, [candidate], progress=steps.begin, **settings) as simulation,
+    ):
+        steps.begin("Writing", None)
+        write(Report(simulation, locale=Locale.parse(task["locale"])), [Path(task["out"])])
+
+
+def main() -> None:
+    """Make the report of the task on the standard input."""
+    try:
+        make(json.load(sys.stdin))
+    except RateCardError as error:
+        _say(f"{_WRONG}{error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""`--disputes`: every row of a bill that is not as it should be, and nothing else."""
+
+import csv
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from ledgers import CHAT, CLIP, HEAD, PICTURE, card_with, entries_of, line, write_csv
+from pyarrow import parquet
+from rows import Row
+
+from ratecard import RateCard
+from ratecard.changes.sides import Side
+from ratecard.cli import main
+from ratecard.simulation.billing.disputes import COLUMNS, DisputedRows, write_disputes
+from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.simulate import simulate
+
+NOW = Side("now", card_with())
+WITH_REQUESTS = f"{HEAD},requestId"
+# As they should be: 0.5 x $2, 3 x $0.02, and 5 seconds of film, whose price is the same with sound and without.
+GOOD = [
+    f"{line(CHAT, '2', '0.5', '-1')},r-1",
+    f"{line(PICTURE, '0.02', '3', '-0.06')},r-1",
+    f"{line(CLIP, '0.51', '1', '-0.51')},r-2",
+    # The second part of a charge that two balances paid, and a refund.
+    f"{line(CHAT, '2', '1', '-1.5', currency='DIEM')},r-3",
+    f"{line(CHAT, '2', '0', '-0.5')},r-3",
+    f"{line(CHAT, '2', '0.5', '1')},r-1",
+]
+AGAIN = "requestId: this request is charged by this SKU already"
+PRICE = "pricePerUnitUsd: is not the price that was in effect"
+FILM = "tables.yaml:89 + tables.yaml:96"
+AMOUNT = "amount: is not unit x pricePerUnitUsd"
+
+
+def bill(folder: Path, *rows: str) -> str:
+    file = folder / "bill.csv"
+    file.write_text("\n".join((WITH_REQUESTS, *GOOD, *rows)) + "\n", encoding="utf-8")
+    return str(file)
+
+
+def disputes(folder: Path, *rows: str, **settings: Any) -> tuple[DisputedRows, list[list[str]]]:
+    out = folder / "disputes.csv"
+    found = write_disputes(bill(folder, *rows), NOW, out, **settings)
+    with out.open(encoding="utf-8", newline="") as file:
+        head, *lines = csv.reader(file)
+    assert tuple(head) == COLUMNS
+    assert found.disputed == len(lines)
+    return found, lines
+
+
+@pytest.mark.parametrize(
+    ("row", "cells"),
+    [
+        # A metered row at another price, and a clip three cents above its list price.
+        (f"{line(CHAT, '3', '0.5', '-1.5')},r-9", ["1.5", "1", "0.5", "USD", f"{PRICE} (tables.yaml:21)"]),
+        (
+            f"{line(CLIP, '0.54', '1', '-0.54')},r-9",
+            ["0.54", "0.51", "0.03", "USD", f"{PRICE} ({FILM})"],
+        ),
+        (
+            f"{line(CLIP, '0.51', '1', '-0.54')},r-9",
+            ["0.54", "0.51", "0.03", "USD", f"{AMOUNT} ({FILM})"],
+        ),
+        (f"{line(CHAT, '2', '0.5', '-0.9')},r-9", ["0.9", "1", "-0.1", "USD", f"{AMOUNT} (tables.yaml:21)"]),
+        # A balance counts at its worth.
+        (f"{line(CHAT, '2', '1', '-3', currency='DIEM')},r-9", ["3", "2", "1", "USD", f"{AMOUNT} (tables.yaml:21)"]),
+        # The same request and SKU twice.
+        (
+            f"{line(CLIP, '0.51', '1', '-0.51')},r-2",
+            ["0.51", "0", "0.51", "USD", f"{AGAIN} ({FILM})"],
+        ),
+        (f"{line(CHAT, '2', '0.75', '-1.5')},r-1", ["1.5", "0", "1.5", "USD", f"{AGAIN} (tables.yaml:21)"]),
+        # No price is known.
+        (
+            f"{line('film-made-up', '9', '1', '-9')},r-9",
+            ["9", "", "", "USD", "sku: no request of film is charged by it"],
+        ),
+        (
+            f"{line('chat-made-up', '9', '1', '-9')},r-9",
+            ["9", "", "", "", "SKU chat-made-up is not in the version of 2026-01-01 of chat"],
+        ),
+        (f"{line(CHAT, '2', 'x', '-9')},r-9", ["9", "", "", "", "unit: x is not a number"]),
+    ],
+)
+def test_a_row_that_is_not_as_it_should_be_is_listed(tmp_path: Path, row: str, cells: list[str]) -> None:
+    found, lines = disputes(tmp_path, row)
+    when, sku, *_ = row.split(",")
+    [[request, *others]] = lines
+    assert (request, others) == (row.rpartition(",")[2], [when, sku, *cells])
+    assert found == DisputedRows(7, 1, int(not cells[1]), 1, Decimal(cells[2] or 0), "USD")
+
+
+def test_a_bill_as_it_should_be_has_none(tmp_path: Path) -> None:
+    found, lines = disputes(tmp_path)
+    assert (found, lines) == (DisputedRows(6, 0, 0, 1, Decimal(0), "USD"), [])
+
+
+def test_equal_rows_are_all_listed_but_one(tmp_path: Path) -> None:
+    found, lines = disputes(tmp_path, *[GOOD[2]] * 3)
+    assert [each[0] for each in lines] == ["r-2"] * 3
+    assert found.difference == Decimal("1.53")
+    with simulate(bill(tmp_path, *[GOOD[2]] * 3), NOW, by=()) as simulation:
+        assert [(each.rows, each.reason) for each in simulation.disputed] == [(3, AGAIN)]
+
+
+def test_only_chosen_rows_are_looked_at(tmp_path: Path) -> None:
+    wrong = f"{line(CHAT, '3', '0.5', '-1.5', timestamp='2026-03-01T00:00:00Z')},r-9"
+    found, lines = disputes(tmp_path, wrong, until="2026-03-01")
+    assert (found.rows, lines) == (6, [])
+
+
+def test_a_bill_of_every_type_agrees_with_the_tables_by_which_it_was_billed(card: RateCard, tmp_path: Path) -> None:
+    demo_usage(tmp_path / "usage.parquet", 2_000, seed=5, card=card)
+    rows: list[Row] = parquet.read_table(tmp_path / "usage.parquet").to_pylist()
+    entries = [entry for _, made in entries_of(card, rows) for entry in made]
+    file = write_csv(tmp_path / "bill.csv", entries, {})
+    found = write_disputes(file, Side("now", card), tmp_path / "out.csv")
+    assert (found.rows, found.disputed, str(found.difference)) == (len(entries), 0, "0")
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(main, ["simulate", *arguments])
+
+
+def test_the_command_says_what_they_come_to(tmp_path: Path) -> None:
+    when, sku = "2026-10-02T00:00:00Z", "ovi-image-to-video-fixed"
+    rows = [
+        f"{sku},0.22,1,-0.22,USD,,r-1",
+        f"{sku},0.25,1,-0.25,USD,,r-2",
+        f"{sku},0.22,1,0.22,USD,,r-1",
+        "ovi,1,1,-1,USD,,r-3",
+    ]
+    file, out = tmp_path / "bill.csv", tmp_path / "out.csv"
+    file.write_text("\n".join((WITH_REQUESTS, *(f"{when},{row}" for row in rows))) + "\n", encoding="utf-8")
+    result = run(str(file), "--disputes", str(out))
+    assert result.exit_code == 0, result.output
+    assert result.stdout == (
+        "2 of 4 rows disagree with the prices of their days; what is too much in them comes to 0.03 USD.\n"
+        "Of 1 of them no price is known.\n"
+        "Further rows that say too little to be compared, like refunds: 1.\n"
+    )
+    assert out.read_text(encoding="utf-8").splitlines()[1:] == [
+        f"r-2,{when},{sku},0.25,0.22,0.03,USD,{PRICE} (video/ovi.yaml:22)",
+        f"r-3,{when},ovi,1,,,,Specified model not found: ",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--disputes", "out.xlsx"), "out.xlsx ends in none of .csv"),
+        (("--disputes", "out.csv", "--by", "sku", "--rise", "5%"), "leave out --by, --rise"),
+        (("--disputes", "out.csv", "--current", "as-billed"), "--current names them, or leave it out"),
+    ],
+)
+def test_wrong_use_is_refused(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    result = run(bill(tmp_path), *arguments)
+    assert result.exit_code == 2
+    assert words in result.output
+
+
+def test_usage_is_not_a_bill(card: RateCard, tmp_path: Path) -> None:
+    demo_usage(tmp_path / "usage.parquet", 100, seed=5, card=card)
+    with pytest.raises(SimulationError, match="not a billing export, and does not say what was charged"):
+        write_disputes(str(tmp_path / "usage.parquet"), Side("now", card), tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()

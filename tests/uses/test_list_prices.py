@@ -1,0 +1,171 @@
+"""The price sheet for customers: one row for each price, what it becomes, and on which day."""
+
+import csv
+import io
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from ratecard import PriceBook, QuoteError, RateCard
+from ratecard.cli import main
+from ratecard.testing.card_strategies import card_of
+from ratecard.views.list_prices import COLUMNS, _plural, list_prices
+
+TABLES = b"""\
+family: acme
+models:
+  - model: acme-film
+    name: Acme <Film>
+    type: video
+    mode: text-to-video
+    currency: USD
+    versions:
+      - effective: 2027-02-01
+        checked: 2027-01-01
+        source: a test
+        accepts: {duration: [5s], resolution: [720p, 1080p, 4k], audio: none}
+        rounding: {places: 2, mode: half-up}
+        examples: [{request: {duration: 5s, resolution: 720p}, total: 0.60}]
+        charges:
+          - charge: video
+            method: resolution-rate
+            unit: video_second
+            rates: [{resolution: 720p, rate: 0.12}, {resolution: 1080p, rate: 0.2}, {resolution: 4k, rate: 0.5}]
+      - effective: 2027-01-01
+        checked: 2027-01-01
+        source: a test
+        accepts: {duration: [5s], resolution: [480p, 720p, 1080p], audio: none}
+        rounding: {places: 2, mode: half-up}
+        examples: [{request: {duration: 5s, resolution: 720p}, total: 0.63}]
+        charges:
+          - charge: video
+            method: resolution-rate
+            unit: video_second
+            markup: 1.25
+            rates: [{resolution: 480p, rate: 0.05}, {resolution: 720p, rate: 0.1}, {resolution: 1080p, rate: 0.16}]
+  - model: acme-chat
+    name: Acme Chat
+    type: text
+    currency: USD
+    retired: {on: 2027-03-01}
+    versions:
+      - effective: 2027-01-01
+        checked: 2027-01-01
+        source: a test
+        rounding: none
+        minimum: 0.0001
+        examples: [{usage: {tokens: {input: 1000000, output: 0}, counts: {search: 0}}, total: 4}]
+        charges:
+          - charge: tokens
+            method: tokens
+            unit: mtoken
+            rates: [{tokens: input, rate: 4}, {tokens: output, rate: 20}]
+            factors: [{service_tier: batch, factor: 0.5}]
+          - {charge: search, method: count, unit: ksearch, rates: [{rate: 10}]}
+"""
+FILM = ("Acme <Film>", "acme-film", "acme", "video")
+CHAT = ("Acme Chat", "acme-chat", "acme", "text")
+
+
+@pytest.fixture(scope="module")
+def acme() -> RateCard:
+    return card_of({"acme.yaml": TABLES})
+
+
+def rows(prices: PriceBook, *names: str) -> list[tuple[str, ...]]:
+    return [tuple(price.row().values()) for price in list_prices(prices, names)]
+
+
+def test_a_price_has_what_it_is_of_its_unit_and_what_it_becomes(acme: RateCard) -> None:
+    gone = ("not offered", "2027-03-01")
+    assert rows(acme.at(date(2027, 1, 15))) == [
+        (*CHAT, "tokens input", "million tokens", "4", "USD", *gone),
+        (*CHAT, "tokens output", "million tokens", "20", "USD", *gone),
+        (*CHAT, "tokens, service_tier: batch: times", "", "0.5", "", *gone),
+        (*CHAT, "search", "1,000 searches", "10", "USD", *gone),
+        (*CHAT, "a request costs at least", "request", "0.0001", "USD", *gone),
+        (*FILM, "video, resolution 480p", "second of video", "0.0625", "USD", "not offered", "2027-02-01"),
+        (*FILM, "video, resolution 720p", "second of video", "0.125", "USD", "0.12", "2027-02-01"),
+        # Its rate is another, and its price the same: 0.16 x 1.25.
+        (*FILM, "video, resolution 1080p", "second of video", "0.2", "USD", "", ""),
+        (*FILM, "video, resolution 4k", "second of video", "not offered", "USD", "0.5", "2027-02-01"),
+    ]
+    assert [row[4:] for row in rows(acme.at(date(2027, 2, 1)), "acme-film")] == [
+        ("video, resolution 720p", "second of video", "0.12", "USD", "", ""),
+        ("video, resolution 1080p", "second of video", "0.2", "USD", "", ""),
+        ("video, resolution 4k", "second of video", "0.5", "USD", "", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "models"),
+    [
+        (("kling-o3",), {f"kling-o3-{each}-to-video" for each in ("pro-text", "4k-image")}),
+        (("kling-o3-pro-*",), {"kling-o3-pro-text-to-video", "kling-o3-pro-image-to-video"}),
+        (("ovi-image-to-video", "web-search"), {"ovi-image-to-video", "web-search"}),
+        ((), {"ovi-image-to-video", "web-search", "claude-opus-4-6", "crypto-rpc"}),
+    ],
+)
+def test_models_are_named_by_themselves_by_family_or_by_a_pattern(
+    prices: PriceBook, names: tuple[str, ...], models: set[str]
+) -> None:
+    found = [price.model.model for price in list_prices(prices, names)]
+    assert models <= {*found}
+    if names and not {*"*?"} & {*"".join(names)} and len(names) > 1:
+        assert {*found} == models
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("klingo3", "No model or family is called klingo3. Did you mean 'kling-o3'?"),
+        ("zz-*", "No model fits zz-\\*. Name a model, a family, or a pattern like kling-\\*"),
+        ("qqqqqqqq", "Specified model not found: qqqqqqqq"),
+    ],
+)
+def test_a_name_of_nothing_is_refused(prices: PriceBook, name: str, words: str) -> None:
+    with pytest.raises(QuoteError, match=words):
+        list(list_prices(prices, [name]))
+
+
+def test_units_are_words(prices: PriceBook) -> None:
+    units = {price.unit for price in list_prices(prices, ())}
+    assert {"million tokens", "second of video", "image", "1,000 search requests", "million pixels of video"} <= units
+    assert (_plural("query"), _plural("search")) == ("queries", "searches")
+
+
+def test_every_rate_of_every_model_is_on_it_once(prices: PriceBook) -> None:
+    found = [(price.model.model, price.price_of, price.unit) for price in list_prices(prices, ())]
+    assert len({*found}) == len(found)
+    rates = sum(len(charge.rates) for model in prices.models() for charge in model.version.charges)
+    assert len(found) >= rates
+
+
+def sheet(folder: Path, kind: str) -> str:
+    (folder / "acme.yaml").write_bytes(TABLES)
+    words = ["sheet", "--tables", str(folder), "--at", "2027-01-15", "acme-film", "--format", kind]
+    result: Any = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    return str(result.stdout)
+
+
+def test_all_formats_hold_the_same(tmp_path: Path) -> None:
+    listed = list(csv.DictReader(io.StringIO(sheet(tmp_path, "csv"))))
+    assert [tuple(row) for row in listed] == [COLUMNS] * 4
+    assert json.loads(sheet(tmp_path, "json")) == [
+        {key: value for key, value in row.items() if value} for row in listed
+    ]
+    table = sheet(tmp_path, "markdown").splitlines()
+    assert [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]] == [
+        list(row.values()) for row in listed
+    ]
+    page = sheet(tmp_path, "html")
+    assert page.count("<tr>") == 5
+    assert "<h1>Prices of 2027-01-15</h1>" in page
+    assert '<td data-label="Price" class="number">0.125</td>' in page
+    assert "Acme &lt;Film&gt;" in page
+    assert "http" not in page.replace("http-equiv", "")
