@@ -265,10 +265,11 @@ def _entries(file: TextIO, rates: Rates | Sequence[Rates] | None) -> Iterator[Le
     rates = shipped_rates() if rates is None else rates
     known = (rates,) if isinstance(rates, Rates) else tuple(rates)
     for number, row in enumerate(rows, 1):
-        yield _entry(number, row, known)
+        yield entry_in(row, known, number)
 
 
-def _entry(number: int, row: Mapping[str, Any], rates: Sequence[Rates]) -> LedgerEntry:
+def entry_in(row: Mapping[str, Any], rates: Sequence[Rates], number: int) -> LedgerEntry:
+    """Read the entry in a row of a page, or of a CSV; `number` is how messages call it. Raises `LedgerError`."""
     given = dict(row)
     if given.get("unit") in (None, ""):
         given["unit"] = given.get("units")

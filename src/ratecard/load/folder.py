@@ -27,6 +27,7 @@ from ratecard.load.checks import (
 )
 from ratecard.load.faults import complaints
 from ratecard.load.metered_checks import check_metered
+from ratecard.load.monthly import check_terms
 from ratecard.load.names import check_names
 from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
@@ -34,13 +35,14 @@ from ratecard.methods.findings import below
 from ratecard.tables.card import AnyModel, Family, Tables
 from ratecard.tables.limits import Limits, LimitsFile, Rates
 from ratecard.tables.meters import Meters
+from ratecard.tables.monthly import Monthly
 from ratecard.tables.names import Names
 from ratecard.tables.units import Unit, Units, Vocabulary
 from ratecard.tables.video import VideoModel
 
 UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"
-# Optional: whether models of the folder may have open names.
-NAMES = "names.yaml"
+# Optional: whether models of the folder may have open names, and the terms of a month that every account has.
+NAMES, MONTHLY = OPTIONAL = "names.yaml", "monthly.yaml"
 _Part = TypeVar("_Part", bound=BaseModel)
 
 
@@ -78,7 +80,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
             faults.append(Fault(name, 1, (), f"cannot be read: {error.strerror}"))
     if faults:
         raise TableError(sorted(faults, key=lambda fault: fault.file))
-    if not contents.keys() - {*SHARED, NAMES}:
+    if not contents.keys() - {*SHARED, *OPTIONAL}:
         raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
     return contents
 
@@ -147,10 +149,11 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     vocabulary = _shared(texts.get(VOCABULARY), Vocabulary, check_vocabulary, _vocabulary)
     limits = _shared(texts.get(LIMITS), LimitsFile, check_limits, lambda: LimitsFile(limits=()))
     named = _shared(texts.get(NAMES), Names, lambda part: (), Names)
+    monthly = _shared(texts.get(MONTHLY), Monthly, lambda part: (), Monthly)
     models: dict[str, AnyModel] = {}
     homes: dict[str, str] = {}
     found: list[tuple[TextFile, int, AnyModel]] = []
-    for text in (text for name, text in texts.items() if name not in (*SHARED, NAMES)):
+    for text in (text for name, text in texts.items() if name not in (*SHARED, *OPTIONAL)):
         for index, model in _models(text):
             _record(text, ("models", index), check_model(model, units, meters))
             if not isinstance(model, VideoModel):
@@ -167,12 +170,15 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     broken = {name for text in texts.values() for name in _written(text)} - models.keys()
     for text, index, model in found:
         _record(text, ("models", index), check_references(model, models, broken))
+    families = {model.model: str(text.data["family"]) for text, _, model in found}
+    if monthly and MONTHLY in texts and units:
+        _record(texts[MONTHLY], ("monthly",), check_terms(monthly.monthly, models, families, units))
     faults = [fault for text in texts.values() for fault in text.faults]
     if faults or units is None or meters is None or vocabulary is None or limits is None:
         raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
-    families = {model.model: str(text.data["family"]) for text, _, model in found}
-    patterns = named is not None and named.patterns
-    return Tables(models, units, meters, vocabulary, limits.limits, patterns=patterns, families=families, files=homes)
+    patterns, terms = named is not None and named.patterns, monthly.monthly if monthly else ()
+    own = {"patterns": patterns, "families": families, "files": homes, "monthly": terms}
+    return Tables(models, units, meters, vocabulary, limits.limits, **own)
 
 
 def _shared(

@@ -19,13 +19,14 @@ from ratecard.base.money import plain, text
 from ratecard.tables.limits import Limits
 from ratecard.tables.metered import MeteredModel, TextModel
 from ratecard.tables.meters import Meters
+from ratecard.tables.monthly import Term
 from ratecard.tables.names import Names, matcher_of
 from ratecard.tables.scalars import Frozen, Id, Size
 from ratecard.tables.units import Unit, Vocabulary
 from ratecard.tables.video import VideoModel
 
 # Keys that change no answer: evidence and examples, notes, and the `file:line` of a version.
-_NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name"}
+_NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name", "note"}
 _NO_MEANING |= {"correction", "expected_change", "place", "minimum_place", "service_parameters"}
 # Lists whose order has a meaning: the first charge has the shortest SKU, and the first tier that fits is taken.
 _ORDERED = ("charges", "tiers")
@@ -51,7 +52,7 @@ def digest(meanings: Iterable[str]) -> str:
 @cache
 def _fields_of_meaning(kind: type[BaseModel]) -> tuple[str, ...]:
     """The fields of a part of the tables that change an answer; the source of a rate, factor or version is evidence."""
-    own_source = {"source"} if kind.__name__ in ("Rate", "RateFactor") or "effective" in kind.model_fields else set()
+    own_source = {"source"} if kind.__name__ in ("Rate", "RateFactor", "Term") or "effective" in kind.model_fields else set()
     return tuple(name for name in kind.model_fields if name not in _NO_MEANING | own_source)
 
 
@@ -102,6 +103,8 @@ class Tables:
     # The family and the file of every model.
     families: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    # The terms of a month that every account has, unless its contract has its own.
+    monthly: tuple[Term, ...] = ()
     # Versions that a candidate proposes: (model, effective date).
     proposed: frozenset[tuple[str, date]] = frozenset()
     # Those of them that end a candidate: the list prices hold again.
@@ -122,6 +125,7 @@ class Tables:
         """The digest of what they mean, made when it is first asked for: to load tables does not need it."""
         shared = (*self.units.values(), *self.meters.meters, *self.meters.conditions, self.vocabulary, *self.limits)
         shared += (Names(patterns=True),) if self.patterns else ()
+        shared += self.monthly
         return digest((*(words for _, words in self._meanings.values()), *map(meaning, shared)))
 
     @cached_property

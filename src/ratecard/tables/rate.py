@@ -46,6 +46,8 @@ PLACED_BY: Mapping[str | int, Mapping[str, str]] = {
     "text": {"tier": SOURCE_KEY},
     "types": {"type": SOURCE_KEY},
     "sunsets": {"endpoint": SOURCE_KEY},
+    # The terms of a month.
+    "monthly": dict.fromkeys(("included", "graduated", "volume", "commitment", "minimum"), SOURCE_KEY),
 }
 # What a rate of any charge may name: hours and weekdays at which it holds, and their time zone.
 WINDOW = HOURS, WEEKDAYS, ZONE = ("hours", "weekdays", "zone")
