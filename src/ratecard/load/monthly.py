@@ -21,7 +21,7 @@ def check_terms(
     for (index, one), (number, other) in combinations(enumerate(terms), 2):
         if shared := overlap(one, other, models, families, units):
             words = f"is over {shared} too, as {one.kind} ({one.source or f'term {index + 1}'})"
-            better = "Write in one of them what it leaves out: except, type, model, charge, from, until"
+            better = "Write in one of them what it is for, or leaves out: for, except, from, until"
             yield (number, other.kind), f"{words}. {better}"
 
 
@@ -40,13 +40,13 @@ def _check_names(
         "family": {*families.values()},
         "model": {*models},
         "charge": {charge.charge for model in models.values() for each in model.versions for charge in each.charges},
-        "except": {*models},
     }
-    named = {name: getattr(term, name) or () for name in ("type", "family", "model", "charge")}
-    for name, values in {**named, "except": term.without}.items():
+    named = [(part, values) for names in (term.target, *term.target.excluded) for part, values in names.named]
+    named += [("charge", term.target.charge or ())]
+    for name, values in named:
         for value in values:
             if value not in known[name]:
-                yield (name,), f"{name} '{value}' is not in the tables.{did_you_mean(value, sorted(known[name]))}"
+                yield ("for",), f"{name} '{value}' is not in the tables.{did_you_mean(value, sorted(known[name]))}"
                 return
     if not _meant(term, models, families, units):
         of = f" that has lines in {term.unit}" if term.unit else ""
@@ -75,9 +75,9 @@ def overlap(
 def _meant(
     term: Term, models: Mapping[str, AnyModel], families: Mapping[str, str], units: Mapping[str, Unit]
 ) -> dict[tuple[str, str, str], None]:
-    """The model, charge and unit of everything that a term is over; what `where` names is not looked at."""
+    """The model, charge and unit of everything that a term is over; conditions are not looked at."""
     counts = units[term.unit].counts if term.unit in units else None
-    plain = term.model_copy(update={"where": {}})
+    plain = term.model_copy(update={"target": term.target.model_copy(update={"conditions": {}})})
     return {
         (name, charge.charge, charge.unit): None
         for name, model in models.items()

@@ -124,7 +124,7 @@ class _Finder:
             if len(found) > 1:
                 both = " and ".join(f"{each.term.kind} ({each.term.source})" for each in found[:2])
                 words = f"SKU {rated.sku} of {rated.model} meets two terms of one step: {both}"
-                raise StatementError(f"{words}. Write in one of them what it leaves out: except, type, model, charge")
+                raise StatementError(f"{words}. Write in one of them what it is for, or leaves out: for, except")
             self._known[place] = found[0] if found else None
         return self._known[place]
 

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from ratecard.base.money import add
 from ratecard.tables.rate import SOURCE_KEY
 from ratecard.tables.scalars import Day, Frozen, Id, Multiplier, Number, Percent, Positive, Text, Words
+from ratecard.tables.selection import ModelNames, Selection
 
 # The kinds of terms in the order in which a statement settles them; the order in a file means nothing.
 INCLUDED, GRADUATED, VOLUME, COMMITMENT, MINIMUM = TERM_KINDS = (
@@ -50,16 +51,22 @@ class Tier(Frozen):
         return add(ONE, self.percent) if self.percent is not None else self.factor
 
 
+class TermTarget(Selection):
+    """What a term is for: models, and of these the charges, and the values of attributes of rates, that it names."""
+
+    charge: Words | None = None
+    conditions: dict[str, Words] = Field(default_factory=dict)
+
+
 class Term(Frozen):
     """One term of a month: one of `included`, `graduated`, `volume`, `commitment` and `minimum`, and what it is for.
 
-    An amount is in units of `unit`, or of money in `currency` at contract prices. `type`, `family`, `model`, `charge`,
-    `where` and `except` say for which lines; without them it is for all that its unit or currency measures. `from` and
-    `until` are first days of months.
+    An amount is in units of `unit`, or of money in `currency` at contract prices. `for` says for which lines, as in an
+    override; without it, a term is for all that its unit or currency measures. `from` and `until` are first days of
+    months.
     """
 
-    NAMES: ClassVar[tuple[str, ...]] = ("type", "family", "model")
-
+    target: TermTarget = Field(default=TermTarget.model_construct(), alias="for")
     included: Positive | None = None
     graduated: tuple[Tier, ...] | None = None
     volume: tuple[Tier, ...] | None = None
@@ -67,12 +74,6 @@ class Term(Frozen):
     minimum: Positive | None = None
     unit: Id | None = None
     currency: Id | None = None
-    type: Words | None = None
-    family: Words | None = None
-    model: Words | None = None
-    charge: Words | None = None
-    where: dict[str, Words] = Field(default_factory=dict)
-    without: Words = Field(default=(), alias="except")
     begins: Day | None = Field(default=None, alias="from")
     until: Day | None = None
     note: Text | None = None
@@ -142,14 +143,19 @@ class Term(Frozen):
         """Return the term within the window of its contract, where it has no window of its own."""
         return self.model_copy(update={"begins": self.begins or begins, "until": self.until or until})
 
-    def means(self, named: Mapping[str, Any], attributes: Mapping[str, tuple[str, ...]]) -> bool:
+    def means(self, named: Mapping[str, str], attributes: Mapping[str, tuple[str, ...]]) -> bool:
         """Return True if it is for lines of a type, family, model and charge whose rate has these attributes."""
-        if named["model"] in self.without:
+        target = self.target
+        if not _fits(target, named) or any(_fits(each, named) for each in target.excluded):
             return False
-        for name in (*self.NAMES, "charge"):
-            if (wanted := getattr(self, name)) is not None and named[name] not in wanted:
-                return False
-        return all(bool(has := attributes.get(name)) and set(has) <= set(wanted) for name, wanted in self.where.items())
+        if target.charge is not None and named["charge"] not in target.charge:
+            return False
+        wanted = target.conditions.items()
+        return all(bool(has := attributes.get(name)) and set(has) <= set(values) for name, values in wanted)
+
+
+def _fits(names: ModelNames, named: Mapping[str, str]) -> bool:
+    return all(named[part] in wanted for part, wanted in names.named)
 
 
 class Monthly(Frozen):
