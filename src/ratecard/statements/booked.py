@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.money import minus, multiply
+from ratecard.base.money import is_balance, minus, multiply
 from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.files import entry_in
 from ratecard.price_book import PriceBook
@@ -51,7 +51,10 @@ class Bookings:
             raise ValueError(f"{words}, in which the statement is. Allowed: {', '.join(payers)}")
         amount = multiply(minus(entry.amount), worth)
         kind = REFUND if entry.amount > 0 else USAGE
-        return Line(instant, self._rated(entry, kind, prices), entry.unit, amount)
+        rated = self._rated(entry, kind, prices)
+        if is_balance(entry.currency):
+            rated = rated._replace(paid_in=entry.currency, worth=worth)
+        return Line(instant, rated, entry.unit, amount)
 
     def _rated(self, entry: LedgerEntry, kind: str, prices: PriceBook) -> Rated:
         name = model_of(prices, entry.notes, entry.sku)

@@ -22,7 +22,8 @@ class Rated(NamedTuple):
     """What lines of one SKU at one rate share.
 
     `unit` is None where it is not known, as of a video in the ledger. `charge` and `attributes` are those of the list
-    rate; empty for a line that no rate of the list says, such as a minimum.
+    rate; empty for a line that no rate of the list says, such as a minimum. `paid_in` is the balance that paid a booked
+    line, and `worth` what one of it was worth.
     """
 
     sku: str
@@ -38,6 +39,8 @@ class Rated(NamedTuple):
     charge: str = ""
     attributes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     kind: str = USAGE
+    paid_in: str = ""
+    worth: Decimal = Decimal(1)
 
     @property
     def is_usage(self) -> bool:
