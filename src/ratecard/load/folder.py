@@ -17,6 +17,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import Finding
 from ratecard.base.messages import Path as Place
+from ratecard.contracts.checks import contract_faults
 from ratecard.load.checks import (
     check_limits,
     check_meters,
@@ -25,6 +26,7 @@ from ratecard.load.checks import (
     check_units,
     check_vocabulary,
 )
+from ratecard.load.contracts import is_contract, named_contracts
 from ratecard.load.faults import complaints
 from ratecard.load.metered_checks import check_metered
 from ratecard.load.names import check_names
@@ -32,6 +34,7 @@ from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
 from ratecard.methods.findings import below
 from ratecard.tables.card import AnyModel, Family, Tables
+from ratecard.tables.contract import Contract
 from ratecard.tables.limits import Limits, LimitsFile, Rates
 from ratecard.tables.meters import Meters
 from ratecard.tables.names import Names
@@ -78,7 +81,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
             faults.append(Fault(name, 1, (), f"cannot be read: {error.strerror}"))
     if faults:
         raise TableError(sorted(faults, key=lambda fault: fault.file))
-    if not contents.keys() - {*SHARED, NAMES}:
+    if not any(name not in (*SHARED, NAMES) and not is_contract(name) for name in contents):
         raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
     return contents
 
@@ -150,7 +153,8 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     models: dict[str, AnyModel] = {}
     homes: dict[str, str] = {}
     found: list[tuple[TextFile, int, AnyModel]] = []
-    for text in (text for name, text in texts.items() if name not in (*SHARED, NAMES)):
+    of_contracts = [text for name, text in texts.items() if is_contract(name)]
+    for text in (text for name, text in texts.items() if name not in (*SHARED, NAMES) and not is_contract(name)):
         for index, model in _models(text):
             _record(text, ("models", index), check_model(model, units, meters))
             if not isinstance(model, VideoModel):
@@ -167,12 +171,26 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     broken = {name for text in texts.values() for name in _written(text)} - models.keys()
     for text, index, model in found:
         _record(text, ("models", index), check_references(model, models, broken))
+    contracts = named_contracts((text, each) for text in of_contracts if (each := _validated(text, Contract)))
     faults = [fault for text in texts.values() for fault in text.faults]
     if faults or units is None or meters is None or vocabulary is None or limits is None:
         raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
     families = {model.model: str(text.data["family"]) for text, _, model in found}
     patterns = named is not None and named.patterns
-    return Tables(models, units, meters, vocabulary, limits.limits, patterns=patterns, families=families, files=homes)
+    tables = Tables(
+        models,
+        units,
+        meters,
+        vocabulary,
+        limits.limits,
+        patterns=patterns,
+        families=families,
+        files=homes,
+        contracts=contracts,
+    )
+    if wrong := contract_faults(tables):
+        raise TableError(sorted(wrong, key=lambda fault: (fault.file, fault.line, fault.message)))
+    return tables
 
 
 def _shared(

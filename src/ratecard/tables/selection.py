@@ -1,0 +1,43 @@
+"""Models that a change names: by their ids, or by family, type or both, and which of these are left out."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from ratecard.tables.scalars import Frozen, Words
+
+
+class ModelNames(Frozen):
+    """Models by their ids, by family, by type, or by family and type; of several names of one kind, any may hold."""
+
+    model: Words | None = None
+    family: Words | None = None
+    type: Words | None = None
+
+    @property
+    def named(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield (`model`, `family` or `type`, its names) for each that is written."""
+        for part in ModelNames.model_fields:
+            if names := getattr(self, part):
+                yield part, names
+
+    def __str__(self) -> str:
+        """Write the names for a message: `family wan or kling-v3 and type image`."""
+        return " and ".join(f"{part} {' or '.join(names)}" for part, names in self.named)
+
+
+def _listed(given: Any) -> Any:
+    """Return a list of one for what is written without a list."""
+    return given if isinstance(given, (list, tuple)) else [given]
+
+
+class Selection(ModelNames):
+    """Models by their names, without those that `except` names: one set of names, or a list of them.
+
+    >>> wanted = Selection.model_validate({"type": "video", "except": {"family": ["veo3", "sora"]}})
+    >>> print(wanted, "| but", *wanted.excluded)
+    type video | but family veo3 or sora
+    """
+
+    excluded: Annotated[tuple[ModelNames, ...], BeforeValidator(_listed)] = Field(default=(), alias="except")
