@@ -5,8 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-
-from contracts.folders import card_of, contract
+from contract_tables import card_of, contract
 
 DAY = date(2026, 11, 1)
 TOKENS = {"input": 500, "cache_input": 100, "output": 10}

@@ -8,7 +8,7 @@ from ratecard.base.errors import RateCardError
 from ratecard.base.instants import utc
 from ratecard.base.suggestions import did_you_mean
 from ratecard.contracts.overlay import fits, layers_of
-from ratecard.contracts.winner import Chain
+from ratecard.contracts.winner import ContractChain
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import Contract
 
@@ -22,7 +22,7 @@ class UnknownContractError(RateCardError, KeyError):
         return str(self.args[0])
 
 
-def chain_of(contract: Contract, contracts: Mapping[str, Contract]) -> Chain:
+def chain_of(contract: Contract, contracts: Mapping[str, Contract]) -> ContractChain:
     """Return a contract, the one that it extends, and so on; a circle ends where it closes."""
     chain, names = [contract], {contract.contract}
     while (name := chain[-1].extends) is not None and name in contracts and name not in names:
@@ -57,13 +57,13 @@ class ContractsInForce:
         held = [each for each in self._of_account.get(account, ()) if each.holds(instant)]
         return max(held, key=lambda each: len(chain_of(each, self._contracts)), default=None)
 
-    def chain(self, contract: Contract | None, instant: datetime) -> Chain:
+    def chain(self, contract: Contract | None, instant: datetime) -> ContractChain:
         """Return a contract and what it extends, as far as they hold at an instant; nothing before and after it."""
         if contract is None or not contract.holds(instant):
             return ()
         return tuple(each for each in chain_of(contract, self._contracts) if each.holds(instant))
 
-    def withheld(self, chain: Chain, instant: datetime) -> frozenset[str]:
+    def withheld(self, chain: ContractChain, instant: datetime) -> frozenset[str]:
         """Return the models that are unknown: those kept for other contracts, and those closed by this one."""
         kept = {name for name, begins in self._kept.items() if begins <= instant}
         if not kept and not chain:

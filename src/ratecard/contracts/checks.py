@@ -13,9 +13,9 @@ from ratecard.base.money import ISO_4217
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.contracts.accounts import chain_of
 from ratecard.contracts.overlay import fits, inside, layers_of, version_under
-from ratecard.contracts.winner import Chain, UnclearError
+from ratecard.contracts.winner import ContractChain, UnclearError
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override, Target
+from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override, OverrideTarget
 from ratecard.tables.selection import ModelNames
 from ratecard.tables.version import Version
 
@@ -97,7 +97,7 @@ class _Checks:
             return f"meets nothing: no model of {override.target} has a price in the term of the contract"
         return self._meets(override.target, versions)
 
-    def selected(self, target: Target) -> tuple[AnyModel, ...]:
+    def selected(self, target: OverrideTarget) -> tuple[AnyModel, ...]:
         """The models that a target names."""
         key = ModelNames.model_dump_json(target, include={"model", "family", "type", "excluded"})
         if key not in self._models:
@@ -142,7 +142,7 @@ class _Checks:
             if not override.target.of_whole_models and (words := self._never_met(override.target)):
                 yield override.source, words
 
-    def _wrong_names(self, target: Target) -> Iterator[str]:
+    def _wrong_names(self, target: OverrideTarget) -> Iterator[str]:
         for names in (target, *target.excluded):
             if not any(names.named):
                 yield "for names no models. Write one of: model, family, type"
@@ -158,14 +158,14 @@ class _Checks:
         if target.model and target.excluded:
             yield "except is of a family or type; beside model, leave the name out there instead"
 
-    def _never_met(self, target: Target) -> str:
+    def _never_met(self, target: OverrideTarget) -> str:
         key = target.model_dump_json()
         if key not in self._unmet:
             models = self.selected(target)
             self._unmet[key] = self._meets(target, ((model, each) for model in models for each in model.versions))
         return self._unmet[key]
 
-    def _meets(self, target: Target, versions: Iterable[tuple[AnyModel, Version]]) -> str:
+    def _meets(self, target: OverrideTarget, versions: Iterable[tuple[AnyModel, Version]]) -> str:
         """Say why a target meets no rate of these versions; empty where it meets one."""
         charges: dict[str, None] = {}
         for _, version in versions:
@@ -179,7 +179,7 @@ class _Checks:
         named = ", ".join(f"{name}: {' | '.join(values)}" for name, values in target.conditions.items())
         return f"matches nothing: no rate of {target} is for {named}. Name what its rates or factors name"
 
-    def _unclear_models(self, chain: Chain) -> list[AnyModel]:
+    def _unclear_models(self, chain: ContractChain) -> list[AnyModel]:
         """The models of which two overrides might contradict each other: most contracts have none."""
         found: dict[str, AnyModel] = {}
         for number, contract in enumerate(chain):
@@ -206,7 +206,7 @@ def _may_contradict(one: Override, other: Override, *, one_layer: bool) -> bool:
     return not same_conditions or (least.amount or 0) > (most.amount or 0)
 
 
-def _apart(one: Target, other: Target) -> bool:
+def _apart(one: OverrideTarget, other: OverrideTarget) -> bool:
     """Return True for targets of which no rate can be for both, whatever the tables say."""
     if one.charge and other.charge and set(one.charge).isdisjoint(other.charge):
         return True

@@ -12,10 +12,10 @@ from itertools import product
 from typing import Any, cast
 
 from ratecard.base.money import multiply
-from ratecard.contracts.winner import Chain, Layers, contract_price, winner
+from ratecard.contracts.winner import ContractChain, Layers, contract_price, winner
 from ratecard.rating.conditions import RateResolver
 from ratecard.tables.card import AnyModel, Tables, digest, meaning
-from ratecard.tables.contract import Override, Target
+from ratecard.tables.contract import Override, OverrideTarget
 from ratecard.tables.metered import BEGINS, CONTEXT, MeteredVersion, Tokens
 from ratecard.tables.meters import Meters
 from ratecard.tables.rate import (
@@ -37,7 +37,7 @@ from ratecard.tables.version import Version
 _NAMED_ALONE = (*BEGINS, *WINDOW)
 
 
-def tables_under(tables: Tables, chain: Chain, withheld: frozenset[str] = frozenset()) -> Tables:
+def tables_under(tables: Tables, chain: ContractChain, withheld: frozenset[str] = frozenset()) -> Tables:
     """Return the tables as the accounts of a contract see them; of the list, without a chain.
 
     Models that are `withheld` are not in them. A version is made when it is first asked for.
@@ -86,12 +86,12 @@ def fits(target: ModelNames, model: AnyModel, family: str | None) -> bool:
     return named and not any(fits(each, model, family) for each in getattr(target, "excluded", ()))
 
 
-def layers_of(chain: Chain, model: AnyModel, family: str | None) -> Layers:
+def layers_of(chain: ContractChain, model: AnyModel, family: str | None) -> Layers:
     """Return the overrides of each contract of a chain that are for a model."""
     return [[each for each in contract.overrides if fits(each.target, model, family)] for contract in chain]
 
 
-def model_under(model: AnyModel, tables: Tables, chain: Chain) -> AnyModel:
+def model_under(model: AnyModel, tables: Tables, chain: ContractChain) -> AnyModel:
     """Return a model with the prices of a contract; itself where it has none."""
     layers = layers_of(chain, model, tables.families.get(model.model))
     if not any(layers):
@@ -111,7 +111,9 @@ def version_under(version: Version, layers: Layers, meters: Meters) -> Version:
     return version.model_copy(update=changed)
 
 
-def inside(target: Target, charge: Charge, rate: Rate, version: Version, meters: Meters) -> Mapping[str, Any] | None:
+def inside(
+    target: OverrideTarget, charge: Charge, rate: Rate, version: Version, meters: Meters
+) -> Mapping[str, Any] | None:
     """Return the attributes of the part of a rate that a target is for; None if there is no such part.
 
     Conditions that the rate does not name are left to `under_conditions`.
@@ -265,7 +267,7 @@ def _values(name: str, resolver: RateResolver, meters: Meters) -> Sequence[str]:
     return [value for value in condition.values if value in priced or value == condition.default]
 
 
-def _holds(target: Target, full: Mapping[str, str]) -> bool:
+def _holds(target: OverrideTarget, full: Mapping[str, str]) -> bool:
     return all(full[name] in wanted for name, wanted in target.conditions.items() if name in full)
 
 

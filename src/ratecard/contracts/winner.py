@@ -13,7 +13,7 @@ from ratecard.tables.contract import Contract, Override
 from ratecard.tables.rate import RateFactor
 
 # A contract, and what it extends.
-Chain = Sequence[Contract]
+ContractChain = Sequence[Contract]
 # The overrides of each contract of a chain that are for one rate.
 Layers = Sequence[Sequence[Override]]
 

@@ -16,13 +16,13 @@ from ratecard.tables.selection import Selection
 from ratecard.tables.version import Example
 
 # The keys of an override that say what it does, of which each has one.
-PRICES = ("percent", "factor", "rate")
+PRICE_KINDS = ("percent", "factor", "rate")
 BOUNDS = ("at_most", "at_least")
 ACCESS = ("only", "closed")
-KINDS = (*PRICES, *BOUNDS, *ACCESS)
+OVERRIDE_KINDS = (*PRICE_KINDS, *BOUNDS, *ACCESS)
 
 
-class Target(Selection):
+class OverrideTarget(Selection):
     """What an override is for: models, and of these the charges, and the values of attributes, that it names."""
 
     charge: Words | None = None
@@ -34,14 +34,14 @@ class Target(Selection):
         return not (self.charge or self.conditions)
 
 
-class Rank(NamedTuple):
+class TargetRank(NamedTuple):
     """How much a target names: models more than a family, a family more than a type, `except` more than none."""
 
     models: int
     charge: bool
     conditions: frozenset[str]
 
-    def above(self, other: "Rank") -> bool:
+    def above(self, other: "TargetRank") -> bool:
         """Return True if all that the other names is named here, and something more."""
         at_least = self.models >= other.models and self.charge >= other.charge
         return at_least and self.conditions >= other.conditions and self != other
@@ -55,7 +55,7 @@ class Override(Frozen):
     the price of one unit after markup.
     """
 
-    target: Target = Field(alias="for")
+    target: OverrideTarget = Field(alias="for")
     percent: Percent | None = None
     factor: Positive | None = None
     rate: Number | None = None
@@ -67,9 +67,9 @@ class Override(Frozen):
 
     @model_validator(mode="after")
     def _one_kind(self) -> "Override":
-        written = [name for name in KINDS if getattr(self, name) is not None]
+        written = [name for name in OVERRIDE_KINDS if getattr(self, name) is not None]
         if len(written) != 1:
-            raise ValueError(f"has {' and '.join(written) or 'no price'}. Write one of: {', '.join(KINDS)}")
+            raise ValueError(f"has {' and '.join(written) or 'no price'}. Write one of: {', '.join(OVERRIDE_KINDS)}")
         if getattr(self, written[0]) is False:
             raise ValueError(f"says {written[0]}: false, which changes nothing. Write true, or leave it out")
         if written[0] in ACCESS and not self.target.of_whole_models:
@@ -79,12 +79,12 @@ class Override(Frozen):
     @property
     def kind(self) -> str:
         """The key that says what it does."""
-        return next(name for name in KINDS if getattr(self, name) is not None)
+        return next(name for name in OVERRIDE_KINDS if getattr(self, name) is not None)
 
     @property
     def group(self) -> str:
         """`price`, `at_most`, `at_least`, `only` or `closed`: of those of one group, one wins."""
-        return "price" if self.kind in PRICES else self.kind
+        return "price" if self.kind in PRICE_KINDS else self.kind
 
     @property
     def times(self) -> Decimal | None:
@@ -97,11 +97,11 @@ class Override(Frozen):
         return next((each for each in (self.rate, self.at_most, self.at_least) if each is not None), None)
 
     @property
-    def rank(self) -> Rank:
+    def rank(self) -> TargetRank:
         """How much it names; of two that meet, the one above the other wins."""
         target = self.target
         models = 8 if target.model else 4 * bool(target.family) + 2 * bool(target.type) + bool(target.excluded)
-        return Rank(models, bool(target.charge), frozenset(target.conditions))
+        return TargetRank(models, bool(target.charge), frozenset(target.conditions))
 
 
 class ContractExample(Example):
