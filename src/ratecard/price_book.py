@@ -124,6 +124,11 @@ class PriceBook(LimitsOfADay):
         """All tables, of every instant."""
         return self.compiler.tables
 
+    @property
+    def contract(self) -> str | None:
+        """The name of the contract whose prices these are; None for those of the list."""
+        return self.tables.contract
+
     def models(self, type: str | None = None) -> tuple[PricedModel, ...]:
         """Return the models (of a type) that have a price at this instant, in the order of their ids.
 

@@ -91,7 +91,7 @@ def columns(url: str) -> dict[str, list[tuple[str, str, bool]]]:
 def test_a_new_database_has_its_schema_version(database: str) -> None:
     for _ in range(2):
         open_ledger(database).close()
-        assert version(database) == [3]
+        assert version(database) == [4]
 
 
 @pytest.mark.parametrize("older", OLDER)
@@ -111,7 +111,7 @@ def test_a_ledger_of_an_earlier_release_is_migrated_with_every_digit(database: s
         assert ledger.append(euro, account="a", request_id="r-2", timestamp=WHEN)
         assert [row.currency for row in rows(ledger, "a")] == ["USD", "USD", "EUR"]
         assert ledger.walk("a").rows == 3
-    assert version(database) == [3]
+    assert version(database) == [4]
     with open_ledger(database) as again:
         assert len(rows(again, "a")) == 3
 
@@ -146,7 +146,7 @@ def test_processes_that_open_an_old_ledger_at_once_migrate_it_once(database: str
     found = [process.communicate(timeout=600)[0] for process in processes]
     assert found == ["2\n"] * len(processes)
     assert [process.returncode for process in processes] == [0] * len(processes)
-    assert version(database) == [3]
+    assert version(database) == [4]
 
 
 def test_a_migration_that_fails_leaves_everything_as_it_was(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,13 +162,13 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(database: str, monke
 
 def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:
     open_ledger(database).close()
-    run(database, "UPDATE ledger_schema SET version = 4")
+    run(database, "UPDATE ledger_schema SET version = 5")
     before = columns(database)
     assert refusal(database) == (
-        "the ledger's database has schema 4, of a newer release; this one knows schema 3. "
+        "the ledger's database has schema 5, of a newer release; this one knows schema 4. "
         "Upgrade ratecard, or open another database. Nothing was changed"
     )
-    assert (columns(database), version(database)) == (before, [4])
+    assert (columns(database), version(database)) == (before, [5])
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import Finding
 from ratecard.base.messages import Path as Place
+from ratecard.contracts.checks import contract_faults
 from ratecard.load.checks import (
     check_limits,
     check_meters,
@@ -25,14 +26,16 @@ from ratecard.load.checks import (
     check_units,
     check_vocabulary,
 )
+from ratecard.load.contracts import is_contract, named_contracts
 from ratecard.load.faults import complaints
 from ratecard.load.metered_checks import check_metered
-from ratecard.load.monthly import check_terms
+from ratecard.load.monthly import check_terms, check_terms_of
 from ratecard.load.names import check_names
 from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
 from ratecard.methods.findings import below
 from ratecard.tables.card import AnyModel, Family, Tables
+from ratecard.tables.contract import Contract
 from ratecard.tables.limits import Limits, LimitsFile, Rates
 from ratecard.tables.meters import Meters
 from ratecard.tables.monthly import Monthly
@@ -80,7 +83,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
             faults.append(Fault(name, 1, (), f"cannot be read: {error.strerror}"))
     if faults:
         raise TableError(sorted(faults, key=lambda fault: fault.file))
-    if not contents.keys() - {*SHARED, *OPTIONAL}:
+    if not any(name not in (*SHARED, *OPTIONAL) and not is_contract(name) for name in contents):
         raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
     return contents
 
@@ -153,7 +156,8 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     models: dict[str, AnyModel] = {}
     homes: dict[str, str] = {}
     found: list[tuple[TextFile, int, AnyModel]] = []
-    for text in (text for name, text in texts.items() if name not in (*SHARED, *OPTIONAL)):
+    of_contracts = [text for name, text in texts.items() if is_contract(name)]
+    for text in (text for name, text in texts.items() if name not in (*SHARED, *OPTIONAL) and not is_contract(name)):
         for index, model in _models(text):
             _record(text, ("models", index), check_model(model, units, meters))
             if not isinstance(model, VideoModel):
@@ -170,15 +174,32 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     broken = {name for text in texts.values() for name in _written(text)} - models.keys()
     for text, index, model in found:
         _record(text, ("models", index), check_references(model, models, broken))
-    families = {model.model: str(text.data["family"]) for text, _, model in found}
+    families = {model.model: str(text.data.get("family", "")) for text, _, model in found}
+    signed = [(text, each) for text in of_contracts if (each := _validated(text, Contract))]
+    contracts = named_contracts(signed)
     if monthly and MONTHLY in texts and units:
         _record(texts[MONTHLY], ("monthly",), check_terms(monthly.monthly, models, families, units))
+    for text, contract in signed if units else ():
+        _record(text, ("monthly",), check_terms_of(contract, models, families, units))
     faults = [fault for text in texts.values() for fault in text.faults]
     if faults or units is None or meters is None or vocabulary is None or limits is None:
         raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
-    patterns, terms = named is not None and named.patterns, monthly.monthly if monthly else ()
-    own = {"patterns": patterns, "families": families, "files": homes, "monthly": terms}
-    return Tables(models, units, meters, vocabulary, limits.limits, **own)
+    patterns = named is not None and named.patterns
+    tables = Tables(
+        models,
+        units,
+        meters,
+        vocabulary,
+        limits.limits,
+        patterns=patterns,
+        families=families,
+        files=homes,
+        monthly=monthly.monthly if monthly else (),
+        contracts=contracts,
+    )
+    if wrong := contract_faults(tables):
+        raise TableError(sorted(wrong, key=lambda fault: (fault.file, fault.line, fault.message)))
+    return tables
 
 
 def _shared(

@@ -7,6 +7,7 @@ from ratecard.base.messages import Finding
 from ratecard.base.money import ISO_4217
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.card import AnyModel
+from ratecard.tables.contract import Contract
 from ratecard.tables.monthly import Term
 from ratecard.tables.units import Unit
 
@@ -23,6 +24,25 @@ def check_terms(
             words = f"is over {shared} too, as {one.kind} ({one.source or f'term {index + 1}'})"
             better = "Write in one of them what it is for, or leaves out: for, except, from, until"
             yield (number, other.kind), f"{words}. {better}"
+
+
+def check_terms_of(
+    contract: Contract, models: Mapping[str, AnyModel], families: Mapping[str, str], units: Mapping[str, Unit]
+) -> Iterator[Finding]:
+    """Check the terms of a contract as `check_terms` does, and that they hold in whole months within it."""
+    terms = contract.monthly or ()
+    for index, term in enumerate(terms):
+        for key, day, edge in (("from", term.begins, contract.begins), ("until", term.until, contract.until)):
+            if day is None and edge is not None and edge.day != 1:
+                words = f"has no {key}, and the contract's {key} {edge} is within a month: nothing is prorated"
+                yield (index,), f"{words}. Write {key}, the first day of a month"
+        outside = (term.begins and term.begins < contract.begins) or (
+            contract.until and term.until and term.until > contract.until
+        )
+        if outside:
+            until = f" until {contract.until}" if contract.until else ""
+            yield (index,), f"holds outside of the contract, which is from {contract.begins}{until}"
+    yield from check_terms(contract.terms, models, families, units)
 
 
 def _check_names(

@@ -35,7 +35,8 @@ def price_video(
     active, inert, defaults, complete = schema.active.get, schema.inert.get, schema.defaults, schema.complete
     settle, refuse, replaced = schema.settle, schema.refuse, schema.replaced
     first, several = calculators[0], len(calculators) > 1
-    priced = PricedVersion(model.model, "video", model.currency, version.effective, tables.digest, rates)
+    currency, effective = model.currency, version.effective
+    priced = PricedVersion(model.model, "video", currency, effective, tables.digest, rates, contract=tables.contract)
     finest, quantize = step(version.rounding.places), ROUNDING.quantize
 
     def quote(body: dict[str, Any], source: SourceVideo | None) -> Quote:

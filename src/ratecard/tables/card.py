@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import NotOffered, echo
 from ratecard.base.money import plain, text
+from ratecard.tables.contract import Contract
 from ratecard.tables.limits import Limits
 from ratecard.tables.metered import MeteredModel, TextModel
 from ratecard.tables.meters import Meters
@@ -26,8 +27,10 @@ from ratecard.tables.units import Unit, Vocabulary
 from ratecard.tables.video import VideoModel
 
 # Keys that change no answer: evidence and examples, notes, and the `file:line` of a version.
-_NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name", "note"}
+_NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name", "note", "accounts"}
 _NO_MEANING |= {"correction", "expected_change", "place", "minimum_place", "service_parameters"}
+# Parts whose source is a `file:line`, or says who signed.
+_WITH_SOURCE = ("Rate", "RateFactor", "Override", "Contract", "Term")
 # Lists whose order has a meaning: the first charge has the shortest SKU, and the first tier that fits is taken.
 _ORDERED = ("charges", "tiers")
 _LENGTH = 16
@@ -51,8 +54,8 @@ def digest(meanings: Iterable[str]) -> str:
 
 @cache
 def _fields_of_meaning(kind: type[BaseModel]) -> tuple[str, ...]:
-    """The fields of a part of the tables that change an answer; the source of a rate, factor or version is evidence."""
-    own_source = {"source"} if kind.__name__ in ("Rate", "RateFactor", "Term") or "effective" in kind.model_fields else set()
+    """The fields of a part of the tables that change an answer; the source of a rate or version is evidence."""
+    own_source = {"source"} if kind.__name__ in _WITH_SOURCE or "effective" in kind.model_fields else set()
     return tuple(name for name in kind.model_fields if name not in _NO_MEANING | own_source)
 
 
@@ -111,6 +114,10 @@ class Tables:
     restored: frozenset[tuple[str, date]] = frozenset()
     # The tables under a candidate, with most of its models.
     below: "Tables | None" = field(default=None, repr=False, compare=False)
+    # All contracts by name; and the one whose prices these tables have, with the tables of the list.
+    contracts: Mapping[str, Contract] = field(default_factory=dict, repr=False, compare=False)
+    contract: str | None = None
+    list_tables: "Tables | None" = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         models = self.models.values()
@@ -136,6 +143,11 @@ class Tables:
             name: kept if (kept := known.get(name)) and kept[0] is model else (model, meaning(model))
             for name, model in self.models.items()
         }
+
+    @property
+    def listed(self) -> "Tables":
+        """The tables of the list; themselves, unless they have the prices of a contract."""
+        return self.list_tables or self
 
     def named(self, name: str) -> AnyModel | None:
         """The model that a name means: its id, an alias or, where the folder switches them on, an open pattern.

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from ratecard.base.money import add
 from ratecard.tables.rate import SOURCE_KEY
 from ratecard.tables.scalars import Day, Frozen, Id, Multiplier, Number, Percent, Positive, Text, Words
-from ratecard.tables.selection import ModelNames, Selection
+from ratecard.tables.selection import ModelNames, OverrideTarget
 
 # The kinds of terms in the order in which a statement settles them; the order in a file means nothing.
 INCLUDED, GRADUATED, VOLUME, COMMITMENT, MINIMUM = TERM_KINDS = (
@@ -22,7 +22,8 @@ INCLUDED, GRADUATED, VOLUME, COMMITMENT, MINIMUM = TERM_KINDS = (
 )
 # The steps of a statement: no line meets two terms of one step.
 STEPS = ((INCLUDED,), (GRADUATED, VOLUME), (COMMITMENT,), (MINIMUM,))
-ONE = Decimal(1)
+# What a term without `for` is for.
+_EVERYTHING = OverrideTarget.model_construct()
 
 
 class Tier(Frozen):
@@ -48,14 +49,7 @@ class Tier(Frozen):
     @property
     def times(self) -> Decimal | None:
         """The factor on contract prices; None for a tier with a rate."""
-        return add(ONE, self.percent) if self.percent is not None else self.factor
-
-
-class TermTarget(Selection):
-    """What a term is for: models, and of these the charges, and the values of attributes of rates, that it names."""
-
-    charge: Words | None = None
-    conditions: dict[str, Words] = Field(default_factory=dict)
+        return add(Decimal(1), self.percent) if self.percent is not None else self.factor
 
 
 class Term(Frozen):
@@ -66,7 +60,7 @@ class Term(Frozen):
     months.
     """
 
-    target: TermTarget = Field(default=TermTarget.model_construct(), alias="for")
+    target: OverrideTarget = Field(default=_EVERYTHING, alias="for")
     included: Positive | None = None
     graduated: tuple[Tier, ...] | None = None
     volume: tuple[Tier, ...] | None = None

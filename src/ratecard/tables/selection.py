@@ -41,3 +41,15 @@ class Selection(ModelNames):
     """
 
     excluded: Annotated[tuple[ModelNames, ...], BeforeValidator(_listed)] = Field(default=(), alias="except")
+
+
+class OverrideTarget(Selection):
+    """What an override or a term is for: models, and of these the charges, and the values of attributes, that it names."""
+
+    charge: Words | None = None
+    conditions: dict[str, Words] = Field(default_factory=dict)
+
+    @property
+    def of_whole_models(self) -> bool:
+        """Whether it names neither charges nor conditions."""
+        return not (self.charge or self.conditions)
