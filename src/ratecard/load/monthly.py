@@ -8,7 +8,7 @@ from ratecard.base.money import ISO_4217
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.card import AnyModel
 from ratecard.tables.contract import Contract
-from ratecard.tables.monthly import Term
+from ratecard.tables.monthly import COMMITMENT, Term
 from ratecard.tables.units import Unit
 
 
@@ -51,6 +51,8 @@ def _check_names(
     if term.currency is not None and term.currency not in ISO_4217:
         words = f"currency '{term.currency}' is not an ISO 4217 code. Write three capitals, like USD"
         yield ("currency",), words
+    if term.kind == COMMITMENT and term.begins is None:
+        yield (), "has no from. Write the month in which the commitment begins, like from: 2026-10-01"
     if term.unit is not None and term.unit not in units:
         near = did_you_mean(term.unit, units)
         yield ("unit",), f"unit '{term.unit}' is not in units.yaml.{near} Allowed: {', '.join(units)}"

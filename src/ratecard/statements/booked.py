@@ -7,7 +7,7 @@ from typing import Any
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import is_balance, minus, multiply
 from ratecard.ledger.errors import LedgerError
-from ratecard.ledger.files import entry_in
+from ratecard.ledger.files import CONTRACT, entry_in
 from ratecard.price_book import PriceBook
 from ratecard.rating.ledger_entry import LedgerEntry, worths
 from ratecard.simulation.billing.skus import ModelInEffect, model_of, sold_by_sku
@@ -18,7 +18,7 @@ from ratecard.tables.limits import Limits
 
 _DETAILS = ("requestId", "inferenceExecutionTime", "promptTokens", "completionTokens")
 # The columns that are read of an export.
-BOOKED_NAMES = tuple(dict.fromkeys((*EXPORT_NAMES, *_DETAILS)))
+BOOKED_NAMES = tuple(dict.fromkeys((*EXPORT_NAMES, *_DETAILS, CONTRACT)))
 _VIDEO = "video"
 
 
@@ -61,7 +61,8 @@ class Bookings:
         model = prices.tables.models.get(name)
         unit, place = self._unit(name, entry.sku, prices) if model and model.type != _VIDEO else (None, NOWHERE)
         type_, family = model.type if model else "", self._families.get(name, "")
-        rated = Rated(entry.sku, unit, entry.price_per_unit, "", None, "", "", name, type_, family)
+        contract = entry.contract or ""
+        rated = Rated(entry.sku, unit, entry.price_per_unit, "", None, "", contract, name, type_, family)
         return rated._replace(charge=place.charge, attributes=place.attributes, kind=kind)
 
     def _unit(self, name: str, sku: str, prices: PriceBook) -> tuple[str | None, Place]:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ratecard.base.instants import utc
 from ratecard.base.money import ISO_4217
 from ratecard.base.plural import plural
 from ratecard.card import RateCard, load_rate_card
@@ -78,8 +79,15 @@ def statement(
 
 
 def terms_of(card: RateCard, account: str, month: date) -> tuple[Term, ...]:
-    """Return the terms that an account has in a month: those of its contract, else those that every account has."""
-    return tuple(term for term in card.tables.monthly if term.holds(month))
+    """Return the terms that an account has in a month: those of its contract, else those that every account has.
+
+    Its contract is that of the first instant of the month, as terms hold in whole months. A contract without terms has
+    those of the one that it extends.
+    """
+    first = utc(month)
+    chain = card.in_force.chain(card.contract_of(None, account, first), first)
+    own = next((contract.terms for contract in chain if contract.monthly is not None), card.tables.monthly)
+    return tuple(term for term in own if term.holds(month))
 
 
 class _Month(NamedTuple):

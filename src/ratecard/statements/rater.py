@@ -11,15 +11,18 @@ from ratecard.base.instants import utc
 from ratecard.base.money import EXACT, multiply
 from ratecard.card import RateCard
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import LineItem, Quote
+from ratecard.rating.quote import MINIMUM, LineItem, Quote
 from ratecard.requests.body import INVALID
 from ratecard.simulation.groups.shape import UsageShape, request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import NO_TYPE
 from ratecard.statements.booked import Bookings, entry_of_row
 from ratecard.statements.lines import Line, Rated
-from ratecard.statements.places import Place, places_in
+from ratecard.statements.places import NOWHERE, places_in
 from ratecard.statements.rows import AccountRows
+
+
+_ONE = Decimal(1)
 
 
 class Unrated(NamedTuple):
@@ -39,7 +42,7 @@ class Rater:
 
     def __init__(self, card: RateCard, account: str, currency: str, first: date, end: date) -> None:
         self.card, self.account, self.currency = card, account, currency
-        self._changes = card.changes_between(utc(first), utc(end))
+        self._changes = card.changes_between(utc(first), utc(end), account=account)
         self._books: dict[tuple[int, date], tuple[PriceBook, PriceBook]] = {}
         self._places = places_in(card.tables)
         self._bookings = Bookings(self._places, card.tables.families, currency)
@@ -78,8 +81,7 @@ class Rater:
             words = f"charged in {quote.currency}, and the statement is in {self.currency}"
             raise ValueError(f"{words}. Make a statement of each: --currency {quote.currency}")
         self.digests.add(quote.digest)
-        list_total = quote.total if own is listed else _quote(listed, shape).total
-        yield from self._lines(quote, instant, list_total)
+        yield from self._lines(quote, instant, quote.total if own is listed else _list_total(listed, shape))
 
     def _type_of(self, row: Mapping[str, str]) -> str:
         name = row.get("model", "")
@@ -90,61 +92,46 @@ class Rater:
         """The prices of the account at an instant, and those of the list."""
         place = (bisect_right(self._changes, instant), instant.date())
         if place not in self._books:
-            listed = self.card.at(instant)
-            self._books[place] = (self._own_book(instant, listed), listed)
+            own = self.card.at(instant, account=self.account)
+            self._books[place] = (own, self.card.at(instant) if own.contract else own)
         return self._books[place]
 
-    def _own_book(self, instant: datetime, listed: PriceBook) -> PriceBook:
-        return listed
+    def _lines(self, quote: Quote, instant: datetime, list_total: Decimal | None) -> Iterator[Line]:
+        """The lines of a quote, and one for what the rounding of its total adds, so that they come to what is charged.
 
-    def _lines(self, quote: Quote, instant: datetime, list_total: Decimal) -> Iterator[Line]:
-        """The lines of a quote, and one for what the rounding of its total adds, so that they come to what is charged."""
+        Without a `list_total`, as of a model that is for this contract only, rounding adds to the list the same.
+        """
         of_list = Decimal(0)
         for line in quote.lines:
-            rated = self._of(line, quote)
-            at_list = line.amount if rated.list_rate == rated.unit_rate else multiply(line.quantity, _list(rated))
+            rated, at_list = self._of(line, quote), line.amount
+            if line.list_rate != line.unit_rate:
+                at_list = multiply(line.quantity, line.list_rate)
             of_list = EXACT.add(of_list, at_list)
-            yield Line(instant, rated, line.quantity, line.amount, at_list)
-        rounding, list_rounding = EXACT.subtract(quote.total, quote.exact), EXACT.subtract(list_total, of_list)
+            yield Line(instant, rated, line.amount if line.unit == MINIMUM else line.quantity, line.amount, at_list)
+        rounding = list_rounding = EXACT.subtract(quote.total, quote.exact)
+        if list_total is not None:
+            list_rounding = EXACT.subtract(list_total, of_list)
         if rounding or list_rounding:
-            key = (ROUNDING_PART, quote.model)
-            if key not in self._rated:
-                family = self.card.tables.families.get(quote.model, "")
-                type_ = self.card.tables.models[quote.model].type
-                self._rated[key] = Rated(
-                    ROUNDING_PART, "", Decimal(0), "", Decimal(0), "", self._contract(quote), quote.model, type_, family
-                )
-            yield Line(instant, self._rated[key], Decimal(0), rounding, list_rounding)
+            yield Line(instant, self._of(None, quote), Decimal(0), rounding, list_rounding)
 
-    def _of(self, line: LineItem, quote: Quote) -> Rated:
-        key = (line.sku, line.source, line.unit_rate, line.unit, quote.model)
+    def _of(self, line: LineItem | None, quote: Quote) -> Rated:
+        """What a line shares with others of its SKU and rate; without a line, that of the rounding of a model."""
+        key = (line and (line.sku, line.source, line.unit != MINIMUM and line.unit_rate), quote.model, quote.contract)
         if key not in self._rated:
-            list_rate, list_source = line.unit_rate, line.source
-            place = self._places.get(list_source) or Place(quote.model, "", ())
-            model = self.card.tables.models[place.model]
-            family = self.card.tables.families.get(place.model, "")
-            self._rated[key] = Rated(
-                line.sku,
-                line.unit,
-                line.unit_rate,
-                line.source,
-                list_rate,
-                list_source,
-                self._contract(quote),
-                place.model,
-                model.type,
-                family,
-                place.charge,
-                place.attributes,
-            )
+            self._rated[key] = self._made(line, quote)
         return self._rated[key]
 
-    def _contract(self, quote: Quote) -> str:
-        return ""
-
-
-def _list(rated: Rated) -> Decimal:
-    return rated.unit_rate if rated.list_rate is None else rated.list_rate
+    def _made(self, line: LineItem | None, quote: Quote) -> Rated:
+        tables = self.card.tables
+        place = self._places.get(line.list_source, NOWHERE) if line else NOWHERE
+        name = place.model or quote.model
+        whose = (quote.contract or "", name, tables.models[name].type, tables.families.get(name, ""))
+        if line is None:
+            return Rated(ROUNDING_PART, "", Decimal(0), "", Decimal(0), "", *whose)
+        # A minimum adds another amount to each request: it is counted in money.
+        rates = (_ONE, _ONE) if line.unit == MINIMUM else (line.unit_rate, line.list_rate)
+        parts = (line.sku, line.unit, rates[0], line.source, rates[1], line.list_source)
+        return Rated(*parts, *whose, place.charge, place.attributes)
 
 
 def _quote(prices: PriceBook, shape: UsageShape) -> Quote:
@@ -156,3 +143,11 @@ def _quote(prices: PriceBook, shape: UsageShape) -> Quote:
         del request.usage["type"]
         return prices.quote_video(request.usage, source=request.source)
     return prices.rate(request.usage)
+
+
+def _list_total(prices: PriceBook, shape: UsageShape) -> Decimal | None:
+    """The total at list prices; None for what a stranger cannot buy."""
+    try:
+        return _quote(prices, shape).total
+    except QuoteError:
+        return None

@@ -92,8 +92,6 @@ class Term(Frozen):
             raise ValueError(f"is a {self.kind} in units, and is of money. Write currency in place of unit")
         if self.begins and self.until and self.until <= self.begins:
             raise ValueError(f"until {self.until} must be after from {self.begins}")
-        if self.kind == COMMITMENT and self.begins is None:
-            raise ValueError("has no from. Write the month in which the commitment begins, like from: 2026-10-01")
         self._check_tiers()
         return self
 
