@@ -62,7 +62,9 @@ class AccountRows:
 
         Rows of one instant come in the order of what they hold, so that the order in the file means nothing.
         """
-        names = [name for name in self._names if self._known.has(name)]
+        # The view of a ledger has columns that the export itself does not have.
+        own = {name for name, *_ in self._rows(f"DESCRIBE {self._table}")}
+        names = [name for name in self._names if self._known.columns.get(name) in own]
         texts = ", ".join(self._text(name) for name in names)
         within = f"({self._instant}) >= {_micros(first)} AND ({self._instant}) < {_micros(end)}"
         order = ", ".join(str(number + 2) for number in range(len(names)))
