@@ -63,7 +63,13 @@ def in_order(account: str, month: str) -> list[dict[str, Any]]:
 def month_of(account: str, month: str, balance: Fraction) -> tuple[dict[str, Fraction], Fraction]:
     """What each term and all of a month comes to, and what is left of the commitment."""
     included, tiers, money, commitment, minimum = loaded(MONTHLY)["monthly"]
-    free, counted, text, speech, clips = Fraction(included["included"]), Fraction(0), Fraction(0), Fraction(0), Fraction(0)
+    free, counted, text, speech, clips = (
+        Fraction(included["included"]),
+        Fraction(0),
+        Fraction(0),
+        Fraction(0),
+        Fraction(0),
+    )
     before = {"text": Fraction(0), "speech": Fraction(0), "clips": Fraction(0)}
     for row in in_order(account, month):
         for unit, units, amount in parts_of(row):

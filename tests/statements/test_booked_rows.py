@@ -47,7 +47,9 @@ def test_what_was_booked_is_on_it_whatever_the_tables_say(tmp_path: Path, tables
         f"2026-11-01T00:00:00Z,{INPUT},1.23,3,-3.69,USD,scribe,r-3",
         "2026-10-04T00:00:00Z,no-such-sku,5,1,-5,USD,gone-model,r-4",
     )
-    assert [(line.rated.sku, line.rated.unit, line.rated.unit_rate, line.quantity, line.amount) for line in found.lines] == [
+    assert [
+        (line.rated.sku, line.rated.unit, line.rated.unit_rate, line.quantity, line.amount) for line in found.lines
+    ] == [
         ("no-such-sku", None, Decimal(5), Decimal(1), Decimal(5)),
         (INPUT, "mtoken", Decimal("1.23"), Decimal(5), Decimal("6.15")),
     ]
@@ -127,7 +129,10 @@ def test_charges_of_usage_and_their_ledger_come_to_the_same(tmp_path: Path, tabl
 
     card = load_rate_card(tables)
     bodies = [
-        ("2026-10-02T08:00:00+00:00", {"type": "text", "model": "scribe", "prompt_tokens": 1234, "completion_tokens": 7}),
+        (
+            "2026-10-02T08:00:00+00:00",
+            {"type": "text", "model": "scribe", "prompt_tokens": 1234, "completion_tokens": 7},
+        ),
         ("2026-10-20T08:00:00+00:00", {"type": "speech", "model": "voice", "characters": 4321}),
     ]
     entries = []

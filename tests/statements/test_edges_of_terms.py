@@ -137,7 +137,8 @@ def test_tiers_in_another_unit_of_the_same_meter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("balance", "drawn", "after"), [("29.99", "2999/100", "0"), ("30", "30", "0"), ("30.01", "30", "1/100"), ("0", "0", "0")]
+    ("balance", "drawn", "after"),
+    [("29.99", "2999/100", "0"), ("30", "30", "0"), ("30.01", "30", "1/100"), ("0", "0", "0")],
 )
 def test_the_commitment_is_drawn_at_contract_prices(balance: str, drawn: str, after: str) -> None:
     commitment = term(commitment="100", currency="USD", **{"from": "2026-10-01"})

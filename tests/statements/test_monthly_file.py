@@ -21,7 +21,10 @@ def refused(folder: Path, *terms: str) -> str:
 @pytest.mark.parametrize(
     ("terms", "words"),
     [
-        (["{unit: mtoken}"], "monthly.yaml:2: monthly is no term. Write one of: included, graduated, volume, commitment, minimum"),
+        (
+            ["{unit: mtoken}"],
+            "monthly.yaml:2: monthly is no term. Write one of: included, graduated, volume, commitment, minimum",
+        ),
         (["{included: 1, minimum: 2, unit: mtoken}"], "has included and minimum; write each on its own"),
         (["{included: 1}"], "must say what it measures, by one of: unit (like mtoken), currency (like USD)"),
         (["{included: 1, unit: mtoken, currency: USD}"], "must say what it measures"),
@@ -32,10 +35,16 @@ def refused(folder: Path, *terms: str) -> str:
         (["{minimum: 1, currency: USD, from: 2026-10-02}"], "is within a month, and nothing is prorated"),
         (["{minimum: 1, currency: USD, from: 2026-10-01, until: 2026-10-01}"], "must be after from"),
         (["{commitment: 1, currency: USD}"], "has no from. Write the month in which the commitment begins"),
-        (["{included: 1, unit: mtoken, for: {model: scrib}}"], "model 'scrib' is not in the tables. Did you mean 'scribe'?"),
+        (
+            ["{included: 1, unit: mtoken, for: {model: scrib}}"],
+            "model 'scrib' is not in the tables. Did you mean 'scribe'?",
+        ),
         (["{included: 1, unit: mtoken, for: {charge: words}}"], "charge 'words' is not in the tables"),
         (["{included: 1, unit: mtoken, for: {except: {family: wods}}}"], "family 'wods' is not in the tables"),
-        (["{included: 1, unit: mtoken, for: {type: speech}}"], "is over nothing: no model of the tables that has lines in mtoken"),
+        (
+            ["{included: 1, unit: mtoken, for: {type: speech}}"],
+            "is over nothing: no model of the tables that has lines in mtoken",
+        ),
         (["{included: 1, currency: EUR}"], "is over nothing"),
         (["{included: 1, unit: mtoken, fro: x}"], "unknown key 'fro'"),
         (["{volume: [{up_to: 1, percent: 0%}], unit: mtoken}"], "must have an up_to in every tier but the last"),
@@ -44,7 +53,10 @@ def refused(folder: Path, *terms: str) -> str:
         (["{volume: [{up_to: 2, rate: 1}, {up_to: 2, rate: 1}, {rate: 1}], unit: mtoken}"], "up_to do not rise"),
         (["{volume: [{up_to: 2, rate: 1, factor: 2}, {rate: 1}], unit: mtoken}"], "has rate and factor; keep one"),
         (["{volume: [{up_to: 2}, {rate: 1}], unit: mtoken}"], "has no price. Write one of: rate"),
-        (["{volume: [{up_to: 2, percent: 0%}, {rate: 1}], currency: USD}"], "is over money, which has no rate of a unit"),
+        (
+            ["{volume: [{up_to: 2, percent: 0%}, {rate: 1}], currency: USD}"],
+            "is over money, which has no rate of a unit",
+        ),
         ([FREE, FREE], "monthly.yaml:3: is over scribe (tokens) too, as included (monthly.yaml:2)"),
         (["{included: 1, currency: USD}", FREE], "is over scribe (tokens) too"),
         (
@@ -62,9 +74,15 @@ def test_a_fault_names_its_line_and_what_is_allowed(tmp_path: Path, terms: list[
     [
         [FREE, "{included: 1, unit: mcharacter}"],
         ["{included: 1, unit: mtoken, until: 2026-11-01}", "{included: 2, unit: mtoken, from: 2026-11-01}"],
-        ["{included: 1, currency: USD, for: {type: text}}", "{included: 1, currency: USD, for: {except: {type: text}}}"],
+        [
+            "{included: 1, currency: USD, for: {type: text}}",
+            "{included: 1, currency: USD, for: {except: {type: text}}}",
+        ],
         [FREE, "{graduated: [{rate: 1}], unit: mtoken}", "{minimum: 1, currency: USD}"],
-        ["{minimum: 1, currency: USD, for: {model: [scribe, reel]}}", "{minimum: 1, currency: USD, for: {model: voice}}"],
+        [
+            "{minimum: 1, currency: USD, for: {model: [scribe, reel]}}",
+            "{minimum: 1, currency: USD, for: {model: voice}}",
+        ],
     ],
 )
 def test_terms_that_do_not_meet_are_allowed(tmp_path: Path, terms: list[str]) -> None:

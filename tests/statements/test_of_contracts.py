@@ -106,10 +106,19 @@ monthly:
     ("changed", "words"),
     [
         ({"from: 2026-09-01": "from: 2026-09-15"}, "has no from, and the contract's from 2026-09-15 is within a month"),
-        ({"until: 2027-01-01": "until: 2027-01-15"}, "has no until, and the contract's until 2027-01-15 is within a month"),
-        ({"from: 2026-10-01}": "from: 2026-08-01}"}, "holds outside of the contract, which is from 2026-09-01 until 2027-01-01"),
+        (
+            {"until: 2027-01-01": "until: 2027-01-15"},
+            "has no until, and the contract's until 2027-01-15 is within a month",
+        ),
+        (
+            {"from: 2026-10-01}": "from: 2026-08-01}"},
+            "holds outside of the contract, which is from 2026-09-01 until 2027-01-01",
+        ),
         ({"unit: mtoken": "unit: mtokn"}, "unit 'mtokn' is not in units.yaml. Did you mean 'mtoken'?"),
-        ({"{included: 0.5, unit: mtoken}": "{minimum: 1, currency: USD}"}, "is over reel (video) too, as minimum (contracts/acme.yaml:11)"),
+        (
+            {"{included: 0.5, unit: mtoken}": "{minimum: 1, currency: USD}"},
+            "is over reel (video) too, as minimum (contracts/acme.yaml:11)",
+        ),
     ],
 )
 def test_faults_of_terms_in_a_contract(tmp_path: Path, changed: dict[str, str], words: str) -> None:
@@ -144,37 +153,11 @@ def version(day: str, rate: str) -> str:
     """A version of Scribe above the newest one."""
     begin = WORDS.index("      - effective: 2026-10-12")
     newest = WORDS[begin : WORDS.index("      - effective: 2026-08-01")]
-    return newest.replace("2026-10-12", day).replace("rate: 4}", f"rate: {rate}}}").replace("13.5", str(Decimal(rate) + Decimal("9.5")))
-
-
-def test_a_contract_outlives_three_changes_of_the_list(tmp_path: Path) -> None:
-    """What is relative follows the list, what is fixed holds, and no line of the contract is touched."""
-    days = {"2026-11-05": "5", "2026-11-10": "6", "2026-11-15": "7"}
-    begin = WORDS.index("      - effective: 2026-10-12")
-    listed = "".join(version(day, rate) for day, rate in reversed(days.items()))
-    words = WORDS[:begin] + listed + WORDS[begin:]
-    content = ACME.replace("from: 2026-09-01", "from: 2026-09-15").replace("mtoken}", "mtoken, from: 2026-10-01}")
-    rows = [text("2026-09-14"), text("2026-09-15"), text("2026-10-01")]
-    tables = contract(tmp_path, content)
-    found = made(tmp_path, tables, rows, "2026-09")
-    assert sorted(line.rated.unit_rate for line in found.lines) == [Decimal("2.64"), Decimal("3.3")]
-    assert [each.unit for each in found.terms] == ["mcharacter"]
-    assert [each.kind for each in made(tmp_path, tables, rows, "2026-10").terms] == ["included", "minimum"]
-
-
-def test_a_commitment_begins_with_its_contract(tmp_path: Path) -> None:
-    content = ACME.partition("monthly:")[0] + "monthly:\n  - {commitment: 3, currency: USD}\n"
-    rows = [text("2026-09-02"), text("2026-10-02")]
-    found = made(tmp_path, contract(tmp_path, content), rows, "2026-10")
-    assert [each.balance for each in found.terms] == [(Fraction("0.36"), Fraction(0))]
-    assert str(found.payable) == "2.28"
-
-
-def version(day: str, rate: str) -> str:
-    """A version of Scribe above the newest one."""
-    begin = WORDS.index("      - effective: 2026-10-12")
-    newest = WORDS[begin : WORDS.index("      - effective: 2026-08-01")]
-    return newest.replace("2026-10-12", day).replace("rate: 4}", f"rate: {rate}}}").replace("13.5", str(Decimal(rate) + Decimal("9.5")))
+    return (
+        newest.replace("2026-10-12", day)
+        .replace("rate: 4}", f"rate: {rate}}}")
+        .replace("13.5", str(Decimal(rate) + Decimal("9.5")))
+    )
 
 
 def test_a_contract_outlives_three_changes_of_the_list(tmp_path: Path) -> None:
@@ -191,7 +174,13 @@ def test_a_contract_outlives_three_changes_of_the_list(tmp_path: Path) -> None:
     content = ACME.partition("monthly:")[0]
     fixed = content + "  - {for: {model: voice}, rate: 10}\n"
     moments = ("2026-11-04", "2026-11-05", "2026-11-10", "2026-11-15")
-    voice = {"type": "speech", "model": "voice", "timestamp": "2026-11-20T00:00:00Z", "account": "acme", "characters": 10**6}
+    voice = {
+        "type": "speech",
+        "model": "voice",
+        "timestamp": "2026-11-20T00:00:00Z",
+        "account": "acme",
+        "characters": 10**6,
+    }
     rows = [*map(text, moments), voice]
     tables = contract(tmp_path, fixed, words=words, monthly=None)
     found = made(tmp_path, tables, rows, "2026-11")

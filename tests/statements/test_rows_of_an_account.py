@@ -24,7 +24,12 @@ def tables(tmp_path: Path) -> Path:
 
 
 def test_a_month_begins_and_ends_at_midnight_utc(tmp_path: Path, tables: Path) -> None:
-    times = ("2026-09-30T23:59:59.999999Z", "2026-10-01T00:00:00Z", "2026-10-31T23:59:59.999999Z", "2026-11-01T00:00:00Z")
+    times = (
+        "2026-09-30T23:59:59.999999Z",
+        "2026-10-01T00:00:00Z",
+        "2026-10-31T23:59:59.999999Z",
+        "2026-11-01T00:00:00Z",
+    )
     times += ("2026-10-31T22:30:00-02:00", "2026-10-01T01:00:00+02:00")
     usage = write_rows(tmp_path / "usage.csv", [speech(when, 10**number) for number, when in enumerate(times)])
     (line,) = statement(usage, account="acme", month="2026-10", tables=tables).lines
@@ -93,7 +98,12 @@ def test_every_row_without_a_price_is_named_and_there_is_no_statement(tmp_path: 
         statement(usage, account="acme", month="2026-10", tables=tables)
     words = str(caught.value)
     assert words.startswith("no statement of acme for 2026-10: 4 rows without a price\n")
-    for part in ("2 rows of vioce:", "1 row of nobody: type: missing", "1 row of reel: duration:", "first at 2026-10-02T"):
+    for part in (
+        "2 rows of vioce:",
+        "1 row of nobody: type: missing",
+        "1 row of reel: duration:",
+        "first at 2026-10-02T",
+    ):
         assert part in words
 
 
@@ -158,7 +168,10 @@ def test_what_is_payable_is_rounded_once_half_up(tmp_path: Path, tables: Path) -
     """Two lines of 0.0125 are 0.03, and not 0.02 or 0.04; a refund of half a cent goes away from zero."""
     tables = write_tables(tmp_path / "t2", sound=None, monthly=None)
     text = {"type": "text", "model": "scribe", "timestamp": "2026-10-13T00:00:00Z", "account": "acme"}
-    rows = [{**text, "prompt_tokens": 3_125, "completion_tokens": 0}, {**text, "prompt_tokens": 3_125, "completion_tokens": 0}]
+    rows = [
+        {**text, "prompt_tokens": 3_125, "completion_tokens": 0},
+        {**text, "prompt_tokens": 3_125, "completion_tokens": 0},
+    ]
     usage = write_rows(tmp_path / "usage.csv", rows)
     made = statement(usage, account="acme", month=date(2026, 10, 1), tables=load_rate_card(tables))
     assert (made.charges, str(made.payable)) == (Decimal("0.025"), "0.03")

@@ -160,7 +160,9 @@ def check_usage(usage: Sequence[str], engine: str | None) -> None:
             raise click.UsageError(f"There is no file {each}")
 
 
-def outputs(given: Sequence[str], usage: Sequence[str], engine: str | None) -> tuple[list[Path], list[str]]:
+def outputs(
+    given: Sequence[str], usage: Sequence[str], engine: str | None, endings: Sequence[str] = ENDINGS
+) -> tuple[list[Path], list[str]]:
     """Split --out into files and addresses, and refuse one that would overwrite the usage."""
     places = [each for each in given if _REMOTE in each]
     if places and engine != SPARK:
@@ -172,8 +174,8 @@ def outputs(given: Sequence[str], usage: Sequence[str], engine: str | None) -> t
             raise click.UsageError(str(error)) from None
     paths = [Path(each) for each in given if _REMOTE not in each]
     for path in paths:
-        if path.suffix.lower() not in ENDINGS:
-            raise click.UsageError(f"{path} ends in none of {', '.join(ENDINGS)}, so that its format is not known")
+        if path.suffix.lower() not in endings:
+            raise click.UsageError(f"{path} ends in none of {', '.join(endings)}, so that its format is not known")
         if not path.parent.is_dir() or path.is_dir():
             raise click.UsageError(
                 f"{path} cannot be written: " + ("it is a folder" if path.is_dir() else "no such folder")

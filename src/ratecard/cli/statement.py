@@ -12,7 +12,15 @@ from babel import Locale
 from ratecard.cli.options import locale_option, tables_option
 from ratecard.cli.screen import show_table
 from ratecard.cli.simulate import stopping
-from ratecard.cli.simulate_options import check_usage, dialect_option, map_option, memory_option, needing
+from ratecard.cli.simulate_options import (
+    ENDINGS,
+    check_usage,
+    dialect_option,
+    map_option,
+    memory_option,
+    needing,
+    outputs,
+)
 
 
 def _balance(context: click.Context, option: click.Parameter, given: str | None) -> Decimal | None:
@@ -43,8 +51,8 @@ def _balance(context: click.Context, option: click.Parameter, given: str | None)
 )
 @click.option(
     "--out",
+    metavar="FILE",
     multiple=True,
-    type=click.Path(dir_okay=False, path_type=Path),
     help="Write .md, .csv, .json, .html, .xlsx, .focus.csv or .focus.parquet; repeatable.",
 )
 @click.option("--issuer", metavar="NAME", default="", help="Who sends the bill, which FOCUS wants to know.")
@@ -59,7 +67,7 @@ def statement(
     context: click.Context,
     /,
     usage: Sequence[str],
-    out: Sequence[Path],
+    out: Sequence[str],
     against: Path | None,
     issuer: str,
     locale: Locale,
@@ -84,17 +92,18 @@ def statement(
     where --against finds a difference, 2 for wrong use.
     """
     check_usage(usage, None)
+    paths, _ = outputs(out, usage, None, (".md", *ENDINGS))
     with stopping(context, "no statement is written"):
         with needing("A statement"):
             # Loaded here, because --help needs no engine.
             from ratecard.statements import statement as make
             from ratecard.statements.report import ending_of, sentences, text_tables, title_of, write
-        for path in out:
+        for path in paths:
             ending_of(path)
         found = make(list(usage), **given)
         if against:
             _compare(context, against, found)
-        for path in out:
+        for path in paths:
             write(found, path, issuer=issuer, locale=locale)
             click.echo(f"Wrote {path}", err=True)
     if out or against:

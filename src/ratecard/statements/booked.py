@@ -78,5 +78,3 @@ class Bookings:
                 each: (line.unit, self._places.get(line.source, NOWHERE)) for each, line in sales.items()
             }
         return self._sold[key].get(sku, (None, NOWHERE))
-
-

@@ -124,9 +124,7 @@ class _Months:
         notes = (f"no change against {month_before(month):%Y-%m}: {why}",) if why else ()
         return replace(made, change=change, notes=notes)
 
-    def _opening(
-        self, commitments: Sequence[Term], month: date, given: Decimal | None
-    ) -> dict[str, Fraction] | None:
+    def _opening(self, commitments: Sequence[Term], month: date, given: Decimal | None) -> dict[str, Fraction] | None:
         """The balances at the beginning of the month; None where they follow from the months before."""
         if given is not None:
             if len(commitments) != 1:
@@ -199,4 +197,3 @@ class _Months:
 
 def _begins(term: Term) -> date:
     return term.begins or date.min
-

@@ -21,7 +21,6 @@ from ratecard.statements.lines import Line, Rated
 from ratecard.statements.places import NOWHERE, places_in
 from ratecard.statements.rows import AccountRows
 
-
 _ONE = Decimal(1)
 
 

@@ -154,9 +154,7 @@ def html_of(statement: Statement, locale: Locale = ENGLISH) -> str:
     tables = [
         {"title": title, "headings": headings, "rows": rows} for title, headings, rows in _cells(statement, locale)
     ]
-    return page_text(
-        "statement.html", title=title_of(statement), sentences=sentences(statement, locale), tables=tables
-    )
+    return page_text("statement.html", title=title_of(statement), sentences=sentences(statement, locale), tables=tables)
 
 
 def json_of(statement: Statement) -> str:

@@ -211,7 +211,9 @@ class _Tiered:
         above = self.term.tiers[at - 1].up_to if at else None
         edges = [f"above {plain_text(above)}"] if above is not None else []
         edges += [f"up to {plain_text(tier.up_to)}"] if tier.up_to is not None else []
-        price = f"{plain_text(tier.rate)} per {unit}" if tier.rate is not None else _times_text(tier.times or Decimal(0))
+        price = (
+            f"{plain_text(tier.rate)} per {unit}" if tier.rate is not None else _times_text(tier.times or Decimal(0))
+        )
         return f"{self.term.kind}: {' '.join([*edges, unit]) if edges else f'all {unit}'} at {price}"
 
 

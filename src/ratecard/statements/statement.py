@@ -169,4 +169,3 @@ def _named(lines: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[st
         name = " ".join(str(line[each]) for each in _NAMES if line.get(each))
         seen[name] = seen.get(name, 0) + 1
         yield (name if seen[name] == 1 else f"{name} ({seen[name]})"), line
-

@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from ratecard.base.money import add
 from ratecard.tables.rate import SOURCE_KEY
-from ratecard.tables.scalars import Day, Frozen, Id, Multiplier, Number, Percent, Positive, Text, Words
+from ratecard.tables.scalars import Day, Frozen, Id, Multiplier, Number, Percent, Positive, Text
 from ratecard.tables.selection import ModelNames, OverrideTarget
 
 # The kinds of terms in the order in which a statement settles them; the order in a file means nothing.
