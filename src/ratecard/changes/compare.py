@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ratecard.base.errors import QuoteError
 from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.money import plain
+from ratecard.changes.contracts import contract_changes
 from ratecard.changes.difference import (
     ADDED,
     CHANGED,
@@ -242,7 +243,8 @@ def compare_sides(old: Side, new: Side, at: datetime | None = None) -> Diff:
     alike = old.at is None and new.at is None and old.card.digest == new.card.digest
     names = [] if alike else sorted({*old.card.tables.models, *new.card.tables.models})
     found = [change for name in names for change in _told_once(stretches(name, old, new, days))]
-    return Diff(old.label, new.label, (*_told_once(shared_changes(old, new, days)), *found))
+    terms = contract_changes(old.card, new.card) if old.card is not new.card else ()
+    return Diff(old.label, new.label, (*_told_once(shared_changes(old, new, days)), *found, *terms))
 
 
 def days_of(old: Side, new: Side, at: datetime | None = None) -> list[date]:
