@@ -32,12 +32,13 @@ def _listed(given: Any) -> Any:
     return given if isinstance(given, (list, tuple)) else [given]
 
 
+_Excluded = Annotated[
+    tuple[ModelNames, ...],
+    BeforeValidator(_listed, json_schema_input_type=ModelNames | Annotated[list[ModelNames], Field(min_length=1)]),
+]
+
+
 class Selection(ModelNames):
-    """Models by their names, without those that `except` names: one set of names, or a list of them.
+    """Models by their names, without those that `except` names: one set of names, or a list of them."""
 
-    >>> wanted = Selection.model_validate({"type": "video", "except": {"family": ["veo3", "sora"]}})
-    >>> print(wanted, "| but", *wanted.excluded)
-    type video | but family veo3 or sora
-    """
-
-    excluded: Annotated[tuple[ModelNames, ...], BeforeValidator(_listed)] = Field(default=(), alias="except")
+    excluded: _Excluded = Field(default_factory=tuple, alias="except")
