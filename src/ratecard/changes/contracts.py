@@ -13,6 +13,7 @@ from ratecard.card import RateCard
 from ratecard.changes.difference import ADDED, CHANGED, REMOVED, Cells, Difference
 from ratecard.changes.rates import Terms, described, term_changes
 from ratecard.contracts.checks import ContractChecks, fault_at
+from ratecard.contracts.overlay import fits
 from ratecard.tables.card import meaning
 from ratecard.tables.contract import Contract
 from ratecard.tables.scalars import value_text
@@ -32,10 +33,26 @@ def contract_refusals(old: RateCard, new: RateCard, as_of: datetime, revision: s
         for override in contract.overrides:
             if reason := checks.idle(contract, override, max(as_of, utc(contract.begins))):
                 yield fault_at(override.source, name, f"{override.kind} {reason}. Leave it out, or name what there is")
+    for name in sorted(new.in_force.kept - old.in_force.kept):
+        model = old.tables.models.get(name)
+        if model is not None and model.versions[-1].begins <= as_of:
+            yield from _taken_away(name, new, old)
     for name, contract in old.contracts.items():
         if name not in new.contracts and utc(contract.begins) <= as_of:
             words = f"contract '{name}' vanished, and has had prices since {contract.begins}"
             yield fault_at(f"{revision}:{contract.place}", name, f"{words}. Put it back, and end it by until")
+
+
+def _taken_away(model: str, new: RateCard, old: RateCard) -> Iterator[Fault]:
+    """Refuse `only` for a model that had a price for everyone, unless its contract says why."""
+    for name, contract in new.contracts.items():
+        before = old.contracts.get(name)
+        if contract.correction and (before is None or before.correction != contract.correction):
+            continue
+        for override in contract.overrides:
+            if override.only and fits(override.target, new.tables.models[model], new.tables.families.get(model)):
+                words = f"only takes {model} away from everyone else, who had a price for it"
+                yield fault_at(override.source, name, f"{words}. Keep a new model; if this is meant, {_HINT}")
 
 
 def _of_change(before: Contract | None, contract: Contract, as_of: datetime) -> Iterator[tuple[str, str]]:
