@@ -121,7 +121,7 @@ UNLIKE = ("GET /metrics", "GET /api/v1/metrics")
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[[RateCard], Server]]:
-    ledgers = []
+    ledgers: list[Ledger] = []
 
     def made(card: RateCard) -> Server:
         ledger = open_ledger(f"sqlite:///{tmp_path}/{len(ledgers)}.db", clock=Clock(now=lambda: NOW))
@@ -164,7 +164,7 @@ def test_no_byte_tells_an_account_of_the_terms_of_another(
 
 def test_each_account_pays_by_its_own_contract(serve: Callable[[RateCard], Server]) -> None:
     server = serve(card_of(A, B, tables=EVERYBODY))
-    prices = {}
+    prices: dict[str, list[Any]] = {}
     for key in KEYS:
         answers = server.answers(key)
         prices[key] = [answers[f"rate {name} 0"][0] for name in ("tiered", "flat", "secret-a")]

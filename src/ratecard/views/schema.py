@@ -13,6 +13,7 @@ from pydantic.json_schema import models_json_schema
 from ratecard.load.folder import shipped_meters
 from ratecard.tables.candidate import KINDS, Candidate, Scale
 from ratecard.tables.card import Family
+from ratecard.tables.contract import Contract
 from ratecard.tables.limits import LimitsFile
 from ratecard.tables.meters import Bucket, Meters
 from ratecard.tables.rate import MINIMUM_KEY, SOURCE_KEY, WINDOW, Charge, Rate, RateFactor
@@ -26,6 +27,7 @@ _FILES: dict[str, type[BaseModel]] = {
     "meters": Meters,
     "video": Vocabulary,
     "limits": LimitsFile,
+    "contract": Contract,
 }
 # The definition of one value or a list.
 _WORDS = "Words"
