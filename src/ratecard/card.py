@@ -143,13 +143,12 @@ class RateCard:
         """
         begins = {version.begins for model in self.tables.models.values() for version in model.versions}
         ends = {utc(model.retired.on) for model in self.tables.models.values() if model.retired}
-        terms = self._boundaries_of_terms(contract, account) if self.tables.contracts or contract else ()
+        terms = set[datetime]()
+        if contract is not None:
+            terms = self.in_force.boundaries(self.in_force.named(contract))
+        elif account is not None:
+            terms = self.in_force.boundaries_of_account(account)
         return tuple(sorted({*begins, *ends, *(utc(limits.effective) for limits in self.tables.limits), *terms}))
-
-    def _boundaries_of_terms(self, contract: str | None, account: str | None) -> set[datetime]:
-        if account is not None:
-            return self.in_force.boundaries_of_account(account)
-        return self.in_force.boundaries(None if contract is None else self.in_force.named(contract))
 
     @cached_property
     def windows(self) -> tuple[Window, ...]:
@@ -198,7 +197,7 @@ class RateCard:
         if not self.tables.contracts and contract is None:
             return PriceBook(self.compiler, moment, self.prove)
         chain = self.in_force.chain(self.contract_of(contract, account, moment), moment)
-        withheld = self.in_force.withheld(chain, moment)
+        withheld = self.in_force.withheld(chain)
         if not chain and not withheld:
             return PriceBook(self.compiler, moment, self.prove)
         known = tuple(each.contract for each in chain), withheld

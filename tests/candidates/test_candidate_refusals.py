@@ -120,7 +120,8 @@ def card(folder: Path) -> RateCard:
         ("- scale: {model: free}\n  factor: 2", "6: changes nothing: all of these rates are 0"),
         (
             "- scale: {model: plain}\n  factor: 2\n- scale: {model: plain}\n  factor: 0.5",
-            "8: changes nothing of plain: after the changes above, its rates are as they were",
+            "8: changes nothing of plain: it undoes line 6, its rates are as they were. "
+            "Leave both out; to change all models but one, use except",
         ),
         ("- retire: plain\n- retire: plain", "7: changes nothing: plain is retired already, on 2027-09-01"),
         # What the tables could not hold.
@@ -166,7 +167,7 @@ def card(folder: Path) -> RateCard:
         ),
         (
             "- scale: {modle: plain}\n  factor: 2",
-            "6: unknown key 'modle'. Did you mean 'model'? Allowed here: model, family, type",
+            "6: unknown key 'modle'. Did you mean 'model'? Allowed here: model, family, type, except",
         ),
         ("- scale: plain\n  factor: 2", "6: scale 'plain' must hold keys, like `key: value`"),
         ("- set: plain\n  rate: -1", "7: rate '-1' is negative. A rate is zero or more"),

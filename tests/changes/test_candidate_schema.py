@@ -28,6 +28,11 @@ def test_the_candidate_of_the_page_is_valid() -> None:
     Draft7Validator.check_schema(candidate_schema())
     assert slip(EXAMPLE) == ""
     assert slip(EXAMPLE.replace("announced:", "until: 2027-05-01\nannounced:")) == ""
+    for selection in (
+        "type: image, except: {family: [a, b]}",
+        "type: [image, video], except: [{family: a}, {model: b}]",
+    ):
+        assert slip(EXAMPLE.replace("family: wan, type: image", selection)) == ""
     assert "@source" not in json.dumps(candidate_schema())
 
 
@@ -42,6 +47,8 @@ def test_the_candidate_of_the_page_is_valid() -> None:
         ("where: {resolution", "wher: {resolution", "'wher' was unexpected"),
         ("announced: 2027-02-01", "until: soon", "'soon' does not match"),
         ("effective: 2027-03-01\n", "", "'effective' is a required property"),
+        ("family: wan, type: image", "type: image, except: []", "[] should be non-empty"),
+        ("family: wan, type: image", "type: image, exept: {family: wan}", "'exept' was unexpected"),
         ("retire: ovi", "retires: ovi", "is not valid under any of"),
         ("family: ovi\n    add", "add", "'family' is a required property"),
         ("mode: image-to-video", "mode: image-to-vidoe", "'image-to-vidoe' is not one of"),

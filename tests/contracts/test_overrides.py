@@ -25,7 +25,7 @@ def rates(
     return {line.sku.removeprefix(f"{model}-llm-").removesuffix("-mtoken"): str(line.unit_rate) for line in quote.lines}
 
 
-CASES = {
+CASES: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "nothing": ((), {}, "2 0.5 8"),
     "percent": (("- {for: {type: text}, percent: -20%}",), {}, "1.6 0.4 6.4"),
     "factor": (("- {for: {model: tiered}, factor: 1.5}",), {}, "3 0.75 12"),

@@ -31,7 +31,19 @@ ALTER TABLE ledger_entries RENAME COLUMN price_per_unit_usd TO price_per_unit;
 CREATE TABLE ledger_schema (version INTEGER NOT NULL, PRIMARY KEY (version));
 INSERT INTO ledger_schema VALUES (2);
 """
-OLDER = {"without a version": "", "with schema 2": SCHEMA_2}
+# As the releases with schema 3 changed that.
+SCHEMA_3 = (
+    SCHEMA_2
+    + """
+UPDATE ledger_schema SET version = 3;
+ALTER TABLE ledger_requests ADD COLUMN content TEXT;
+ALTER TABLE ledger_entries ADD COLUMN worth TEXT;
+CREATE TABLE ledger_refunds (account TEXT NOT NULL, refund_id TEXT NOT NULL, request_id TEXT NOT NULL,
+    last BIGINT NOT NULL, rows BIGINT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (account, refund_id));
+CREATE INDEX ledger_refunds_of_a_request ON ledger_refunds (account, request_id);
+"""
+)
+OLDER = {"without a version": "", "with schema 2": SCHEMA_2, "with schema 3": SCHEMA_3}
 ROWS = """
 INSERT INTO ledger_accounts VALUES ('a', 2);
 INSERT INTO ledger_requests VALUES ('a', 'r-1', 2, 2);
@@ -57,7 +69,7 @@ def run(url: str, *scripts: str) -> None:
     with connected(url) as connection:
         for script in scripts:
             if connection.dialect.name == "postgresql":
-                for name in ("price_per_unit_usd", "unit", "amount"):
+                for name in ("price_per_unit_usd", "unit", "amount", "worth"):
                     script = script.replace(f"{name} TEXT", f"{name} NUMERIC")
             for statement in filter(str.strip, script.split(";")):
                 connection.exec_driver_sql(statement)
@@ -178,7 +190,7 @@ def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:
         ("UPDATE ledger_schema SET version = 0", "0 in ledger_schema"),
         ("UPDATE ledger_schema SET version = -2", "-2 in ledger_schema"),
         ("DELETE FROM ledger_schema", "none in ledger_schema"),
-        ("INSERT INTO ledger_schema VALUES (4)", "3, 4 in ledger_schema"),
+        ("INSERT INTO ledger_schema VALUES (5)", "4, 5 in ledger_schema"),
         ("ALTER TABLE ledger_schema RENAME COLUMN version TO number", "none in ledger_schema"),
         ("DROP TABLE ledger_schema", "ledger_entries has no column price_per_unit_usd"),
         ("DROP TABLE ledger_schema; DROP TABLE ledger_requests", "it has no ledger_requests"),

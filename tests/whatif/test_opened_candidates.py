@@ -60,6 +60,33 @@ def test_what_is_opened_is_the_candidate(tmp_path: Path, card: ratecard.RateCard
     assert opened(again, card) == draft._replace(changes=(draft.changes[0]._replace(factor="10%"), *draft.changes[1:]))
 
 
+@pytest.mark.parametrize(
+    ("selection", "change"),
+    [
+        ("{family: [kling-v3, grok-imagine]}", Factor("family", ("kling-v3", "grok-imagine"), "2")),
+        (
+            "{type: video, except: {family: [kling-v3, grok-imagine]}}",
+            Factor("type", ("video",), "2", (), (("family", ("kling-v3", "grok-imagine")),)),
+        ),
+        (
+            f"{{type: video, except: [{{family: grok-imagine}}, {{model: {KLING}}}]}}",
+            Factor("type", ("video",), "2", (), (("family", ("grok-imagine",)), ("model", (KLING,)))),
+        ),
+        # The control leaves out whole families and models.
+        ("{type: [video, image], except: {family: grok-imagine, type: video}}", None),
+        ("{type: video, family: [grok-imagine, kling-v3]}", None),
+    ],
+)
+def test_a_selection_is_opened_as_it_is_written(
+    tmp_path: Path, card: ratecard.RateCard, selection: str, change: Factor | None
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"{HEAD}- scale: {selection}\n  factor: 2\n", encoding="utf-8")
+    draft = opened(path, card)
+    assert draft.changes == ((change,) if change else (Kept(f"  - scale: {selection}\n    factor: 2\n"),))
+    assert draft.card(card).digest == card.with_candidate(path).digest
+
+
 def test_models_that_are_added_and_retired_are_kept_too(tmp_path: Path, card: ratecard.RateCard) -> None:
     page = (ROOT / CANDIDATES).read_text(encoding="utf-8")
     text = page.partition("```yaml\n")[2].partition("```")[0]

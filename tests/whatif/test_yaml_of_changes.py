@@ -5,7 +5,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ratecard.load.yaml_text import read_yaml_text
-from ratecard.whatif.draft import Draft, Factor, Head, Kept, NewRate, flow, from_json, read_times, scalar, to_json
+from ratecard.whatif.draft import (
+    Draft,
+    Factor,
+    Head,
+    Kept,
+    NewRate,
+    Where,
+    flow,
+    from_json,
+    read_times,
+    scalar,
+    to_json,
+)
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
@@ -23,10 +35,18 @@ def test_text_with_a_meaning_in_yaml_is_quoted() -> None:
     ]  # fmt: skip
 
 
-def test_a_factor_is_a_change_for_each_name() -> None:
-    assert list(Factor("type", ("video", "text"), "1.05").entries()) == [
-        "  - scale: {type: video}\n    factor: 1.05\n",
-        "  - scale: {type: text}\n    factor: 1.05\n",
+@pytest.mark.parametrize(
+    ("excluded", "words"),
+    [
+        ((), ""),
+        ((("family", ("veo3",)),), ", except: {family: veo3}"),
+        ((("model", ("a", "b:c")),), ', except: {model: [a, "b:c"]}'),
+        ((("family", ("veo3",)), ("model", ("a", "b"))), ", except: [{family: veo3}, {model: [a, b]}]"),
+    ],
+)
+def test_a_factor_is_one_change_of_all_its_names(excluded: Where, words: str) -> None:
+    assert list(Factor("type", ("video", "text"), "1.05", (), excluded).entries()) == [
+        f"  - scale: {{type: [video, text]{words}}}\n    factor: 1.05\n"
     ]
 
 
@@ -69,7 +89,7 @@ def test_what_could_mean_something_else_is_not_guessed(typed: str) -> None:
 
 def test_a_draft_comes_back_as_it_was() -> None:
     changes = (
-        Factor("family", ("kling-o3",), "1,10", (("audio", ("true",)),)),
+        Factor("family", ("kling-o3",), "1,10", (("audio", ("true",)),), (("model", ("a", "b")),)),
         Factor(),
         NewRate("m", "video", (("resolution", ("480p", "720p")),), ""),
         NewRate("m"),

@@ -3,7 +3,7 @@
 A change that cannot be made raises `Refusal` with (path into the change, message).
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -12,7 +12,6 @@ from ratecard.base.errors import Fault, TableError
 from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.base.messages import Finding, Path
-from ratecard.base.suggestions import did_you_mean
 from ratecard.candidates.file import CandidateFile
 from ratecard.candidates.rates import (
     At,
@@ -26,51 +25,14 @@ from ratecard.candidates.rates import (
     rates_to_set,
     scaled,
 )
+from ratecard.candidates.selection import model_by_id, selected
 from ratecard.load.checks import check_model, check_references
 from ratecard.load.metered_checks import check_metered
 from ratecard.load.video_checks import check_video
-from ratecard.tables.candidate import Add, Change, Retire, Scale, Selection, SetRate
+from ratecard.tables.candidate import Add, Change, Retire, Scale, SetRate
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.version import Retirement, Version
 from ratecard.tables.video import VideoModel
-
-
-def _named(models: Mapping[str, AnyModel], name: str, path: Path) -> AnyModel:
-    """Find a model by its id. Raises `Refusal`."""
-    if name not in models:
-        near = did_you_mean(name, models)
-        raise Refusal((path, f"matches nothing: no model '{name}'.{near} Name a model's id, as the tables have it"))
-    return models[name]
-
-
-def selected(
-    models: Mapping[str, AnyModel], families: Mapping[str, str], wanted: Selection, day: date
-) -> list[AnyModel]:
-    """The models of a family, a type, or both, that have a price on a day. Raises `Refusal` if there are none."""
-    if wanted.family is None and wanted.type is None:
-        raise Refusal((("scale",), "names no models. Write one of: model, family, type"))
-    wrong = [
-        *_unknown("family", wanted.family, set(families.values())),
-        *_unknown("type", wanted.type, {model.type for model in models.values()}),
-    ]
-    if wrong:
-        raise Refusal(*wrong)
-    chosen = [
-        model
-        for name, model in models.items()
-        if wanted.family in (None, families.get(name)) and wanted.type in (None, model.type)
-        if model.version_at(day) and not model.retired_at(day)
-    ]
-    if not chosen:
-        words = " and ".join(f"{part} {given}" for part, given in wanted if given)
-        raise Refusal((("scale",), f"matches nothing: no model of {words} has a price on {day}"))
-    return chosen
-
-
-def _unknown(part: str, given: str | None, known: Collection[str]) -> Iterator[tuple[Path, str]]:
-    if given is not None and given not in known:
-        near, allowed = did_you_mean(given, sorted(known)), ", ".join(sorted(known))
-        yield ("scale", part), f"matches nothing: no {part} '{given}'.{near} Allowed: {allowed}"
 
 
 def in_effect(model: AnyModel, day: date, path: Path) -> Version:
@@ -129,6 +91,8 @@ class _Overlay:
         self.added: dict[str, int] = {}
         self.retired: dict[str, int] = {}
         self.rates_set: dict[tuple[str, date, At], int] = {}
+        # The indexes of the changes that gave a rate another amount, in order.
+        self.moves: dict[tuple[str, date, At], list[int]] = {}
         # Versions of this candidate by model and first day, and those that end it: the list prices hold again.
         self.made: set[tuple[str, date]] = set()
         self.restored: set[tuple[str, date]] = set()
@@ -152,9 +116,10 @@ class _Overlay:
             case Add():
                 self._add(index, change)
             case Retire():
-                self._retire(index, change)
+                self._refuse_until(("retire",), "a model is retired for good")
+                _each(change.retire, lambda name: self._retire(index, change, name))
             case SetRate():
-                self._set(index, change)
+                _each(change.set, lambda name: self._set(index, change, name))
             case _:
                 self._scale(index, change)
 
@@ -188,9 +153,8 @@ class _Overlay:
                 (path, f"{words}, and until ends this candidate on {self.until}; write it in one without until")
             )
 
-    def _retire(self, index: int, change: Retire) -> None:
-        self._refuse_until(("retire",), "a model is retired for good")
-        model = self._model(change.retire, ("retire",))
+    def _retire(self, index: int, change: Retire, name: str) -> None:
+        model = self._model(name, ("retire",))
         if model.model in self.changed:
             words = f"{self._line(self.changed[model.model])} changes {model.model} from the same day on; keep one"
             raise Refusal((("retire",), words))
@@ -204,9 +168,8 @@ class _Overlay:
         self.models[model.model] = model.model_copy(update={"retired": retired})
         self.retired[model.model] = index
 
-    def _set(self, index: int, change: SetRate) -> None:
-        model = self._model(change.set, ("set",))
-        name, amounts, source = model.model, {}, None
+    def _set(self, index: int, change: SetRate, name: str) -> None:
+        model, amounts, source = self._model(name, ("set",)), {}, None
         for day, version in self._bases(model, ("set",)):
             try:
                 if change.factor is None:
@@ -234,21 +197,18 @@ class _Overlay:
 
     def _scale(self, index: int, change: Scale) -> None:
         wanted, path = change.scale, ("scale",)
-        if wanted.model is None:
-            # A model that the candidate adds keeps the rates that it is written with.
-            there = {name: model for name, model in self.models.items() if name not in self.added}
-            models = selected(there, self.families, wanted, self.day)
-        elif wanted.family is None and wanted.type is None:
-            models = [self._model(wanted.model, path)]
-        else:
-            raise Refusal((path, "names a model, so leave out family and type"))
+        for name in wanted.model or ():
+            self._refuse_added(name, path)
+        # A model that the candidate adds keeps the rates that it is written with.
+        there = {name: model for name, model in self.models.items() if name not in self.added}
+        models = selected(there, self.families, wanted, path, day=f" on {self.day}", priced=self._priced)
         if change.times == 1 and change.round is None:
             raise Refusal(((change.word,), "changes nothing: every rate x 1 is the same"))
         bases: list[tuple[AnyModel, date, Version]] = []
         wrong: list[Finding] = []
         for model in models:
             try:
-                bases += [(model, *base) for base in self._bases(self._model(model.model, path), path)]
+                bases += [(model, *base) for base in self._bases(model, path)]
             except Refusal as refusal:
                 wrong += refusal.findings
         scaling: dict[str, dict[date, tuple[Version, dict[At, Decimal]]]] = {}
@@ -270,9 +230,15 @@ class _Overlay:
             self._new_versions(index, self.models[name], days)
 
     def _model(self, name: str, path: Path) -> AnyModel:
+        self._refuse_added(name, path)
+        return model_by_id(self.models, name, path)
+
+    def _refuse_added(self, name: str, path: Path) -> None:
         if name in self.added:
             raise Refusal((path, f"{self._line(self.added[name])} adds {name}; write it there as it should be"))
-        return _named(self.models, name, path)
+
+    def _priced(self, model: AnyModel) -> bool:
+        return model.version_at(self.day) is not None and not model.retired_at(self.day)
 
     def _bases(self, model: AnyModel, path: Path) -> Iterator[tuple[date, Version]]:
         """Yield (first day, version that the new one is based on): of the candidate's day, and of each later version
@@ -303,6 +269,8 @@ class _Overlay:
         for day, (base, moving) in amounts.items():
             if moving:
                 self._new_version(index, model.model, day, base, moving)
+            for at in moving:
+                self.moves.setdefault((model.model, day, at), []).append(index)
 
     def _new_version(self, index: int, name: str, day: date, base: Version, amounts: Mapping[At, Decimal]) -> None:
         source = self.file.candidate.source
@@ -335,12 +303,9 @@ class _Overlay:
         self.models[name] = model.model_copy(update={"versions": tuple(versions)})
 
     def check(self) -> None:
-        """Check the result: rates have changed in the end, and models obey the rules of loaded tables."""
-        for name, index in self.changed.items():
-            before, after = (self._rates(models[name]) for models in (self.base.models, self.models))
-            if before == after and not self.idle:
-                words = f"changes nothing of {name}: after the changes above, its rates are as they were"
-                self.faults.append(self.file.fault(index, (), words))
+        """Check the result: every change has an effect in the end, and models obey the rules of loaded tables."""
+        if not self.idle:
+            self._check_effect()
         broken = self.file.written - self.models.keys()
         for made in (self.changed, self.added, self.retired):
             for name, index in made.items():
@@ -348,6 +313,34 @@ class _Overlay:
                     # Only a model that is added is in this file, so that a fault can point into it.
                     at = ("add", *path) if made is self.added else path[1:] if path[:1] == ("retired",) else ()
                     self.faults.append(self.file.fault(index, at, words))
+
+    def _check_effect(self) -> None:
+        """Find the models whose rates are as they were, and the changes of which nothing is left, each with the line
+        of the change that undoes it."""
+        told: set[int] = set()
+        for name, index in self.changed.items():
+            before, after = (self._rates(models[name]) for models in (self.base.models, self.models))
+            if before == after:
+                others = {move for place, moves in self.moves.items() if place[0] == name for move in moves} - {index}
+                words = f"changes nothing of {name}: it undoes {self._lines(others)}, its rates are as they were"
+                better = "Leave both out; to change all models but one, use except"
+                self.faults.append(self.file.fault(index, (), f"{words}. {better}"))
+                told |= {index, *others}
+        undoing: dict[int, set[int]] = {}
+        for place, moves in self.moves.items():
+            name, day, at = place
+            was, now = (amounts_of(in_effect(models[name], day, ()))[at] for models in (self.base.models, self.models))
+            # Of an amount that is as it was only the last change had an effect, of one that is set nothing before that.
+            first = moves[-1] if was == now else min(self.rates_set.get(place, moves[0]), moves[-1])
+            told |= {index for index in moves if index >= first}
+            for index in moves:
+                undoing.setdefault(index, set()).add(first)
+        for index in undoing.keys() - told:
+            words = f"changes nothing: {self._lines(undoing[index])} undoes it. Leave one of them out"
+            self.faults.append(self.file.fault(index, (), words))
+
+    def _lines(self, indexes: Collection[int]) -> str:
+        return " and ".join(map(self._line, sorted(indexes)))
 
     def _rates(self, model: AnyModel) -> list[Decimal]:
         """Every rate on the first day of the candidate, and on each later day of it on which a version begins."""
@@ -372,6 +365,18 @@ class _Overlay:
     def _line(self, index: int) -> str:
         """Name the line of a change of the candidate, for a message."""
         return f"line {self.file.place(index).rpartition(':')[2]}"
+
+
+def _each(names: Iterable[str], change: Callable[[str], object]) -> None:
+    """Change each of these models. Raises `Refusal` with what is wrong of any of them."""
+    wrong: list[Finding] = []
+    for name in names:
+        try:
+            change(name)
+        except Refusal as refusal:
+            wrong += refusal.findings
+    if wrong:
+        raise Refusal(*dict.fromkeys(wrong))
 
 
 def _names_of(model: AnyModel) -> dict[str, str]:

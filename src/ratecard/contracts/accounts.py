@@ -1,6 +1,6 @@
 """Which contract an account has at an instant, and which models it cannot use."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 
@@ -10,9 +10,7 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.contracts.overlay import fits, layers_of
 from ratecard.contracts.winner import ContractChain
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.contract import Contract
-
-_NOTHING: frozenset[str] = frozenset()
+from ratecard.tables.contract import Contract, OverrideTarget
 
 
 class UnknownContractError(RateCardError, KeyError):
@@ -63,42 +61,35 @@ class ContractsInForce:
             return ()
         return tuple(each for each in chain_of(contract, self._contracts) if each.holds(instant))
 
-    def withheld(self, chain: ContractChain, instant: datetime) -> frozenset[str]:
+    def withheld(self, chain: ContractChain) -> frozenset[str]:
         """Return the models that are unknown: those kept for other contracts, and those closed by this one."""
-        kept = {name for name, begins in self._kept.items() if begins <= instant}
-        if not kept and not chain:
-            return _NOTHING
+        if not self.kept and not chain:
+            return self.kept
         models, families = self._tables.models, self._tables.families
-        kept -= {name for name in kept if any(_uses(each, models[name], families.get(name)) for each in chain)}
+        used = {name for name in self.kept if any(_uses(each, models[name], families.get(name)) for each in chain)}
         closed = [each.target for contract in chain for each in contract.overrides if each.closed]
-        if closed:
-            kept |= {
-                name for name, model in models.items() if any(fits(each, model, families.get(name)) for each in closed)
-            }
-        return frozenset(kept)
+        return (self.kept - used) | self._named_by(closed)
 
     @cached_property
-    def _kept(self) -> Mapping[str, datetime]:
-        """The models that contracts keep for themselves, and since when: also after the contracts have ended."""
-        found: dict[str, datetime] = {}
-        for contract in self._contracts.values():
-            for override in contract.overrides:
-                if override.only:
-                    for name, model in self._tables.models.items():
-                        if fits(override.target, model, self._tables.families.get(name)):
-                            found[name] = min(found.get(name, utc(contract.begins)), utc(contract.begins))
-        return found
+    def kept(self) -> frozenset[str]:
+        """The models that contracts keep for themselves: at every instant, so that no day tells of a contract."""
+        every = (each for contract in self._contracts.values() for each in contract.overrides)
+        return self._named_by([each.target for each in every if each.only])
 
-    def boundaries(self, contract: Contract | None) -> set[datetime]:
-        """Return the instants at which the terms of a contract begin or end; of the list, at which models are kept."""
-        days = set(self._kept.values())
-        for each in chain_of(contract, self._contracts) if contract else ():
-            days |= {utc(each.begins), *([utc(each.until)] if each.until else ())}
-        return days
+    def _named_by(self, targets: Sequence[OverrideTarget]) -> frozenset[str]:
+        models, families = self._tables.models.items() if targets else (), self._tables.families
+        return frozenset(
+            name for name, model in models if any(fits(each, model, families.get(name)) for each in targets)
+        )
+
+    def boundaries(self, contract: Contract) -> set[datetime]:
+        """Return the instants at which the terms of a contract, or of what it extends, begin or end."""
+        chain = chain_of(contract, self._contracts)
+        return {utc(day) for each in chain for day in (each.begins, each.until) if day is not None}
 
     def boundaries_of_account(self, account: str) -> set[datetime]:
         """Return the instants at which the terms of an account begin or end."""
-        return set(self._kept.values()).union(*map(self.boundaries, self._of_account.get(account, ())))
+        return set[datetime]().union(*map(self.boundaries, self._of_account.get(account, ())))
 
 
 def _uses(contract: Contract, model: AnyModel, family: str | None) -> bool:

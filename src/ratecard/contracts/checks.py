@@ -1,6 +1,6 @@
 """Find the faults of contracts against the tables: names that are of nothing, and overrides that contradict others.
 
-A model that retires ends its overrides without a fault; `idle_overrides` names them.
+A model that retires ends its overrides without a fault: `ContractChecks.ending` says when.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,10 +19,13 @@ from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override, Overrid
 from ratecard.tables.selection import ModelNames
 from ratecard.tables.version import Version
 
+# How many models a message names.
+_NAMED = 3
+
 
 def contract_faults(tables: Tables) -> list[Fault]:
     """Return the faults of the contracts of these tables, each at its line."""
-    checks = _Checks(tables)
+    checks = ContractChecks(tables)
     faults = [fault for contract in tables.contracts.values() for fault in checks.of(contract)]
     return [*faults, *_two_of_one_account(tables.contracts)]
 
@@ -31,14 +34,6 @@ def fault_at(place: str, contract: str, words: str) -> Fault:
     """Make the fault of a line of a contract."""
     file, _, line = place.rpartition(":")
     return Fault(file, int(line or 1), (contract,), words)
-
-
-def idle_overrides(tables: Tables, contract: Contract, since: datetime) -> Iterator[tuple[Override, str]]:
-    """Yield the overrides that meet no rate in what is left of the term of a contract, each with the reason."""
-    checks = _Checks(tables)
-    for override in contract.overrides:
-        if reason := checks.idle(contract, override, since):
-            yield override, reason
 
 
 def _two_of_one_account(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
@@ -58,7 +53,7 @@ def _two_of_one_account(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
                 yield fault_at(other.place, other.contract, f"{words}: two at one instant. {hint}")
 
 
-class _Checks:
+class ContractChecks:
     """The checks of contracts, which find the models and rates of each target once."""
 
     def __init__(self, tables: Tables) -> None:
@@ -96,6 +91,19 @@ class _Checks:
                 return f"meets nothing any more: {ended.model} is retired on {ended.retired.on}"
             return f"meets nothing: no model of {override.target} has a price in the term of the contract"
         return self._meets(override.target, versions)
+
+    def ending(self, contract: Contract, override: Override) -> str:
+        """Say when an override ends before its contract, as all of its models are retired; empty if it does not."""
+        days = [model.retired.on if model.retired else None for model in self.selected(override.target)]
+        last = None if None in days else max((day for day in days if day), default=None)
+        if last is None or (contract.until is not None and last >= contract.until):
+            return ""
+        names = ", ".join(model.model for model in self.selected(override.target)[:_NAMED])
+        return (
+            f"ends on {last}: {names} retired"
+            if last > contract.begins
+            else f"meets nothing: {names} retired on {last}"
+        )
 
     def selected(self, target: OverrideTarget) -> tuple[AnyModel, ...]:
         """The models that a target names."""
@@ -139,6 +147,10 @@ class _Checks:
                     words = f"is in {contract.currency}, and {other.model} in {other.currency}"
                     hint = f"Name models of {contract.currency}, or write currency: {other.currency} in the contract"
                     yield override.source, f"{override.kind} {words}. {hint}"
+            charged = next((model.model for model in models if model.type == "surcharge"), None)
+            if override.group in ACCESS and charged:
+                words = f"{override.kind} of {charged}, which text models may charge"
+                yield override.source, f"{words}. Name the text models instead"
             if not override.target.of_whole_models and (words := self._never_met(override.target)):
                 yield override.source, words
 

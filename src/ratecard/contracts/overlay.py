@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import product
 from typing import Any, cast
 
-from ratecard.base.money import multiply
+from ratecard.base.money import multiply, plain
 from ratecard.contracts.winner import ContractChain, Layers, contract_price, winner
 from ratecard.rating.conditions import RateResolver
 from ratecard.tables.card import AnyModel, Tables, digest, meaning
@@ -45,7 +45,7 @@ def tables_under(tables: Tables, chain: ContractChain, withheld: frozenset[str] 
     view = copy(tables)
     kept: Mapping[str, AnyModel] = tables.models
     if withheld:
-        kept = {name: model for name, model in kept.items() if name not in withheld}
+        kept = {name: _without_successor(model, withheld) for name, model in kept.items() if name not in withheld}
         aliases = {alias: name for alias, name in tables.aliases.items() if name in kept}
         patterns = tuple(each for each in tables._patterns if each[1] in kept)
         _set(view, aliases=aliases, _patterns=patterns, models=kept, digest=tables.digest)
@@ -54,6 +54,13 @@ def tables_under(tables: Tables, chain: ContractChain, withheld: frozenset[str] 
         names = digest([tables.digest, *(f"{at} {meaning(each)}" for at, each in enumerate(chain))])
         _set(view, models=models, digest=names, contract=chain[0].contract, list_tables=tables)
     return view
+
+
+def _without_successor(model: AnyModel, withheld: frozenset[str]) -> AnyModel:
+    """A model that does not name a successor that is withheld."""
+    if model.retired is None or model.retired.successor not in withheld:
+        return model
+    return model.model_copy(update={"retired": model.retired.model_copy(update={"successor": None})})
 
 
 def _set(view: Tables, **parts: Any) -> None:
@@ -107,7 +114,7 @@ def version_under(version: Version, layers: Layers, meters: Meters) -> Version:
     if isinstance(version, MeteredVersion) and version.minimum is not None:
         by = winner([[each for each in layer if each.target.of_whole_models] for layer in layers], "price")
         if by and by.times is not None:
-            changed |= {"minimum": multiply(version.minimum, by.times), "minimum_place": by.source}
+            changed |= {"minimum": plain(multiply(version.minimum, by.times)), "minimum_place": by.source}
     return version.model_copy(update=changed)
 
 

@@ -177,10 +177,11 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     families = {model.model: str(text.data.get("family", "")) for text, _, model in found}
     signed = [(text, each) for text in of_contracts if (each := _validated(text, Contract))]
     contracts = named_contracts(signed)
-    if monthly and MONTHLY in texts and units:
+    if units and monthly and MONTHLY in texts:
         _record(texts[MONTHLY], ("monthly",), check_terms(monthly.monthly, models, families, units))
-    for text, contract in signed if units else ():
-        _record(text, ("monthly",), check_terms_of(contract, models, families, units))
+    for text, contract in signed:
+        if units and contract.monthly:
+            _record(text, ("monthly",), check_terms_of(contract, models, families, units))
     faults = [fault for text in texts.values() for fault in text.faults]
     if faults or units is None or meters is None or vocabulary is None or limits is None:
         raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))

@@ -1,6 +1,6 @@
 """Rules between the terms of a month and the tables that they are over. Each finding is (path, message)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from ratecard.base.messages import Finding
@@ -57,7 +57,7 @@ def _check_names(
         near = did_you_mean(term.unit, units)
         yield ("unit",), f"unit '{term.unit}' is not in units.yaml.{near} Allowed: {', '.join(units)}"
         return
-    known = {
+    known: Mapping[str, Collection[str]] = {
         "type": {model.type for model in models.values()},
         "family": {*families.values()},
         "model": {*models},
@@ -98,7 +98,7 @@ def _meant(
     term: Term, models: Mapping[str, AnyModel], families: Mapping[str, str], units: Mapping[str, Unit]
 ) -> dict[tuple[str, str, str], None]:
     """The model, charge and unit of everything that a term is over; conditions are not looked at."""
-    counts = units[term.unit].counts if term.unit in units else None
+    counts = units[term.unit].counts if term.unit and term.unit in units else None
     plain = term.model_copy(update={"target": term.target.model_copy(update={"conditions": {}})})
     return {
         (name, charge.charge, charge.unit): None

@@ -10,12 +10,13 @@ from pydantic_core import PydanticKnownError
 from ratecard.base.money import add
 from ratecard.tables.card import AnyModel
 from ratecard.tables.scalars import Day, Frozen, Number, Percent, Positive, Text, Words
+from ratecard.tables.selection import Selection
 
 
 class SetRate(Frozen):
-    """`set: MODEL`: the rates of one model that hold under `where` become `rate`, or its factor there `factor`."""
+    """`set: MODEL`: the rates of each of these models that hold under `where` become `rate`, or its factor `factor`."""
 
-    set: Text
+    set: Words
     charge: Text | None = None
     where: dict[str, Words] = Field(default_factory=dict)
     factor: Positive | None = None
@@ -40,14 +41,6 @@ class SetRate(Frozen):
     def amount(self) -> Decimal:
         """The new rate, or the new factor."""
         return next(each for each in (self.rate, self.factor) if each is not None)
-
-
-class Selection(Frozen):
-    """The models that a factor applies to: one model, a family, a whole type, or the models of a type in a family."""
-
-    model: Text | None = None
-    family: Text | None = None
-    type: Text | None = None
 
 
 class RoundRate(Frozen):
@@ -90,9 +83,9 @@ class Scale(Frozen):
 
 
 class Retire(Frozen):
-    """`retire: MODEL`: the model is not served any more from the candidate's date on."""
+    """`retire: MODEL`: these models are not served any more from the candidate's date on."""
 
-    retire: Text
+    retire: Words
     successor: Text | None = None
 
 

@@ -1,6 +1,6 @@
 """The terms of a month: what is settled at its end over all requests of an account, and not in the price of one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 
@@ -8,7 +8,17 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from ratecard.base.money import add
 from ratecard.tables.rate import SOURCE_KEY
-from ratecard.tables.scalars import Day, Frozen, Id, Multiplier, Number, Percent, Positive, Text
+from ratecard.tables.scalars import (
+    Day,
+    Frozen,
+    Id,
+    Multiplier,
+    Number,
+    Percent,
+    Positive,
+    Text,
+    value_text,
+)
 from ratecard.tables.selection import ModelNames, OverrideTarget
 
 # The kinds of terms in the order in which a statement settles them; the order in a file means nothing.
@@ -126,6 +136,11 @@ class Term(Frozen):
         """The units or the money of a term without tiers."""
         return self.included or self.commitment or self.minimum or Decimal(0)
 
+    @property
+    def measure(self) -> str:
+        """What it measures: its unit, or its currency."""
+        return self.unit or self.currency or ""
+
     def holds(self, month: date) -> bool:
         """Return True if it holds in the month that begins on a day."""
         return (self.begins is None or self.begins <= month) and (self.until is None or month < self.until)
@@ -147,6 +162,28 @@ class Term(Frozen):
 
 def _fits(names: ModelNames, named: Mapping[str, str]) -> bool:
     return all(named[part] in wanted for part, wanted in names.named)
+
+
+def described_terms(terms: Iterable[Term]) -> dict[str, str]:
+    """Return what each of some terms is, by what it is for, as text: to compare them.
+
+    >>> described_terms([Term.model_validate({"minimum": "5", "currency": "USD", "until": "2027-01-01"})])
+    {'monthly minimum of USD': '5, until 2027-01-01'}
+    """
+    found: dict[str, str] = {}
+    for term in terms:
+        target = term.target.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
+        words = value_text(target) if target else ""
+        name = f"monthly {term.kind} of {term.measure}{f' for {words}' if words else ''}"
+        name += f" from {term.begins}" if term.begins else ""
+        amount = "; ".join(map(_tier_text, term.tiers)) or value_text(term.amount)
+        found[name] = amount + (f", until {term.until}" if term.until else "")
+    return found
+
+
+def _tier_text(tier: Tier) -> str:
+    price = value_text(tier.rate) if tier.rate is not None else f"x {value_text(tier.times or 0)}"
+    return f"up to {value_text(tier.up_to)}: {price}" if tier.up_to is not None else f"above: {price}"
 
 
 class Monthly(Frozen):

@@ -14,6 +14,7 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    PlainSerializer,
     PlainValidator,
     TypeAdapter,
     WithJsonSchema,
@@ -102,7 +103,9 @@ class Rate(Frozen):
     attributes: dict[str, Words]
     source: str = Field(default="", alias=SOURCE_KEY)
     # Of a contract: what the list has instead, after markup.
-    listed: Annotated[ListRate | None, PlainValidator(_only_of_programs), WithJsonSchema({})] = None
+    listed: Annotated[ListRate | None, PlainValidator(_only_of_programs), PlainSerializer(str), WithJsonSchema({})] = (
+        None
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -32,24 +32,25 @@ def _listed(given: Any) -> Any:
     return given if isinstance(given, (list, tuple)) else [given]
 
 
+_Excluded = Annotated[
+    tuple[ModelNames, ...],
+    BeforeValidator(_listed, json_schema_input_type=ModelNames | Annotated[list[ModelNames], Field(min_length=1)]),
+]
+
+
 class Selection(ModelNames):
-    """Models by their names, without those that `except` names: one set of names, or a list of them.
+    """Models by their names, without those that `except` names: one set of names, or a list of them."""
 
-    >>> wanted = Selection.model_validate({"type": "video", "except": {"family": ["veo3", "sora"]}})
-    >>> print(wanted, "| but", *wanted.excluded)
-    type video | but family veo3 or sora
-    """
-
-    excluded: Annotated[tuple[ModelNames, ...], BeforeValidator(_listed)] = Field(default=(), alias="except")
+    excluded: _Excluded = Field(default_factory=tuple, alias="except")
 
 
 class OverrideTarget(Selection):
-    """What an override or a term is for: models, and of these the charges, and the values of attributes, that it names."""
+    """What an override or a term is for: models, and of these the charges, and values of attributes, that it names."""
 
     charge: Words | None = None
     conditions: dict[str, Words] = Field(default_factory=dict)
 
     @property
     def of_whole_models(self) -> bool:
-        """Whether it names neither charges nor conditions."""
+        """Return True if it names neither charges nor conditions."""
         return not (self.charge or self.conditions)

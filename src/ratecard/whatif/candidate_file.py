@@ -91,14 +91,14 @@ def opened(path: Path, base: RateCard) -> Draft:
 def _change(index: int, told: Told, file: CandidateFile, base: RateCard) -> DraftChange:
     given = file.text.data["changes"][index]
     if isinstance(told, Scale) and told.charge is None and told.round is None:
-        named = [(part, name) for part, name in told.scale if name is not None]
-        if len(named) == 1:
-            [(part, name)] = named
-            return Factor(part, (name,), given[told.word], tuple(told.where.items()))
-    if isinstance(told, SetRate):
+        named, excluded = list(told.scale.named), [list(names.named) for names in told.scale.excluded]
+        if len(named) == 1 and all(len(names) == 1 for names in excluded):
+            left_out = tuple(part for [part] in excluded)
+            return Factor(*named[0], given[told.word], tuple(told.where.items()), left_out)
+    if isinstance(told, SetRate) and len(told.set) == 1:
         meant = (told.word, told.charge or "", {name: set(values) for name, values in told.where.items()})
-        for choice in rates_on(base, file.candidate.effective, told.set):
+        for choice in rates_on(base, file.candidate.effective, told.set[0]):
             if meant == (choice.word, choice.charge, {name: set(values) for name, values in choice.where}):
-                return NewRate(told.set, choice.charge, choice.where, given[told.word], choice.word)
+                return NewRate(told.set[0], choice.charge, choice.where, given[told.word], choice.word)
     of = Positions(file.text.name, file.content)
     return Kept(model_lines(of, ("changes", index), _DASH, _KEYS, "\n"))

@@ -78,3 +78,15 @@ def conditions_on(card: RateCard, day: date, part: str, names: Sequence[str]) ->
             for choice in rates_on(card, day, model.model):
                 found.update(dict.fromkeys(choice.where if choice.word == "rate" else ()))
     return sorted(found)
+
+
+def exceptions_on(card: RateCard, day: date, part: str, names: Sequence[str]) -> Sequence[tuple[str, str]]:
+    """The families and models, each as (`family` or `model`, name), that can be left out of families or types."""
+    families, models = dict[tuple[str, str], None](), dict[tuple[str, str], None]()
+    for model in card.at(day).models():
+        family = card.tables.families.get(model.model)
+        if {"family": family, "type": model.type}.get(part) in names:
+            models["model", model.model] = None
+            if family and part == "type":
+                families["family", family] = None
+    return [*sorted(families), *sorted(models)]

@@ -1,7 +1,7 @@
 """The controls of one change: of a factor on many rates, of a single rate, or of what a file says."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from html import escape
 from typing import Any
@@ -20,6 +20,8 @@ START = Factor(factor="1.05")
 _Names = Callable[[], Mapping[str, Sequence[str]]]
 # Answers `conditions_on` for a part (`model`, `family` or `type`) and names.
 Conditions = Callable[[str, Sequence[str]], Sequence[tuple[str, tuple[str, ...]]]]
+# Answers `exceptions_on` for the same.
+Exceptions = Callable[[str, Sequence[str]], Sequence[tuple[str, str]]]
 
 
 class Control:
@@ -50,11 +52,18 @@ class Control:
 
 
 class FactorControl(Control):
-    """Multiplies the rates of models, families or types by a factor, perhaps only some of the rates."""
+    """Multiplies the rates of models, families or types by a factor: all, all but some, or only some rates."""
 
-    def __init__(self, names: _Names, conditions: Conditions, change: Factor, *actions: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        names: _Names,
+        conditions: Conditions,
+        exceptions: Exceptions,
+        change: Factor,
+        *actions: Callable[..., Any],
+    ) -> None:
         super().__init__("Times a factor", *actions)
-        self.names, self.conditions = names, conditions
+        self.names, self.conditions, self.exceptions = names, conditions, exceptions
         with self.body:
             self.part = ui.toggle(_PARTS, value=change.part, on_change=self._other_part).props("dense no-caps spread")
             self.chosen = ui.select(
@@ -65,8 +74,11 @@ class FactorControl(Control):
                 label="Which",
                 on_change=self._other_names,
             )
+            self.excluded = ui.select(
+                {}, multiple=True, with_input=True, label="All but", on_change=lambda: self.tried()
+            )
             self.where = ui.select({}, multiple=True, label="Only rates for", on_change=lambda: self.tried())
-            for select in (self.chosen, self.where):
+            for select in (self.chosen, self.excluded, self.where):
                 select.props("use-chips dense outlined")
             with ui.element("div").classes("factor"):
                 self.slider = ui.slider(min=_LEAST, max=_MOST, value=_hundredths(change.factor))
@@ -74,37 +86,46 @@ class FactorControl(Control):
                 self.factor = ui.input("Factor or %", value=change.factor, on_change=self._typed)
                 self.factor.props("dense outlined debounce=200")
             self.read = ui.label().classes("quiet read").props('role="status"')
-        self._offer_conditions([json.dumps(each) for each in change.where])
+        left_out = [(part, name) for part, names in change.excluded for name in names]
+        self._offer(map(json.dumps, change.where), map(json.dumps, left_out))
         self._say()
 
     @property
     def change(self) -> Factor:
         """The factor, and the rates that it applies to."""
-        where: dict[str, list[str]] = {}
+        where, excluded = dict[str, list[str]](), dict[str, list[str]]()
         for key in self.where.value or ():
             name, values = json.loads(key)
             where.setdefault(name, []).extend(value for value in values if value not in where.get(name, ()))
-        limits: Where = tuple((name, tuple(values)) for name, values in where.items())
-        return Factor(str(self.part.value), tuple(self.chosen.value or ()), (self.factor.value or "").strip(), limits)
+        for key in self.excluded.value or ():
+            part, name = json.loads(key)
+            excluded.setdefault(part, []).append(name)
+        names, factor = tuple(self.chosen.value or ()), (self.factor.value or "").strip()
+        return Factor(str(self.part.value), names, factor, _fixed(where), _fixed(excluded))
 
     def renew(self) -> None:
         """Offer what has a price on another day. A choice without a price stays, and is refused with a message."""
         chosen = list(self.chosen.value or ())
         self.chosen.set_options(_with(self.names()[str(self.part.value)], chosen), value=chosen)
-        self._offer_conditions(list(self.where.value or ()))
+        self._offer(self.where.value or (), self.excluded.value or ())
 
-    def _offer_conditions(self, chosen: Sequence[str]) -> None:
-        """Offer the attributes that can limit the rates; keep those that are chosen."""
-        found = [json.dumps(each) for each in self.conditions(str(self.part.value), list(self.chosen.value or ()))]
-        keys = _with(found, chosen)
-        self.where.set_options({key: _called(key) for key in keys}, value=list(chosen))
-        self.where.set_visibility(bool(keys))
+    def _offer(self, where: Iterable[str], excluded: Iterable[str]) -> None:
+        """Offer the attributes that can limit the rates and what can be left out; keep those that are chosen."""
+        part, names = str(self.part.value), list(self.chosen.value or ())
+        for select, offered, chosen, called in (
+            (self.where, self.conditions(part, names), list(where), _called),
+            (self.excluded, self.exceptions(part, names), list(excluded), lambda key: " ".join(json.loads(key))),
+        ):
+            keys = _with([json.dumps(each) for each in offered], chosen)
+            select.set_options({key: called(key) for key in keys}, value=chosen)
+            select.set_visibility(bool(keys))
 
     def _other_part(self) -> None:
+        self.excluded.set_value([])
         self.chosen.set_options(list(self.names()[str(self.part.value)]), value=[])
 
     def _other_names(self) -> None:
-        self._offer_conditions(list(self.where.value or ()))
+        self._offer(self.where.value or (), self.excluded.value or ())
         self.tried()
 
     def _slid(self, moved: events.GenericEventArguments) -> None:
@@ -219,6 +240,10 @@ class KeptControl(Control):
 
     def renew(self) -> None:
         """Do nothing: the lines are the same on every day."""
+
+
+def _fixed(lists: Mapping[str, Sequence[str]]) -> Where:
+    return tuple((name, tuple(values)) for name, values in lists.items())
 
 
 def _with(offered: Sequence[str], chosen: Sequence[str]) -> list[str]:

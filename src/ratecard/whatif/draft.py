@@ -21,7 +21,7 @@ _NUMBER = re.compile(rf"[+-]?\d{{1,15}}(\.\d{{1,{MOST_PLACES}}})?", re.ASCII)
 # Characters that programs put in place of a hyphen and of a blank.
 _SIGNS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{NARROW NO-BREAK SPACE}": " "})
 
-# Attributes of rates, each with its values.
+# Attributes of rates, each with its values; also `model`, `family` or `type`, each with names.
 Where = tuple[tuple[str, tuple[str, ...]], ...]
 
 
@@ -72,13 +72,14 @@ def _percent(share: Decimal) -> str:
 class Factor(NamedTuple):
     """Multiply the rates of the named models, families or types (`part`) by a factor; `where` limits which rates.
 
-    `factor` is what a person typed: `1.10`, `1,10` or `10%`.
+    `factor` is what a person typed: `1.10`, `1,10` or `10%`. `excluded` are the models and families left out.
     """
 
     part: str = "family"
     names: tuple[str, ...] = ()
     factor: str = ""
     where: Where = ()
+    excluded: Where = ()
 
     @property
     def finished(self) -> bool:
@@ -95,10 +96,13 @@ class Factor(NamedTuple):
         return ""
 
     def entries(self) -> Iterator[str]:
-        """One change of a candidate for each name."""
+        """The change of a candidate."""
         times = ("factor", scalar(self.factor)) if self.wrong else read_times(self.factor)[:2]
-        for name in self.names:
-            yield _lines(("scale", flow({self.part: (name,)})), *_where(self.where), times)
+        selection = flow({self.part: self.names})
+        if self.excluded:
+            listed = ", ".join(flow({part: names}) for part, names in self.excluded)
+            selection = f"{selection[:-1]}, except: {f'[{listed}]' if len(self.excluded) > 1 else listed}}}"
+        yield _lines(("scale", selection), *_where(self.where), times)
 
 
 class NewRate(NamedTuple):

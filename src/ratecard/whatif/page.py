@@ -12,7 +12,7 @@ from nicegui import app, background_tasks, context, run, ui
 from ratecard.base.errors import RateCardError
 from ratecard.pages import page_text
 from ratecard.tables.scalars import read_day
-from ratecard.whatif.choices import RateChoice, conditions_on, names_of, rates_on
+from ratecard.whatif.choices import RateChoice, conditions_on, exceptions_on, names_of, rates_on
 from ratecard.whatif.controls import START, Control, FactorControl, KeptControl, RateControl
 from ratecard.whatif.draft import Draft, DraftChange, DraftError, Factor, Kept, NewRate, from_json, to_json
 from ratecard.whatif.draft_pricer import Answer, DraftPricer
@@ -204,7 +204,8 @@ class WhatIfPage:
         with self.list:
             match change:
                 case Factor():
-                    self.controls.append(FactorControl(self._names, self._conditions, change, *actions))
+                    offers = (self._names, self._conditions, self._exceptions)
+                    self.controls.append(FactorControl(*offers, change, *actions))
                 case NewRate():
                     self.controls.append(RateControl(self._names, self._rates, change, *actions))
                 case Kept():
@@ -289,3 +290,6 @@ class WhatIfPage:
 
     def _conditions(self, part: str, names: Sequence[str]) -> Sequence[tuple[str, tuple[str, ...]]]:
         return conditions_on(self.pricer.card, self.day_shown, part, names)
+
+    def _exceptions(self, part: str, names: Sequence[str]) -> Sequence[tuple[str, str]]:
+        return exceptions_on(self.pricer.card, self.day_shown, part, names)

@@ -14,8 +14,9 @@ from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.outcome import PricedShape
-from ratecard.tables.candidate import Scale, Selection
+from ratecard.tables.candidate import Scale
 from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.selection import Selection
 
 _PLACES = 12
 

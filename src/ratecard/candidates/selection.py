@@ -1,0 +1,105 @@
+"""Find the models that a change names. A name that fits no model is refused, and so is an `except` without effect."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from ratecard.base.messages import Finding, Path
+from ratecard.base.suggestions import did_you_mean, meant_or_allowed
+from ratecard.candidates.rates import Refusal
+from ratecard.tables.card import AnyModel
+from ratecard.tables.selection import ModelNames, Selection
+
+
+def model_by_id(models: Mapping[str, AnyModel], name: str, path: Path) -> AnyModel:
+    """Find a model by its id. Raises `Refusal`."""
+    if name not in models:
+        raise Refusal((path, _no_model(name, models)))
+    return models[name]
+
+
+def selected(
+    models: Mapping[str, AnyModel],
+    families: Mapping[str, str],
+    wanted: Selection,
+    path: Path,
+    *,
+    day: str = "",
+    priced: Callable[[AnyModel], bool] = lambda model: True,
+) -> list[AnyModel]:
+    """Find the models that a selection names and does not leave out, in the order of `models`.
+
+    Parameters: `families` has the family of each model; `path` is the place of the selection in the file, for messages.
+    Of a family or type, only the models that are `priced` are meant; `day` says in messages when that is, like ` on
+    2027-03-01`. Models that are named by their ids are found whether they have a price or not.
+
+    Raises `Refusal` with every name that is of no model, or of none that the other names allow, and with every `except`
+    that leaves no model out.
+    """
+    wrong = [*_unclear(wanted, path), *_unknown(models, families, wanted, path)]
+    excluded = [(names, (*path, "except", number)) for number, names in enumerate(wanted.excluded)]
+    for names, at in excluded:
+        wrong += [*_unclear(names, at), *_unknown(models, families, names, at)]
+    if wrong:
+        raise Refusal(*dict.fromkeys(wrong))
+    named = [model for model in models.values() if _fits(model, families, wanted) and (wanted.model or priced(model))]
+    wrong += [
+        (path, f"matches nothing: no model of {words} has a price{day}") for words in _idle(named, families, wanted)
+    ]
+    for names, at in excluded if not wrong else ():
+        left_out = [model for model in named if _fits(model, families, names)]
+        words = f"excludes nothing: of the models of {wanted} that have a price{day}, none is of"
+        wrong += [(at, f"{words} {idle}") for idle in _idle(left_out, families, names)]
+    chosen = [model for model in named if not any(_fits(model, families, names) for names in wanted.excluded)]
+    if not chosen and not wrong:
+        wrong.append(((*path, "except"), f"excludes every model of {wanted} that has a price{day}; nothing is left"))
+    if wrong:
+        raise Refusal(*dict.fromkeys(wrong))
+    return chosen
+
+
+def _fits(model: AnyModel, families: Mapping[str, str], names: ModelNames) -> bool:
+    has = _names_of(model, families)
+    return all(has[part] in allowed for part, allowed in names.named)
+
+
+def _names_of(model: AnyModel, families: Mapping[str, str]) -> dict[str, str | None]:
+    return {"model": model.model, "family": families.get(model.model), "type": model.type}
+
+
+def _unclear(names: ModelNames, path: Path) -> Iterator[Finding]:
+    if not any(names.named):
+        yield path, "names no models. Write one of: model, family, type"
+    elif names.model and (names.family or names.type):
+        yield path, "names a model, so leave out family and type"
+    elif isinstance(names, Selection) and "excluded" in names.model_fields_set:
+        if names.model:
+            yield (*path, "except"), "except is of a family or type; beside model, leave the name out there instead"
+        elif not names.excluded:
+            yield (*path, "except"), "except is empty. Name a model, family or type in it, or leave it out"
+
+
+def _unknown(
+    models: Mapping[str, AnyModel], families: Mapping[str, str], names: ModelNames, path: Path
+) -> Iterator[Finding]:
+    """Yield a finding for each name that is not in the tables."""
+    known: dict[str, Collection[str]] = {
+        "model": models,
+        "family": sorted(set(families.values())),
+        "type": sorted({model.type for model in models.values()}),
+    }
+    for part, given in names.named:
+        for name in given:
+            if name not in known[part]:
+                words = f"matches nothing: no {part} '{name}'.{meant_or_allowed(name, known[part])}"
+                yield (*path, part), _no_model(name, models) if part == "model" else words
+
+
+def _no_model(name: str, models: Collection[str]) -> str:
+    near = did_you_mean(name, models)
+    return f"matches nothing: no model '{name}'.{near} Name a model's id, as the tables have it"
+
+
+def _idle(fitting: Collection[AnyModel], families: Mapping[str, str], names: ModelNames) -> Iterator[str]:
+    """Yield each name that none of the models has, with the names beside it."""
+    for part, given in names.named:
+        has = {_names_of(model, families)[part] for model in fitting}
+        yield from (str(names.model_copy(update={part: (name,)})) for name in given if name not in has)
