@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from made_up_tables import write_tables
 
-from ratecard import load_rate_card
+from ratecard import LedgerEntry, load_rate_card
 from ratecard.ledger.files import ledger_csv, ledger_json
 from ratecard.statements import StatementError, statement
 
@@ -135,7 +135,7 @@ def test_charges_of_usage_and_their_ledger_come_to_the_same(tmp_path: Path, tabl
         ),
         ("2026-10-20T08:00:00+00:00", {"type": "speech", "model": "voice", "characters": 4321}),
     ]
-    entries = []
+    entries: list[LedgerEntry] = []
     for number, (when, body) in enumerate(bodies):
         moment = datetime.fromisoformat(when)
         usage = {"usage": {key: body.pop(key) for key in list(body) if "tokens" in key}, **body}

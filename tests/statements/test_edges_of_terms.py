@@ -24,7 +24,7 @@ TEXT = Rated("t", "mtoken", Decimal(10), "t.yaml:1", Decimal(10), "t.yaml:1", ""
 CLIP = Rated("c", "clip", Decimal(3), "c.yaml:1", Decimal(3), "c.yaml:1", "", "reel", "video", "clips", "video")
 
 
-def term(source: str = "monthly.yaml:1", **given: Any) -> Term:
+def term(source: Any = "monthly.yaml:1", **given: Any) -> Term:
     return Term.model_validate({**given, "@source": source})
 
 

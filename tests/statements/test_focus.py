@@ -5,7 +5,7 @@ The published validator (1.0.0) knows the rules of FOCUS 1.0 alone, so those of 
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -36,13 +36,19 @@ CONDITIONAL = {
     *("PricingCurrencyListUnitPrice", "SkuId", "SkuMeter", "SkuPriceId"),
 }
 NEVER_NULL = MANDATORY - {"ChargeClass", "PricingQuantity", "PricingUnit"} | {"PricingCurrency"}
-OF_A_PRICE = ("ConsumedQuantity", "ConsumedUnit", "ContractedUnitPrice", "ListUnitPrice", "PricingCategory")
+OF_A_PRICE: tuple[str, ...] = (
+    "ConsumedQuantity",
+    "ConsumedUnit",
+    "ContractedUnitPrice",
+    "ListUnitPrice",
+    "PricingCategory",
+)
 OF_A_PRICE += ("PricingQuantity", "PricingUnit", "SkuId")
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 
 
-def check(found: Statement, made: list[Mapping[str, Any]]) -> None:
+def check(found: Statement, made: Sequence[Mapping[str, Any]]) -> None:
     """Hold rows against the published rules."""
     assert set(FOCUS_COLUMNS) >= MANDATORY | CONDITIONAL
     assert all(re.fullmatch(r"([A-Z][a-z]*)+", name) for name in FOCUS_COLUMNS)
@@ -152,6 +158,6 @@ def test_a_month_without_usage_is_a_file_without_rows(places: tuple[Path, Path],
 def test_the_issuer_has_to_be_named(places: tuple[Path, Path], tmp_path: Path) -> None:
     usage, tables = places
     found = statement(usage, account="acme", month="2026-10", tables=tables)
-    with pytest.raises(StatementError, match="FOCUS says who sends the bill. Name it: --issuer NAME"):
+    with pytest.raises(StatementError, match=r"FOCUS says who sends the bill\. Name it: --issuer NAME"):
         write(found, tmp_path / "acme.focus.csv")
     assert not (tmp_path / "acme.focus.csv").exists()

@@ -24,7 +24,7 @@ def tables(tmp_path: Path) -> Path:
 
 
 def test_a_month_begins_and_ends_at_midnight_utc(tmp_path: Path, tables: Path) -> None:
-    times = (
+    times: tuple[str, ...] = (
         "2026-09-30T23:59:59.999999Z",
         "2026-10-01T00:00:00Z",
         "2026-10-31T23:59:59.999999Z",
@@ -116,7 +116,7 @@ def test_a_row_without_an_instant_is_of_no_month_and_stops_it(tmp_path: Path, ta
 
 @pytest.mark.parametrize("month", ["2026", "2026-13", "October", "2026-10-02", ""])
 def test_a_month_is_a_month(tmp_path: Path, tables: Path, month: str) -> None:
-    with pytest.raises(StatementError, match="is not a month. Write it like 2026-10"):
+    with pytest.raises(StatementError, match=r"is not a month\. Write it like 2026-10"):
         statement(tmp_path / "none.csv", account="acme", month=month, tables=tables)
 
 

@@ -30,8 +30,8 @@ from ratecard.load.folder import LIMITS, METERS, MONTHLY, UNITS, VOCABULARY
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.tables.card import meaning
-from ratecard.views.sheet import Cell, price_cells
 from ratecard.tables.monthly import described_terms
+from ratecard.views.sheet import Cell, price_cells
 
 
 def compare_cells(model: str, old: PriceBook | None, new: PriceBook | None) -> Cells:
@@ -169,7 +169,7 @@ def _meaning(side: Priceable) -> str:
 
 
 def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
-    """The differences of units, meters, vocabulary, limits and terms of a month, which all tables share; limits on each day."""
+    """The differences of units, meters, vocabulary, limits and monthly terms, which all share; limits on each day."""
     parts = ((UNITS, _units), (METERS, _meters), (VOCABULARY, _vocabulary), (LIMITS, _limits), (MONTHLY, _monthly))
     for name, terms in parts:
         for index, day in enumerate(days):
@@ -193,7 +193,7 @@ def _vocabulary(book: PriceBook) -> Terms:
 
 
 def _monthly(book: PriceBook) -> Terms:
-    return described_terms(book.tables.listed.monthly)
+    return {**described_terms(book.tables.listed.monthly)}
 
 
 def _limits(book: PriceBook) -> Terms:

@@ -5,6 +5,7 @@ billed costs of all rows come to what is payable.
 """
 
 import csv
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -18,54 +19,25 @@ from ratecard.statements.settle import TermLine
 from ratecard.statements.statement import Statement
 from ratecard.tables.monthly import COMMITMENT, INCLUDED
 
-FOCUS_VERSION = "1.3"
 _PLACES = 12
 _USAGE, _CREDIT, _ADJUSTMENT = "Usage", "Credit", "Adjustment"
 # Costs and other decimals; all other columns are text.
 COSTS = ("BilledCost", "ContractedCost", "EffectiveCost", "ListCost")
-DECIMALS = (
+DECIMALS: tuple[str, ...] = (
     *COSTS,
     "ConsumedQuantity",
     "ContractedUnitPrice",
     "ListUnitPrice",
     "PricingCurrencyContractedUnitPrice",
-    "PricingCurrencyEffectiveCost",
-    "PricingCurrencyListUnitPrice",
-    "PricingQuantity",
 )
-FOCUS_COLUMNS = tuple(
-    sorted(
-        (
-            *DECIMALS,
-            "BillingAccountId",
-            "BillingAccountName",
-            "BillingCurrency",
-            "BillingPeriodEnd",
-            "BillingPeriodStart",
-            "ChargeCategory",
-            "ChargeClass",
-            "ChargeDescription",
-            "ChargeFrequency",
-            "ChargePeriodEnd",
-            "ChargePeriodStart",
-            "ConsumedUnit",
-            "HostProviderName",
-            "InvoiceId",
-            "InvoiceIssuerName",
-            "PricingCategory",
-            "PricingCurrency",
-            "PricingUnit",
-            "ProviderName",
-            "PublisherName",
-            "ServiceCategory",
-            "ServiceName",
-            "ServiceProviderName",
-            "SkuId",
-            "SkuMeter",
-            "SkuPriceId",
-        )
-    )
-)
+DECIMALS += ("PricingCurrencyContractedUnitPrice", "PricingCurrencyEffectiveCost", "PricingCurrencyListUnitPrice")
+_TEXTS = """
+BillingAccountId BillingAccountName BillingCurrency BillingPeriodEnd BillingPeriodStart ChargeCategory ChargeClass
+ChargeDescription ChargeFrequency ChargePeriodEnd ChargePeriodStart ConsumedUnit HostProviderName InvoiceId
+InvoiceIssuerName PricingCategory PricingCurrency PricingUnit ProviderName PublisherName ServiceCategory ServiceName
+ServiceProviderName SkuId SkuMeter SkuPriceId
+"""
+FOCUS_COLUMNS = tuple(sorted((*DECIMALS, *_TEXTS.split())))
 _Row = dict[str, Any]
 
 
@@ -207,7 +179,7 @@ def _write_parquet(rows: list[_Row], path: Path) -> None:
 
     kinds = {name: pyarrow.string() for name in FOCUS_COLUMNS if name not in DECIMALS}
     kinds |= {name: pyarrow.decimal128(38, 0) for name in DECIMALS if all(row[name] is None for row in rows)}
-    columns = {name: [_value(row[name]) for row in rows] for name in FOCUS_COLUMNS}
+    columns: dict[str, Sequence[Any]] = {name: [_value(row[name]) for row in rows] for name in FOCUS_COLUMNS}
     parquet.write_table(table_of(columns, kinds), path)
 
 

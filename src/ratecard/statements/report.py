@@ -27,7 +27,7 @@ from ratecard.statements.statement import Statement, line_record
 FOCUS = ".focus"
 ENDINGS = (".md", ".csv", ".json", ".html", ".xlsx", ".focus.csv", ".focus.parquet")
 _NUMBERS = (Kind.EXACT, Kind.RATE, Kind.QUANTITY, Kind.MONEY, Kind.COUNT)
-_CSV = ("part", "sku", "model", "words", "quantity", "unit", "rate", "amount", "source", "contract")
+_CSV: tuple[str, ...] = ("part", "sku", "model", "words", "quantity", "unit", "rate", "amount", "source", "contract")
 _CSV += ("list_rate", "list_amount", "list_source", "opening_balance", "balance")
 
 

@@ -156,8 +156,8 @@ class Term(Frozen):
             return False
         if target.charge is not None and named["charge"] not in target.charge:
             return False
-        wanted = target.conditions.items()
-        return all(bool(has := attributes.get(name)) and set(has) <= set(values) for name, values in wanted)
+        wanted = [(attributes.get(name, ()), values) for name, values in target.conditions.items()]
+        return all(has and set(has) <= set(values) for has, values in wanted)
 
 
 def _fits(names: ModelNames, named: Mapping[str, str]) -> bool:
