@@ -153,6 +153,9 @@ def test_a_later_run_lists_what_differs(tmp_path: Path, tables: Path) -> None:
     again = statement(usage, account="acme", month="2026-10", tables=tables)
     assert differences(json.loads(json.dumps(issued)), again) == ()
     assert again.digest == issued["digest"]
+    copied = write_rows(tmp_path / "copied.csv", [speech("2026-10-02T00:00:00Z")])
+    moved_usage = statement(copied, account="acme", month="2026-10", tables=tables)
+    assert (moved_usage.digest, differences(issued, moved_usage)) == (issued["digest"], ())
     moved = (tables / "sound.yaml").read_text(encoding="utf-8")
     (tables / "sound.yaml").write_text("# One line more.\n" + moved, encoding="utf-8")
     assert differences(issued, statement(usage, account="acme", month="2026-10", tables=tables)) == ()

@@ -76,14 +76,15 @@ class Statement:
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits that name what the statement says."""
+        """16 hexadecimal digits that name what the statement says, from whichever files."""
         content = self._content()
         return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
     def to_dict(self) -> dict[str, Any]:
         """The statement as a dict that can be issued, and compared with later; amounts are text of all digits."""
         change = self.change.to_dict() if self.change else None
-        return {**self._content(), "change": change, "notes": list(self.notes), "digest": self.digest}
+        further = {"usage": self.usage, "change": change, "notes": list(self.notes), "digest": self.digest}
+        return {**self._content(), **further}
 
     def _content(self) -> dict[str, Any]:
         return {
@@ -98,7 +99,6 @@ class Statement:
             "exact": exact_text(self.exact),
             "payable": text(self.payable),
             "prices": list(self.digests),
-            "usage": self.usage,
         }
 
 
@@ -135,7 +135,7 @@ class IssuedDifference:
 def differences(issued: Mapping[str, Any], now: Statement) -> tuple[IssuedDifference, ...]:
     """List what a statement says otherwise than the one that was issued for the same month; empty for the same.
 
-    The place of a rate in its file may differ, where the amounts do not. `issued` is what `to_dict` gave.
+    The place of a rate in its file may differ, and the files of the usage, where the amounts do not. `issued` is what `to_dict` gave.
     """
     found, content = [], now.to_dict()
     for part in ("lines", "terms", "refunds"):
@@ -147,7 +147,7 @@ def differences(issued: Mapping[str, Any], now: Statement) -> tuple[IssuedDiffer
                 was, is_ = values
                 if was != is_:
                     found.append(IssuedDifference(part, name, figure, was, is_))
-    for figure in ("list_total", "charges", "exact", "payable", "prices", "usage"):
+    for figure in ("list_total", "charges", "exact", "payable", "prices"):
         was, is_ = (_words(each.get(figure)) for each in (issued, content))
         if was != is_:
             found.append(IssuedDifference("statement", "", figure, was, is_))
