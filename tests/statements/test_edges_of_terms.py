@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ratecard.statements import StatementError
-from ratecard.statements.lines import REFUND, Line, Rated
-from ratecard.statements.settle import Settled, settle
+from ratecard.statements.lines import REFUND_LINE, Line, Rated
+from ratecard.statements.settle import Settled, settle_month
 from ratecard.tables.monthly import Term
 from ratecard.tables.units import Unit
 
@@ -37,7 +37,7 @@ def lines(*quantities: str, rated: Rated = TEXT) -> list[Line]:
 
 def settled(made: list[Line], *terms: Term, **balances: str) -> Settled:
     known = {term.source: Fraction(balances.get("balance", "0")) for term in terms if term.kind == "commitment"}
-    return settle(made, terms, UNITS, "USD", known)
+    return settle_month(made, terms, UNITS, "USD", known)
 
 
 def amounts(found: Settled) -> list[str]:
@@ -150,7 +150,7 @@ def test_the_commitment_is_drawn_at_contract_prices(balance: str, drawn: str, af
 def test_a_commitment_without_a_balance_is_refused() -> None:
     commitment = term(commitment="100", currency="USD", **{"from": "2026-08-01"})
     with pytest.raises(StatementError, match="Give the usage since 2026-08-01, or an opening balance"):
-        settle(lines("3"), [commitment], UNITS, "USD")
+        settle_month(lines("3"), [commitment], UNITS, "USD")
 
 
 @pytest.mark.parametrize(("used", "expected"), [("2.9", ["1"]), ("3", []), ("3.1", []), ("0", ["30"])])
@@ -195,7 +195,7 @@ def test_a_term_is_for_what_it_names_alone() -> None:
 
 
 def test_a_refund_is_in_no_term() -> None:
-    back = [Line(START, TEXT._replace(kind=REFUND), Decimal(0), Decimal(-5))]
+    back = [Line(START, TEXT._replace(kind=REFUND_LINE), Decimal(0), Decimal(-5))]
     found = settled([*lines("3"), *back], term(minimum="30", currency="USD"))
     assert found.terms == ()
 

@@ -20,7 +20,7 @@ from test_of_contracts import ACME, contract
 from ratecard.base.money import ISO_4217
 from ratecard.statements import Statement, StatementError, statement
 from ratecard.statements.focus import COSTS, DECIMALS, FOCUS_COLUMNS, focus_rows, write_focus
-from ratecard.statements.report import write
+from ratecard.statements.report import write_statement
 from ratecard.tables.monthly import COMMITMENT
 
 MANDATORY = {
@@ -133,7 +133,7 @@ def test_files_have_every_digit(places: tuple[Path, Path], tmp_path: Path) -> No
     found = statement(usage, account="acme", month="2026-10", tables=tables)
     made = focus_rows(found, "Inference Ltd")
     for ending in ("csv", "parquet"):
-        write(found, tmp_path / f"acme.focus.{ending}", issuer="Inference Ltd")
+        write_statement(found, tmp_path / f"acme.focus.{ending}", issuer="Inference Ltd")
     with (tmp_path / "acme.focus.csv").open(encoding="utf-8", newline="") as file:
         listed = list(csv.DictReader(file))
     read = parquet.read_table(tmp_path / "acme.focus.parquet").to_pylist()
@@ -159,5 +159,5 @@ def test_the_issuer_has_to_be_named(places: tuple[Path, Path], tmp_path: Path) -
     usage, tables = places
     found = statement(usage, account="acme", month="2026-10", tables=tables)
     with pytest.raises(StatementError, match=r"FOCUS says who sends the bill\. Name it: --issuer NAME"):
-        write(found, tmp_path / "acme.focus.csv")
+        write_statement(found, tmp_path / "acme.focus.csv")
     assert not (tmp_path / "acme.focus.csv").exists()

@@ -10,7 +10,7 @@ from made_up_tables import WORDS, write_rows, write_tables
 
 from ratecard.base.errors import TableError
 from ratecard.load.folder import load_tables
-from ratecard.statements import Statement, Summed, statement
+from ratecard.statements import Statement, StatementLine, statement
 
 ACME = """
 contract: acme
@@ -179,7 +179,7 @@ def test_a_contract_outlives_three_changes_of_the_list(tmp_path: Path) -> None:
     rows = [*map(text, moments), voice]
     tables = contract(tmp_path, fixed, words=words, monthly=None)
     found = made(tmp_path, tables, rows, "2026-11")
-    text_lines: list[Summed] = [line for line in found.lines if line.rated.model == "scribe"]
+    text_lines: list[StatementLine] = [line for line in found.lines if line.rated.model == "scribe"]
     rates = sorted((line.rated.list_rate, line.rated.unit_rate) for line in text_lines if line.rated.list_rate)
     assert rates == [(Decimal(rate), Decimal(rate) * Decimal("0.8")) for rate in ("4", "5", "6", "7")]
     assert {line.rated.source for line in text_lines} == {"contracts/acme.yaml:8"}

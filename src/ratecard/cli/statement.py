@@ -97,19 +97,19 @@ def statement(
         with needing("A statement"):
             # Loaded here, because --help needs no engine.
             from ratecard.statements import statement as make
-            from ratecard.statements.report import ending_of, sentences, text_tables, title_of, write
+            from ratecard.statements.report import ending_of, sentences, title_of, write_statement, written_tables
         for path in paths:
             ending_of(path)
         found = make(list(usage), **given)
         if against:
             _compare(context, against, found)
         for path in paths:
-            write(found, path, issuer=issuer, locale=locale)
+            write_statement(found, path, issuer=issuer, locale=locale)
             click.echo(f"Wrote {path}", err=True)
     if out or against:
         return
     click.echo(title_of(found))
-    for title, headings, rows in text_tables(found, locale):
+    for title, headings, rows in written_tables(found, locale):
         click.echo(f"\n{title}")
         show_table([name for name, _ in headings], rows, {name for name, number in headings if number})
     click.echo()

@@ -12,8 +12,8 @@ from ratecard.price_book import PriceBook
 from ratecard.rating.ledger_entry import LedgerEntry, worths
 from ratecard.simulation.billing.skus import ModelInEffect, model_of, sold_by_sku
 from ratecard.simulation.rows.billing_export import EXPORT_NAMES
-from ratecard.statements.lines import REFUND, USAGE, Line, Rated
-from ratecard.statements.places import NOWHERE, Place
+from ratecard.statements.lines import REFUND_LINE, USAGE_LINE, Line, Rated
+from ratecard.statements.places import NOWHERE, RatePlace
 from ratecard.tables.limits import Limits
 
 _DETAILS = ("requestId", "inferenceExecutionTime", "promptTokens", "completionTokens")
@@ -22,7 +22,7 @@ BOOKED_NAMES = tuple(dict.fromkeys((*EXPORT_NAMES, *_DETAILS, CONTRACT)))
 _VIDEO = "video"
 
 
-def entry_of_row(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntry:
+def booked_entry(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntry:
     """Read the ledger entry of a row of an export. Raises `ValueError` that says what is wrong with it."""
     details = {name: row[name] for name in _DETAILS if row.get(name)}
     notes = row.get("model") or row.get("notes")
@@ -35,9 +35,9 @@ def entry_of_row(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntr
 class Bookings:
     """What the rows of a ledger say of an account, as lines; what a SKU counts is asked of the tables once."""
 
-    def __init__(self, places: Mapping[str, Place], families: Mapping[str, str], currency: str) -> None:
+    def __init__(self, places: Mapping[str, RatePlace], families: Mapping[str, str], currency: str) -> None:
         self._places, self._families, self._currency = places, families, currency
-        self._sold: dict[tuple[str, object], dict[str, tuple[str, Place]]] = {}
+        self._sold: dict[tuple[str, object], dict[str, tuple[str, RatePlace]]] = {}
 
     def line(self, entry: LedgerEntry, instant: datetime, prices: PriceBook) -> Line:
         """Make the line of an entry: what was booked, in the currency of the statement, and units as they are.
@@ -50,7 +50,7 @@ class Bookings:
             words = f"currency: {entry.currency} has no worth in {self._currency}"
             raise ValueError(f"{words}, in which the statement is. Allowed: {', '.join(payers)}")
         amount = multiply(minus(entry.amount), worth)
-        kind = REFUND if entry.amount > 0 else USAGE
+        kind = REFUND_LINE if entry.amount > 0 else USAGE_LINE
         rated = self._rated(entry, kind, prices)
         if is_balance(entry.currency):
             rated = rated._replace(paid_in=entry.currency, worth=worth)
@@ -65,7 +65,7 @@ class Bookings:
         rated = Rated(entry.sku, unit, entry.price_per_unit, "", None, "", contract, name, type_, family)
         return rated._replace(charge=place.charge, attributes=place.attributes, kind=kind)
 
-    def _unit(self, name: str, sku: str, prices: PriceBook) -> tuple[str | None, Place]:
+    def _unit(self, name: str, sku: str, prices: PriceBook) -> tuple[str | None, RatePlace]:
         """The unit that a SKU of a model counts, and the place of its rate."""
         try:
             now: Any = ModelInEffect.of(prices, name)

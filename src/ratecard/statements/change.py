@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ratecard.statements.lines import Summed, exact_text
+from ratecard.statements.lines import StatementLine, exact_text
 
 _ZERO = Fraction(0)
 
@@ -41,7 +41,7 @@ class MonthChange:
 class MonthTotals:
     """What a change compares of a month: the sums of its usage, its terms, its refunds."""
 
-    lines: Sequence[Summed]
+    lines: Sequence[StatementLine]
     terms: Fraction
     refunds: Fraction
 
@@ -68,7 +68,7 @@ def change_of(before: MonthTotals, after: MonthTotals) -> MonthChange:
     return MonthChange(before.total, after.total, price, volume, mix, terms, refunds)
 
 
-def _by_sku(lines: Sequence[Summed]) -> Mapping[tuple[str, str], tuple[Fraction, Fraction]]:
+def _by_sku(lines: Sequence[StatementLine]) -> Mapping[tuple[str, str], tuple[Fraction, Fraction]]:
     """Quantity and amount of each SKU, by its unit."""
     sums: dict[tuple[str, str], tuple[Fraction, Fraction]] = {}
     for line in lines:

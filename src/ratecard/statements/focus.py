@@ -13,24 +13,19 @@ from typing import Any
 
 from ratecard.base.money import multiply, nearest, plain, plain_text
 from ratecard.simulation.prices.outcome import ROUNDING_PART
-from ratecard.statements.lines import Summed
+from ratecard.statements.issued import Statement
+from ratecard.statements.lines import StatementLine
 from ratecard.statements.months import next_month
 from ratecard.statements.settle import TermLine
-from ratecard.statements.statement import Statement
 from ratecard.tables.monthly import COMMITMENT, INCLUDED
 
 _PLACES = 12
 _USAGE, _CREDIT, _ADJUSTMENT = "Usage", "Credit", "Adjustment"
 # Costs and other decimals; all other columns are text.
 COSTS = ("BilledCost", "ContractedCost", "EffectiveCost", "ListCost")
-DECIMALS: tuple[str, ...] = (
-    *COSTS,
-    "ConsumedQuantity",
-    "ContractedUnitPrice",
-    "ListUnitPrice",
-    "PricingCurrencyContractedUnitPrice",
-)
-DECIMALS += ("PricingCurrencyContractedUnitPrice", "PricingCurrencyEffectiveCost", "PricingCurrencyListUnitPrice")
+_PRICES = ("ContractedUnitPrice", "ListUnitPrice")
+_IN_PRICING_CURRENCY = {f"PricingCurrency{name}": name for name in (*_PRICES, "EffectiveCost")}
+DECIMALS = (*COSTS, *_PRICES, *_IN_PRICING_CURRENCY, "ConsumedQuantity", "PricingQuantity")
 _TEXTS = """
 BillingAccountId BillingAccountName BillingCurrency BillingPeriodEnd BillingPeriodStart ChargeCategory ChargeClass
 ChargeDescription ChargeFrequency ChargePeriodEnd ChargePeriodStart ConsumedUnit HostProviderName InvoiceId
@@ -77,7 +72,7 @@ def _common(statement: Statement, issuer: str) -> _Row:
     }
 
 
-def _usage(line: Summed) -> _Row:
+def _usage(line: StatementLine) -> _Row:
     rated = line.rated
     list_rate = rated.unit_rate if rated.list_rate is None else rated.list_rate
     contracted = multiply(line.quantity, rated.unit_rate)
@@ -101,12 +96,8 @@ def _usage(line: Summed) -> _Row:
         "ServiceName": rated.type or "inference",
     }
     if rated.paid_in:
-        row |= {
-            "PricingCurrency": rated.paid_in,
-            "PricingCurrencyEffectiveCost": _divided(contracted, rated.worth),
-            "PricingCurrencyListUnitPrice": _divided(list_rate, rated.worth),
-            "PricingCurrencyContractedUnitPrice": _divided(rated.unit_rate, rated.worth),
-        }
+        row["PricingCurrency"] = rated.paid_in
+        row |= {name: _divided(row[of], rated.worth) for name, of in _IN_PRICING_CURRENCY.items()}
     return row
 
 
@@ -123,7 +114,7 @@ def _term(line: TermLine) -> _Row:
     return {"ChargeCategory": category, "ChargeDescription": line.words, **costs, "EffectiveCost": effective}
 
 
-def _refund(line: Summed) -> _Row:
+def _refund(line: StatementLine) -> _Row:
     costs = dict.fromkeys(COSTS, line.amount)
     return {"ChargeCategory": _CREDIT, "ChargeDescription": f"refund of {line.rated.model}: {line.rated.sku}", **costs}
 
@@ -146,11 +137,7 @@ def _divided(amount: Decimal, worth: Decimal) -> Decimal:
 
 def _complete(row: _Row) -> _Row:
     """A row with every column, and what it costs in the currency of its price."""
-    for name, of in (
-        ("PricingCurrencyEffectiveCost", "EffectiveCost"),
-        ("PricingCurrencyListUnitPrice", "ListUnitPrice"),
-        ("PricingCurrencyContractedUnitPrice", "ContractedUnitPrice"),
-    ):
+    for name, of in _IN_PRICING_CURRENCY.items():
         row.setdefault(name, row.get(of))
     return {name: row.get(name) for name in FOCUS_COLUMNS}
 

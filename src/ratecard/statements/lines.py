@@ -11,7 +11,7 @@ from ratecard.base.money import add, as_decimal, plain_text
 from ratecard.rating.quote import MINIMUM
 
 # A line of usage, or of what was paid back.
-USAGE, REFUND = "usage", "refund"
+USAGE_LINE, REFUND_LINE = "usage", "refund"
 
 
 class StatementError(RateCardError):
@@ -38,14 +38,14 @@ class Rated(NamedTuple):
     family: str
     charge: str = ""
     attributes: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    kind: str = USAGE
+    kind: str = USAGE_LINE
     paid_in: str = ""
     worth: Decimal = Decimal(1)
 
     @property
     def is_usage(self) -> bool:
         """Return True for usage, and False for what was paid back."""
-        return self.kind == USAGE
+        return self.kind == USAGE_LINE
 
     @property
     def named(self) -> dict[str, str]:
@@ -68,7 +68,7 @@ class Line(NamedTuple):
     list_amount: Decimal | None = None
 
 
-class Summed(NamedTuple):
+class StatementLine(NamedTuple):
     """The lines of a month at one rate, added up; `list_amount` is None where the list is not known."""
 
     rated: Rated
@@ -82,7 +82,7 @@ class Sums:
     """The sums of lines by SKU and rate, made while the lines pass by: a month may have millions."""
 
     def __init__(self) -> None:
-        self._sums: dict[Rated, Summed] = {}
+        self._sums: dict[Rated, StatementLine] = {}
 
     def passing(self, lines: Iterable[Line]) -> Iterator[Line]:
         """Add up lines, and pass each of them on."""
@@ -91,12 +91,12 @@ class Sums:
             self._sums[line.rated] = _first(line) if known is None else _with(known, line)
             yield line
 
-    def sorted(self) -> tuple[Summed, ...]:
+    def sorted(self) -> tuple[StatementLine, ...]:
         """Return the sums of usage, then those of refunds, in the order of model, SKU and place of the rate."""
         return tuple(self._sums[rated] for rated in sorted(self._sums, key=_order))
 
 
-def summed(lines: Iterable[Line]) -> tuple[Summed, ...]:
+def summed(lines: Iterable[Line]) -> tuple[StatementLine, ...]:
     """Add up lines by SKU and rate.
 
     >>> rated = Rated("s", "clip", Decimal(2), "a.yaml:1", Decimal(2), "a.yaml:1", "", "m", "video", "f")
@@ -109,20 +109,20 @@ def summed(lines: Iterable[Line]) -> tuple[Summed, ...]:
     return sums.sorted()
 
 
-def _first(line: Line) -> Summed:
-    return Summed(line.rated, 1, line.quantity, line.amount, line.list_amount)
+def _first(line: Line) -> StatementLine:
+    return StatementLine(line.rated, 1, line.quantity, line.amount, line.list_amount)
 
 
-def _with(known: Summed, line: Line) -> Summed:
+def _with(known: StatementLine, line: Line) -> StatementLine:
     listed = None
     if known.list_amount is not None and line.list_amount is not None:
         listed = add(known.list_amount, line.list_amount)
     quantity, amount = add(known.quantity, line.quantity), add(known.amount, line.amount)
-    return Summed(line.rated, known.lines + 1, quantity, amount, listed)
+    return StatementLine(line.rated, known.lines + 1, quantity, amount, listed)
 
 
 def _order(rated: Rated) -> tuple[str, ...]:
-    kind = str(int(rated.kind == REFUND))
+    kind = str(int(rated.kind == REFUND_LINE))
     return (kind, rated.model, rated.sku, rated.source, str(rated.unit_rate), str(rated))
 
 

@@ -18,12 +18,12 @@ from ratecard.simulation.progress import silent
 from ratecard.simulation.rows.duckdb_responses import table_dialect
 from ratecard.simulation.workspace.workspace import Workspace
 from ratecard.statements.change import change_of
-from ratecard.statements.lines import StatementError, Summed, Sums
+from ratecard.statements.issued import Statement
+from ratecard.statements.lines import StatementError, StatementLine, Sums
 from ratecard.statements.months import month_before, months_between, next_month, read_month
-from ratecard.statements.rater import Rater
+from ratecard.statements.rater import AccountRater
 from ratecard.statements.rows import AccountRows
-from ratecard.statements.settle import Settled, settle
-from ratecard.statements.statement import Statement
+from ratecard.statements.settle import Settled, settle_month
 from ratecard.tables.monthly import COMMITMENT, Term
 
 # How many reasons why rows have no price are named.
@@ -78,7 +78,7 @@ def statement(
             return _Months(card, rows, account, currency).statement(begins, opening_balance)
 
 
-def terms_of(card: RateCard, account: str, month: date) -> tuple[Term, ...]:
+def terms_in(card: RateCard, account: str, month: date) -> tuple[Term, ...]:
     """Return the terms that an account has in a month: those of its contract, else those that every account has.
 
     Its contract is that of the first instant of the month, as terms hold in whole months. A contract without terms has
@@ -93,9 +93,9 @@ def terms_of(card: RateCard, account: str, month: date) -> tuple[Term, ...]:
 class _Month(NamedTuple):
     """What a month comes to: its sums, its terms, and why rows have no price."""
 
-    sums: tuple[Summed, ...]
+    sums: tuple[StatementLine, ...]
     settled: Settled
-    rater: Rater
+    rater: AccountRater
 
 
 class _Months:
@@ -106,7 +106,7 @@ class _Months:
 
     def statement(self, month: date, opening_balance: Decimal | None) -> Statement:
         """Make the statement of a month, and its change against the month before."""
-        terms = terms_of(self.card, self.account, month)
+        terms = terms_in(self.card, self.account, month)
         commitments = [term for term in terms if term.kind == COMMITMENT]
         balances = self._opening(commitments, month, opening_balance)
         earlier: dict[date, _Month] = {}
@@ -148,15 +148,15 @@ class _Months:
     def _month(self, month: date, balances: Mapping[str, Fraction]) -> _Month:
         """Rate and settle a month. Raises `StatementError` for rows without a price."""
         end = next_month(month)
-        rater, sums = Rater(self.card, self.account, self.currency, month, end), Sums()
+        rater, sums = AccountRater(self.card, self.account, self.currency, month, end), Sums()
         lines = sums.passing(rater.lines(self.rows, month, end))
-        terms = terms_of(self.card, self.account, month)
-        settled = settle(lines, terms, self.card.tables.units, self.currency, balances)
+        terms = terms_in(self.card, self.account, month)
+        settled = settle_month(lines, terms, self.card.tables.units, self.currency, balances)
         if rater.unrated:
             raise StatementError(self._unrated_text(month, rater))
         return _Month(sums.sorted(), settled, rater)
 
-    def _unrated_text(self, month: date, rater: Rater) -> str:
+    def _unrated_text(self, month: date, rater: AccountRater) -> str:
         """The rows without a price, by reason, as lines of text."""
         found = sorted(rater.unrated.values(), key=lambda each: (-each.rows, each.reason, each.model))
         count = sum(each.rows for each in found)

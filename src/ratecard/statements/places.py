@@ -6,7 +6,7 @@ from ratecard.candidates.rates import attributes_of
 from ratecard.tables.card import Tables
 
 
-class Place(NamedTuple):
+class RatePlace(NamedTuple):
     """The model and the charge of a rate, and its attributes."""
 
     model: str
@@ -15,13 +15,13 @@ class Place(NamedTuple):
 
 
 # Of a line that no rate of the list says.
-NOWHERE = Place("", "", ())
+NOWHERE = RatePlace("", "", ())
 
 
-def places_in(tables: Tables) -> dict[str, Place]:
+def places_in(tables: Tables) -> dict[str, RatePlace]:
     """Return the place of every rate of some tables, by its `file:line`."""
     return {
-        rate.source: Place(name, charge.charge, tuple(sorted(attributes_of(charge, rate, tables.meters).items())))
+        rate.source: RatePlace(name, charge.charge, tuple(sorted(attributes_of(charge, rate, tables.meters).items())))
         for name, model in tables.models.items()
         for version in model.versions
         for charge in version.charges

@@ -16,7 +16,7 @@ from ratecard.requests.body import INVALID
 from ratecard.simulation.groups.shape import UsageShape, request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import NO_TYPE
-from ratecard.statements.booked import Bookings, entry_of_row
+from ratecard.statements.booked import Bookings, booked_entry
 from ratecard.statements.lines import Line, Rated
 from ratecard.statements.places import NOWHERE, places_in
 from ratecard.statements.rows import AccountRows
@@ -33,7 +33,7 @@ class Unrated(NamedTuple):
     model: str
 
 
-class Rater:
+class AccountRater:
     """Rates the rows of one account, and names those that have no price.
 
     Prices of one day between two changes are one price book.
@@ -54,7 +54,7 @@ class Rater:
         for instant, row in rows.of(first, end):
             try:
                 if rows.is_ledger:
-                    entry = entry_of_row(row, self.card.tables.limits)
+                    entry = booked_entry(row, self.card.tables.limits)
                     yield self._bookings.line(entry, instant, self._book(instant)[1])
                 else:
                     yield from self._rate(rows, row, instant)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from io import BytesIO, StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from babel import Locale
 
@@ -19,13 +19,13 @@ from ratecard.simulation.report.figures import ENGLISH, Figures
 from ratecard.simulation.report.place import beside
 from ratecard.simulation.report.table import Column, Kind, Table, Value, written
 from ratecard.statements.focus import write_focus
-from ratecard.statements.lines import StatementError, Summed
+from ratecard.statements.issued import Statement, line_record
+from ratecard.statements.lines import StatementError, StatementLine
 from ratecard.statements.months import month_before
 from ratecard.statements.settle import TermLine
-from ratecard.statements.statement import Statement, line_record
 
 FOCUS = ".focus"
-ENDINGS = (".md", ".csv", ".json", ".html", ".xlsx", ".focus.csv", ".focus.parquet")
+STATEMENT_ENDINGS = (".md", ".csv", ".json", ".html", ".xlsx", ".focus.csv", ".focus.parquet")
 _NUMBERS = (Kind.EXACT, Kind.RATE, Kind.QUANTITY, Kind.MONEY, Kind.COUNT)
 _CSV: tuple[str, ...] = ("part", "sku", "model", "words", "quantity", "unit", "rate", "amount", "source", "contract")
 _CSV += ("list_rate", "list_amount", "list_source", "opening_balance", "balance")
@@ -66,7 +66,7 @@ def tables_of(statement: Statement) -> list[Table]:
     return found
 
 
-def _lines(title: str, lines: Sequence[Summed]) -> Table:
+def _lines(title: str, lines: Sequence[StatementLine]) -> Table:
     columns = (
         Column("SKU"),
         Column("Quantity", Kind.EXACT),
@@ -82,7 +82,7 @@ def _lines(title: str, lines: Sequence[Summed]) -> Table:
     return Table(title, columns, tuple(map(_line, lines)))
 
 
-def _line(line: Summed) -> tuple[Value, ...]:
+def _line(line: StatementLine) -> tuple[Value, ...]:
     rated = line.rated
     listed = rated.list_source if rated.list_source != rated.source else ""
     paid = f"{rated.sku} (paid in {rated.paid_in})" if rated.paid_in else rated.sku
@@ -121,48 +121,47 @@ def _amount(amount: Fraction) -> Decimal:
     return plain(exact) if isinstance(exact, Decimal) else nearest(amount, LINE_PLACES)
 
 
-def _cells(statement: Statement, locale: Locale) -> Iterator[tuple[str, list[tuple[str, bool]], list[list[str]]]]:
-    """Each table as words: its title, headings (and whether numbers are below), rows."""
+class WrittenTable(NamedTuple):
+    """A table as words: its title, headings (and whether numbers are below), and rows."""
+
+    title: str
+    headings: list[tuple[str, bool]]
+    rows: list[list[str]]
+
+
+def written_tables(statement: Statement, locale: Locale = ENGLISH) -> Iterator[WrittenTable]:
+    """Yield each table as words of a locale, without empty columns."""
     figures = Figures(locale, statement.currency)
     for table in tables_of(statement):
         kinds = [column.kind for column in table.columns]
         rows = [[written(value, kind, figures) for value, kind in zip(row, kinds, strict=True)] for row in table.rows]
         kept = [at for at in range(len(kinds)) if any(row[at] for row in rows)]
         headings = [(table.columns[at].name, kinds[at] in _NUMBERS) for at in kept]
-        yield table.title, headings, [[row[at] for at in kept] for row in rows]
+        yield WrittenTable(table.title, headings, [[row[at] for at in kept] for row in rows])
 
 
-def text_tables(
-    statement: Statement, locale: Locale = ENGLISH
-) -> list[tuple[str, list[tuple[str, bool]], list[list[str]]]]:
-    """Return each table as words, for a terminal."""
-    return list(_cells(statement, locale))
-
-
-def markdown_of(statement: Statement, locale: Locale = ENGLISH) -> str:
+def statement_markdown(statement: Statement, locale: Locale = ENGLISH) -> str:
     """Write a statement as Markdown."""
     first, *others = sentences(statement, locale)
     parts = [f"## {escaped(title_of(statement))}", f"**{escaped(first)}**", *map(escaped, others)]
-    for title, headings, rows in _cells(statement, locale):
+    for title, headings, rows in written_tables(statement, locale):
         names = [name for name, _ in headings]
         parts += markdown_table(title, names, [[escaped(words) for words in row] for row in rows])
     return "\n\n".join(parts) + "\n"
 
 
-def html_of(statement: Statement, locale: Locale = ENGLISH) -> str:
+def statement_html(statement: Statement, locale: Locale = ENGLISH) -> str:
     """Write a statement as one HTML page that loads nothing."""
-    tables = [
-        {"title": title, "headings": headings, "rows": rows} for title, headings, rows in _cells(statement, locale)
-    ]
-    return page_text("statement.html", title=title_of(statement), sentences=sentences(statement, locale), tables=tables)
+    title, tables = title_of(statement), list(written_tables(statement, locale))
+    return page_text("statement.html", title=title, sentences=sentences(statement, locale), tables=tables)
 
 
-def json_of(statement: Statement) -> str:
+def statement_json(statement: Statement, locale: Locale = ENGLISH) -> str:
     """Write a statement as JSON, to be issued: amounts are text of all digits."""
     return json.dumps(statement.to_dict(), indent=1, ensure_ascii=False) + "\n"
 
 
-def csv_of(statement: Statement) -> str:
+def statement_csv(statement: Statement, locale: Locale = ENGLISH) -> str:
     """Write a statement as CSV: a row for each line, term and refund, and the last one is what is payable."""
     rows: list[dict[str, Any]] = [{"part": "line", **line_record(line)} for line in statement.lines]
     rows += [{**line.to_dict(), "part": line.kind} for line in statement.terms]
@@ -192,15 +191,24 @@ def _write_workbook(statement: Statement, path: Path, locale: Locale) -> None:
     path.write_bytes(file.getbuffer())
 
 
+_TEXTS = {
+    ".md": statement_markdown,
+    ".csv": statement_csv,
+    ".json": statement_json,
+    ".html": statement_html,
+}
+
+
 def ending_of(path: Path) -> str:
     """Return the ending by which a file is written. Raises `StatementError` for one that no format has."""
     ending = "".join(path.suffixes[-2:]).lower() if path.stem.lower().endswith(FOCUS) else path.suffix.lower()
-    if ending not in ENDINGS:
-        raise StatementError(f"{path}: '{ending}' is not a format of statements. Allowed: {', '.join(ENDINGS)}")
+    if ending not in STATEMENT_ENDINGS:
+        allowed = ", ".join(STATEMENT_ENDINGS)
+        raise StatementError(f"{path}: '{ending}' is not a format of statements. Allowed: {allowed}")
     return ending
 
 
-def write(statement: Statement, path: Path, *, issuer: str = "", locale: Locale = ENGLISH) -> None:
+def write_statement(statement: Statement, path: Path, *, issuer: str = "", locale: Locale = ENGLISH) -> None:
     """Write a statement in the format that a name ends in, whole or not at all.
 
     `issuer` is who sends the bill, which a file of FOCUS says. Raises `StatementError`.
@@ -208,7 +216,6 @@ def write(statement: Statement, path: Path, *, issuer: str = "", locale: Locale 
     ending, place = ending_of(path), beside(path)
     if FOCUS in ending and not issuer:
         raise StatementError(f"{path}: FOCUS says who sends the bill. Name it: --issuer NAME")
-    texts = {".md": markdown_of, ".html": html_of}
     try:
         if FOCUS in ending:
             place = place.with_suffix(Path(ending).suffix)
@@ -216,8 +223,7 @@ def write(statement: Statement, path: Path, *, issuer: str = "", locale: Locale 
         elif ending == ".xlsx":
             _write_workbook(statement, place, locale)
         else:
-            words = csv_of(statement) if ending == ".csv" else json_of(statement) if ending == ".json" else ""
-            place.write_text(words or texts[ending](statement, locale), encoding="utf-8")
+            place.write_text(_TEXTS[ending](statement, locale), encoding="utf-8")
         place.replace(path)
     except OSError as error:
         raise StatementError(f"{path} cannot be written: {error.strerror}") from None

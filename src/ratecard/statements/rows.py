@@ -15,7 +15,7 @@ from ratecard.statements.booked import BOOKED_NAMES
 from ratecard.statements.lines import StatementError
 
 # The columns that name an account, the first that there is.
-ACCOUNTS = ("account", "customer")
+ACCOUNT_COLUMNS = ("account", "customer")
 _BATCH = 10_000
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -34,7 +34,7 @@ class AccountRows:
         if not known.has("timestamp"):
             raise StatementError("the usage has no column 'timestamp'. Name it: --map timestamp=COLUMN")
         self.is_ledger = known.is_ledger
-        named = next((name for name in ACCOUNTS if known.has(name)), None)
+        named = next((name for name in ACCOUNT_COLUMNS if known.has(name)), None)
         if named is None and not self.is_ledger:
             words = "the usage has neither a column 'account' nor 'customer', so that it does not say whose rows are"
             raise StatementError(f"{words}. Name it: --map account=COLUMN")

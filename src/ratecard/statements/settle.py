@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ratecard.base.money import plain_text
 from ratecard.statements.lines import Line, Rated, StatementError, exact_text
-from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, MINIMUM, VOLUME, Term, Tier
+from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, MONTHLY_MINIMUM, VOLUME, MonthlyTier, Term
 from ratecard.tables.units import Unit
 
 _ZERO = Fraction(0)
@@ -59,7 +59,7 @@ class Settled(NamedTuple):
     balances: Mapping[str, Fraction]
 
 
-def settle(
+def settle_month(
     lines: Iterable[Line],
     terms: Sequence[Term],
     units: Mapping[str, Unit],
@@ -89,11 +89,11 @@ def settle(
             charges[line.rated] = charges.get(line.rated, _ZERO) + amount
     found_lines = [each.line() for each in included.values()]
     for tiers in tiered.values():
-        found_lines += tiers.settle(charges)
+        found_lines += tiers.charge(charges)
     left = dict(balances or {})
     for term in (term for term in terms if term.kind == COMMITMENT):
         found_lines.append(_drawn(term, _charged(term, charges, finder), left))
-    for term in (term for term in terms if term.kind == MINIMUM):
+    for term in (term for term in terms if term.kind == MONTHLY_MINIMUM):
         found_lines += _true_up(term, _charged(term, charges, finder))
     return Settled(tuple(found_lines), charges, left)
 
@@ -173,7 +173,7 @@ class _Tiered:
         self._parts: dict[tuple[int, Rated], tuple[Fraction, Fraction]] = {}
 
     def take(self, rated: Rated, measure: Fraction, amount: Fraction) -> None:
-        """Place a line in its tiers; of `volume`, in the first one until all is known."""
+        """RatePlace a line in its tiers; of `volume`, in the first one until all is known."""
         if self.term.kind == VOLUME or measure <= 0:
             self._add(0, rated, measure, amount)
             self._whole += measure
@@ -190,9 +190,9 @@ class _Tiered:
         known = self._parts.get((number, rated), (_ZERO, _ZERO))
         self._parts[number, rated] = (known[0] + measure, known[1] + amount)
 
-    def settle(self, charges: dict[Rated, Fraction]) -> list[TermLine]:
+    def charge(self, charges: dict[Rated, Fraction]) -> list[TermLine]:
         """Add what each rate comes to in its tiers to the charges, and return a line for each tier that has some."""
-        chosen = tier_of(self.term.tiers, self._whole) if self.term.kind == VOLUME else None
+        chosen = tier_at(self.term.tiers, self._whole) if self.term.kind == VOLUME else None
         sums: dict[int, tuple[Fraction, Fraction]] = {}
         for (number, rated), (measure, amount) in self._parts.items():
             at = number if chosen is None else chosen
@@ -223,17 +223,17 @@ def _times_text(times: Decimal) -> str:
     return f"{sign}{exact_text(percent)} % of contract prices" if percent else "contract prices"
 
 
-def tier_of(tiers: Sequence[Tier], whole: Fraction) -> int:
+def tier_at(tiers: Sequence[MonthlyTier], whole: Fraction) -> int:
     """Return the number of the tier in which a whole lies; what is exactly at an edge is in the lower one.
 
-    >>> tiers = (Tier(up_to=Decimal(10), rate=Decimal(2)), Tier(rate=Decimal(1)))
-    >>> [tier_of(tiers, Fraction(whole)) for whole in ("9.99", "10", "10.01")]
+    >>> tiers = (MonthlyTier(up_to=Decimal(10), rate=Decimal(2)), MonthlyTier(rate=Decimal(1)))
+    >>> [tier_at(tiers, Fraction(whole)) for whole in ("9.99", "10", "10.01")]
     [0, 0, 1]
     """
     return next(number for number, tier in enumerate(tiers) if tier.up_to is None or whole <= tier.up_to)
 
 
-def priced(tier: Tier, measure: Fraction, amount: Fraction) -> Fraction:
+def priced(tier: MonthlyTier, measure: Fraction, amount: Fraction) -> Fraction:
     """Price what lies in a tier: at its rate, or by its factor of what it comes to at contract prices."""
     if tier.rate is not None:
         return measure * Fraction(tier.rate)
@@ -268,4 +268,4 @@ def _true_up(term: Term, charged: Fraction) -> list[TermLine]:
     short = Fraction(term.amount) - charged
     unit = term.currency or ""
     words = f"minimum: {plain_text(term.amount)} {unit}"
-    return [TermLine(MINIMUM, words, term.source, short, unit, short)] if short > 0 else []
+    return [TermLine(MONTHLY_MINIMUM, words, term.source, short, unit, short)] if short > 0 else []

@@ -22,7 +22,7 @@ from ratecard.tables.scalars import (
 from ratecard.tables.selection import ModelNames, OverrideTarget
 
 # The kinds of terms in the order in which a statement settles them; the order in a file means nothing.
-INCLUDED, GRADUATED, VOLUME, COMMITMENT, MINIMUM = TERM_KINDS = (
+INCLUDED, GRADUATED, VOLUME, COMMITMENT, MONTHLY_MINIMUM = TERM_KINDS = (
     "included",
     "graduated",
     "volume",
@@ -30,12 +30,12 @@ INCLUDED, GRADUATED, VOLUME, COMMITMENT, MINIMUM = TERM_KINDS = (
     "minimum",
 )
 # The steps of a statement: no line meets two terms of one step.
-STEPS = ((INCLUDED,), (GRADUATED, VOLUME), (COMMITMENT,), (MINIMUM,))
+STEPS = ((INCLUDED,), (GRADUATED, VOLUME), (COMMITMENT,), (MONTHLY_MINIMUM,))
 # What a term without `for` is for.
 _EVERYTHING = OverrideTarget.model_construct()
 
 
-class Tier(Frozen):
+class MonthlyTier(Frozen):
     """One tier: `{up_to: 100, rate: 2.50}`, `{up_to: 100, percent: -10%}`, or the last one without `up_to`.
 
     What is exactly `up_to` is in the tier. `rate` is the price of one unit, in place of the contract price; `percent`
@@ -48,7 +48,7 @@ class Tier(Frozen):
     factor: Multiplier | None = None
 
     @model_validator(mode="after")
-    def _one_price(self) -> "Tier":
+    def _one_price(self) -> "MonthlyTier":
         named = [name for name in ("rate", "percent", "factor") if getattr(self, name) is not None]
         if len(named) != 1:
             has = f"has {' and '.join(named)}; keep one" if named else "has no price"
@@ -71,8 +71,8 @@ class Term(Frozen):
 
     target: OverrideTarget = Field(default=_EVERYTHING, alias="for")
     included: Positive | None = None
-    graduated: tuple[Tier, ...] | None = None
-    volume: tuple[Tier, ...] | None = None
+    graduated: tuple[MonthlyTier, ...] | None = None
+    volume: tuple[MonthlyTier, ...] | None = None
     commitment: Positive | None = None
     minimum: Positive | None = None
     unit: Id | None = None
@@ -97,7 +97,7 @@ class Term(Frozen):
             raise ValueError(f"{has}. Write one of: {', '.join(TERM_KINDS)}")
         if (self.unit is None) == (self.currency is None):
             raise ValueError("must say what it measures, by one of: unit (like mtoken), currency (like USD)")
-        if self.unit is not None and self.kind in (COMMITMENT, MINIMUM):
+        if self.unit is not None and self.kind in (COMMITMENT, MONTHLY_MINIMUM):
             raise ValueError(f"is a {self.kind} in units, and is of money. Write currency in place of unit")
         if self.begins and self.until and self.until <= self.begins:
             raise ValueError(f"until {self.until} must be after from {self.begins}")
@@ -127,7 +127,7 @@ class Term(Frozen):
         return next(number for number, kinds in enumerate(STEPS) if self.kind in kinds)
 
     @property
-    def tiers(self) -> tuple[Tier, ...]:
+    def tiers(self) -> tuple[MonthlyTier, ...]:
         """The tiers, rising; empty for a term without any."""
         return self.graduated or self.volume or ()
 
@@ -181,7 +181,7 @@ def described_terms(terms: Iterable[Term]) -> dict[str, str]:
     return found
 
 
-def _tier_text(tier: Tier) -> str:
+def _tier_text(tier: MonthlyTier) -> str:
     price = value_text(tier.rate) if tier.rate is not None else f"x {value_text(tier.times or 0)}"
     return f"up to {value_text(tier.up_to)}: {price}" if tier.up_to is not None else f"above: {price}"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ratecard.base.money import from_fraction, plain_text, text, total
 from ratecard.statements.change import MonthChange, MonthTotals
-from ratecard.statements.lines import Summed, exact_text
+from ratecard.statements.lines import StatementLine, exact_text
 from ratecard.statements.settle import TermLine
 
 _PLACES = 2
@@ -33,9 +33,9 @@ class Statement:
     account: str
     month: date
     currency: str
-    lines: tuple[Summed, ...]
+    lines: tuple[StatementLine, ...]
     terms: tuple[TermLine, ...]
-    refunds: tuple[Summed, ...]
+    refunds: tuple[StatementLine, ...]
     digests: tuple[str, ...]
     usage: str = ""
     change: MonthChange | None = None
@@ -102,7 +102,7 @@ class Statement:
         }
 
 
-def line_record(line: Summed) -> dict[str, str]:
+def line_record(line: StatementLine) -> dict[str, str]:
     """A line as a dict; numbers are text, and what is not known is left out."""
     rated = line.rated
     record = {
@@ -135,7 +135,7 @@ class IssuedDifference:
 def differences(issued: Mapping[str, Any], now: Statement) -> tuple[IssuedDifference, ...]:
     """List what a statement says otherwise than the one that was issued for the same month; empty for the same.
 
-    The place of a rate in its file may differ, and the files of the usage, where the amounts do not. `issued` is what `to_dict` gave.
+    The places of rates in their files and the files of the usage may differ. `issued` is what `to_dict` gave.
     """
     found, content = [], now.to_dict()
     for part in ("lines", "terms", "refunds"):
