@@ -34,6 +34,7 @@ class ContractsInForce:
 
     def __init__(self, tables: Tables) -> None:
         self._tables, self._contracts = tables, tables.contracts
+        self._withheld: dict[tuple[str, ...], frozenset[str]] = {}
 
     @cached_property
     def _of_account(self) -> Mapping[str, list[Contract]]:
@@ -63,8 +64,14 @@ class ContractsInForce:
 
     def withheld(self, chain: ContractChain) -> frozenset[str]:
         """Return the models that are unknown: those kept for other contracts, and those closed by this one."""
-        if not self.kept and not chain:
+        if not chain:
             return self.kept
+        names = tuple(each.contract for each in chain)
+        if names not in self._withheld:
+            self._withheld[names] = self._withheld_by(chain)
+        return self._withheld[names]
+
+    def _withheld_by(self, chain: ContractChain) -> frozenset[str]:
         models, families = self._tables.models, self._tables.families
         used = {name for name in self.kept if any(_uses(each, models[name], families.get(name)) for each in chain)}
         closed = [each.target for contract in chain for each in contract.overrides if each.closed]

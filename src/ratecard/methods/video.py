@@ -131,7 +131,7 @@ class UpscaleRate(VideoCharge, Method):
             multiplied = factor > 1 if fps is None else fps >= threshold
             if multiplied:
                 dearer, words = plain(multiply(rate.unit_rate, factor)), f"{rate.words}-{self.frame_rate.from_}fps"
-                listed = rate.listed and rate.listed._replace(rate=multiply(rate.listed.rate, factor))
+                listed = rate.listed and rate.listed._replace(rate=plain(multiply(rate.listed.rate, factor)))
                 rate = CompiledRate(dearer, rate.source, words, listed)
                 more = unknown if fps is None else f"x{factor} from {threshold} frames per second"
                 note = "; ".join(filter(None, (note, more)))

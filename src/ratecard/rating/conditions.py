@@ -114,7 +114,7 @@ class RateResolver:
                 shown = in_words(factor.conditions)
                 notes.append(f"{text(plain(unit_rate))} x {text(factor.factor)} for {shown} ({factor.source})")
                 unit_rate = multiply(unit_rate, factor.factor)
-                listed = listed and listed._replace(rate=multiply(listed.rate, factor.factor))
+                listed = listed and listed._replace(rate=plain(multiply(listed.rate, factor.factor)))
                 used |= factor.conditions
                 multiplied.append((shown.replace(":", ""), factor.source))
         unmet = tuple(name for name, value in full.items() if name not in used and self._must_meet(name, value))

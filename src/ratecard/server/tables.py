@@ -41,6 +41,8 @@ _SECOND = 10**9
 _Listing = tuple[str | None, int]
 # An answer has hundreds of kilobytes.
 _MOST_LISTINGS = 64
+# Contracts whose answers are kept: each has listings of its own.
+_MOST_CONTRACTS = 256
 
 
 class Served:
@@ -78,9 +80,12 @@ class Served:
         if contract is None:
             return self
         name = contract.contract
-        if name not in self._under:
-            self._under[name] = Served(self.card, self._now, name)
-        return self._under[name]
+        found = self._under.get(name)
+        if found is None:
+            found = self._under[name] = Served(self.card, self._now, name)
+            while len(self._under) > _MOST_CONTRACTS:
+                del self._under[next(iter(self._under))]
+        return found
 
     def model_of(self, fields: Mapping[str, Any]) -> str:
         """Return the id of the model that a request names; nothing where it names none."""
