@@ -22,7 +22,7 @@ PACKAGE = ROOT / "src" / "ratecard"
 HOME_OF = {
     "anyio": {"server"},
     "av": {"probe"},
-    "babel": {"cli", "simulation", "whatif"},
+    "babel": {"cli", "simulation", "statements", "whatif"},
     "brotli": {"server"},
     "click": {"cli"},
     "duckdb": {"simulation"},
@@ -39,7 +39,7 @@ HOME_OF = {
     "plotly": {"simulation"},
     "prometheus_client": {"server", "service"},
     "py4j": {"simulation"},
-    "pyarrow": {"simulation"},
+    "pyarrow": {"simulation", "statements"},
     "pyspark": {"simulation"},
     "pytest": {"testing"},
     "rich": {"cli"},
@@ -47,7 +47,7 @@ HOME_OF = {
     "starlette": {"server", "service", "whatif"},
     "uvicorn": {"service"},
     "watchfiles": {"server"},
-    "xlsxwriter": {"simulation"},
+    "xlsxwriter": {"simulation", "statements"},
     "yaml": {"load"},
 }
 
@@ -85,6 +85,7 @@ DEFINED_TWICE = {
     "open_usage": _ENGINE,
     "rollup": _COMMAND,
     "simulate": _COMMAND,
+    "statement": _COMMAND,
 }
 # What only the targets that are named after them install: `make test` collects every module of the tests without them.
 OF_OTHER_TARGETS = {"anthropic", "boto3", "botocore", "genai_prices", "google", "litellm", "moto", "py4j", "pyspark"}

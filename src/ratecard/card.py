@@ -3,19 +3,23 @@
 `limits_for` and `sunset` read the shipped tables, for a program that needs no prices.
 """
 
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 from ratecard.accounts.limits import Limit, Sunset, VideoLimit
 from ratecard.base.errors import Fault, InstantError, TableError
 from ratecard.base.instants import utc
-from ratecard.examples import faults_of, work_version
+from ratecard.contracts.accounts import ContractsInForce
+from ratecard.contracts.overlay import tables_under
+from ratecard.examples import Worked, faults_of, work_contract_example, work_version
 from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
 from ratecard.pricing.compiler import Compiler
 from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.contract import Contract
 from ratecard.tables.models import Models
 from ratecard.tables.version import Version
 from ratecard.tables.windows import Window, changes_between, windows_of
@@ -56,6 +60,9 @@ class RateCard:
         # The wrong examples of each version that was proved, by model and effective date: not by digest, which leaves
         # examples out.
         self._proved: dict[tuple[str, date], tuple[Fault, ...]] = {}
+        # One compiler for each contract, with what it extends at the time, and the models that it cannot use.
+        self._compilers: dict[tuple[tuple[str, ...], frozenset[str]], Compiler] = {}
+        self._proved_contracts: dict[str, tuple[Fault, ...]] = {}
 
     def __repr__(self) -> str:
         candidate = "" if self._base is None else ", with a candidate"
@@ -129,30 +136,90 @@ class RateCard:
         if faults:
             raise TableError(faults)
 
-    def boundaries(self) -> tuple[datetime, ...]:
-        """The instants (UTC, rising) at which a price or limit begins, changes or ends, and the price book with it."""
+    def boundaries(self, *, contract: str | None = None, account: str | None = None) -> tuple[datetime, ...]:
+        """The instants (UTC, rising) at which a price or limit begins, changes or ends, and the price book with it.
+
+        Those of the list; with a `contract` or an `account`, also those at which its terms begin and end.
+        """
         begins = {version.begins for model in self.tables.models.values() for version in model.versions}
         ends = {utc(model.retired.on) for model in self.tables.models.values() if model.retired}
-        return tuple(sorted({*begins, *ends, *(utc(limits.effective) for limits in self.tables.limits)}))
+        terms = set[datetime]()
+        if contract is not None:
+            terms = self.in_force.boundaries(self.in_force.named(contract))
+        elif account is not None:
+            terms = self.in_force.boundaries_of_account(account)
+        return tuple(sorted({*begins, *ends, *(utc(limits.effective) for limits in self.tables.limits), *terms}))
 
     @cached_property
     def windows(self) -> tuple[Window, ...]:
         """The windows of hours and weekdays that some rate names."""
         return windows_of(version for model in self.tables.models.values() for version in model.versions)
 
-    def changes_between(self, first: datetime, end: datetime) -> list[datetime]:
+    def changes_between(
+        self, first: datetime, end: datetime, *, contract: str | None = None, account: str | None = None
+    ) -> list[datetime]:
         """The instants after one and before another at which a price changes, also by the hours of its rates."""
-        dated = (instant for instant in self.boundaries() if first < instant < end)
+        dated = (at for at in self.boundaries(contract=contract, account=account) if first < at < end)
         return sorted({*dated, *changes_between(self.windows, first, end)})
 
-    def at(self, instant: datetime | date) -> PriceBook:
+    @property
+    def contracts(self) -> Mapping[str, Contract]:
+        """The contracts of the tables by their names."""
+        return self.tables.contracts
+
+    @cached_property
+    def in_force(self) -> ContractsInForce:
+        """The contracts by account and instant, and the models that they keep for themselves."""
+        return ContractsInForce(self.tables)
+
+    def contract_of(self, contract: str | None, account: str | None, instant: datetime) -> Contract | None:
+        """Return the contract that is named, or that an account has at an instant; None for the list.
+
+        Raises `UnknownContractError`, and `ValueError` where both are named.
+        """
+        if contract is not None and account is not None:
+            raise ValueError("contract and account are both given. Leave one out")
+        if contract is not None:
+            return self.in_force.named(contract)
+        return None if account is None else self.in_force.of_account(account, instant)
+
+    def at(self, instant: datetime | date, *, contract: str | None = None, account: str | None = None) -> PriceBook:
         """Return the price book in effect at an aware instant; a date means its 00:00 UTC.
 
-        Raises `InstantError` for a datetime without a time zone, and for anything else.
+        With a `contract`, or that of an `account`, it has the prices of this contract: those of the list before its
+        first day and after its last, and for an account without one. Raises `InstantError` for a datetime without a
+        time zone and for anything else, `UnknownContractError` for a contract that is not in the tables, and
+        `ValueError` for a contract and an account together.
         """
         if not isinstance(instant, date):
             raise InstantError(f"{instant!r} is not a datetime or a date")
-        return PriceBook(self.compiler, utc(instant), self.prove)
+        moment = utc(instant)
+        if not self.tables.contracts and contract is None:
+            return PriceBook(self.compiler, moment, self.prove)
+        chain = self.in_force.chain(self.contract_of(contract, account, moment), moment)
+        withheld = self.in_force.withheld(chain)
+        if not chain and not withheld:
+            return PriceBook(self.compiler, moment, self.prove)
+        known = tuple(each.contract for each in chain), withheld
+        if known not in self._compilers:
+            self._compilers[known] = Compiler(tables_under(self.tables, chain, withheld))
+        prove = partial(self._prove_under, chain[0]) if chain else self.prove
+        return PriceBook(self._compilers[known], moment, prove)
+
+    def work(self, contract: Contract) -> Iterator[Worked]:
+        """Work the examples of a contract, on its first day or at the instant that each says."""
+        for number, example in enumerate(contract.examples):
+            book = self.at(example.at or contract.begins, contract=contract.contract)
+            yield work_contract_example(book, contract.contract, number, example)
+
+    def _prove_under(self, contract: Contract, model: AnyModel, version: Version) -> None:
+        """Prove a version of the list, and the examples of a contract, once."""
+        self.prove(model, version)
+        if self._proves and self._base is None:
+            if contract.contract not in self._proved_contracts:
+                self._proved_contracts[contract.contract] = tuple(faults_of(self.unproved.work(contract)))
+            if self._proved_contracts[contract.contract]:
+                raise TableError(self._proved_contracts[contract.contract])
 
 
 @overload  # mypy cannot say "every str but this one"

@@ -14,6 +14,7 @@ from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.text_body import body_of_text, usage_of_text
 from ratecard.tables.card import AnyModel
+from ratecard.tables.contract import ContractExample
 from ratecard.tables.version import Example, Version
 from ratecard.tables.video import VideoExample
 
@@ -49,8 +50,27 @@ def work_version(compiler: Compiler, model: AnyModel, version: Version) -> Itera
         except QuoteError as error:
             yield Worked(model.model, number, example, None, str(error))
         else:
-            lines = "".join(f"\n    {line.sku} {text(line.amount)} ({line.source})" for line in quote.lines)
-            yield Worked(model.model, number, example, quote, lines)
+            yield Worked(model.model, number, example, quote, _lines(quote))
+
+
+def work_contract_example(book: PriceBook, contract: str, number: int, example: ContractExample) -> Worked:
+    """Work an example of a contract at a price book under it."""
+    try:
+        model, _ = book.in_effect(example.model)
+        fields: Example = example
+        if model.type == "video":
+            fields = VideoExample.model_construct(
+                total=example.total, request=example.request or {}, source=example.source
+            )
+        body, source = request_of_example(model, fields)
+        quote = book.quote_video(body, source=source) if model.type == "video" else book.rate(body)
+    except QuoteError as error:
+        return Worked(contract, number, example, None, str(error))
+    return Worked(contract, number, example, quote, _lines(quote))
+
+
+def _lines(quote: Quote) -> str:
+    return "".join(f"\n    {line.sku} {text(line.amount)} ({line.source})" for line in quote.lines)
 
 
 def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:

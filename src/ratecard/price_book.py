@@ -124,6 +124,11 @@ class PriceBook(LimitsOfADay):
         """All tables, of every instant."""
         return self.compiler.tables
 
+    @property
+    def contract(self) -> str | None:
+        """The name of the contract whose prices these are; None for those of the list."""
+        return self.tables.contract
+
     def models(self, type: str | None = None) -> tuple[PricedModel, ...]:
         """Return the models (of a type) that have a price at this instant, in the order of their ids.
 
@@ -360,9 +365,10 @@ class PriceBook(LimitsOfADay):
                     if line in lines:
                         lines.remove(line)
                 rates[name] = tuple(line.rate for line in lines if line.unit != MINIMUM)
-        sources = {rate.source for charge in metered.version.charges for rate in charge.rates}
+        # Those of the list: one line of a contract may be for this model and for its searches.
+        sources = {(rate.listed or rate).source for charge in metered.version.charges for rate in charge.rates}
         charged = [line for line in none if line.unit != MINIMUM]
-        own, others = ([line for line in charged if (line.source in sources) is its] for its in (True, False))
+        own, others = ([line for line in charged if (line.list_source in sources) is its] for its in (True, False))
         return ShapeRates(metered, tuple(own), tuple(others), rates)
 
     def _of_nothing(self, usage: Mapping[str, Any], prompt: int) -> tuple[str, tuple[LineItem, ...]]:
@@ -380,8 +386,8 @@ class PriceBook(LimitsOfADay):
             of = {"tokens": counts} if "tokens" in usage else usage_of_buckets(counts)
             quote = self.rate({**usage, **of})
         charge = self._metered(*self.in_effect(quote.model)).version.tokens
-        sources = {rate.source for rate in charge.rates} if charge else set()
-        return quote.model, tuple(line for line in quote.lines if line.source not in sources)
+        sources = {(rate.listed or rate).source for rate in charge.rates} if charge else set()
+        return quote.model, tuple(line for line in quote.lines if line.list_source not in sources)
 
     def surcharge(self, name: str, count: int) -> Quote:
         """Charge a number of searches, scraped URLs or results by themselves, whatever model they were for."""

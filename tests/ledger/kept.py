@@ -49,7 +49,7 @@ class Card:
     def __init__(self, rates: Rates = RATES) -> None:
         self.rates, self.rated = rates, 0
 
-    def at(self, instant: datetime) -> "Card":
+    def at(self, instant: datetime, *, account: str | None = None) -> "Card":
         return self
 
     def rate(self, usage: Any) -> Quote:

@@ -39,8 +39,8 @@ def test_a_lazy_ledger_needs_no_database_until_it_is_used(tmp_path: Path, caplog
 
 def test_a_lazy_ledger_of_another_schema_does_not_answer(database: str) -> None:
     with open_ledger(database) as ledger, ledger._engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE ledger_schema SET version = 4")
-    with open_ledger(database, lazy=True) as ledger, pytest.raises(LedgerUnavailableError, match="has schema 4"):
+        connection.exec_driver_sql("UPDATE ledger_schema SET version = 5")
+    with open_ledger(database, lazy=True) as ledger, pytest.raises(LedgerUnavailableError, match="has schema 5"):
         append(ledger, "r")
 
 

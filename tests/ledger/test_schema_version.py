@@ -32,7 +32,19 @@ ALTER TABLE ledger_entries RENAME COLUMN price_per_unit_usd TO price_per_unit;
 CREATE TABLE ledger_schema (version INTEGER NOT NULL, PRIMARY KEY (version));
 INSERT INTO ledger_schema VALUES (2);
 """
-OLDER = {"without a version": "", "with schema 2": SCHEMA_2}
+# As the releases with schema 3 changed that.
+SCHEMA_3 = (
+    SCHEMA_2
+    + """
+UPDATE ledger_schema SET version = 3;
+ALTER TABLE ledger_requests ADD COLUMN content TEXT;
+ALTER TABLE ledger_entries ADD COLUMN worth TEXT;
+CREATE TABLE ledger_refunds (account TEXT NOT NULL, refund_id TEXT NOT NULL, request_id TEXT NOT NULL,
+    last BIGINT NOT NULL, rows BIGINT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (account, refund_id));
+CREATE INDEX ledger_refunds_of_a_request ON ledger_refunds (account, request_id);
+"""
+)
+OLDER = {"without a version": "", "with schema 2": SCHEMA_2, "with schema 3": SCHEMA_3}
 ROWS = """
 INSERT INTO ledger_accounts VALUES ('a', 2);
 INSERT INTO ledger_requests VALUES ('a', 'r-1', 2, 2);
@@ -58,7 +70,7 @@ def run(url: str, *scripts: str) -> None:
     with connected(url) as connection:
         for script in scripts:
             if connection.dialect.name == "postgresql":
-                for name in ("price_per_unit_usd", "unit", "amount"):
+                for name in ("price_per_unit_usd", "unit", "amount", "worth"):
                     script = script.replace(f"{name} TEXT", f"{name} NUMERIC")
             for statement in filter(str.strip, script.split(";")):
                 connection.exec_driver_sql(statement)
@@ -92,7 +104,7 @@ def columns(url: str) -> dict[str, list[tuple[str, str, bool]]]:
 def test_a_new_database_has_its_schema_version(database: str) -> None:
     for _ in range(2):
         open_ledger(database).close()
-        assert version(database) == [3]
+        assert version(database) == [4]
 
 
 @pytest.mark.parametrize("older", OLDER)
@@ -112,7 +124,7 @@ def test_a_ledger_of_an_earlier_release_is_migrated_with_every_digit(database: s
         assert ledger.append(euro, account="a", request_id="r-2", timestamp=WHEN)
         assert [row.currency for row in rows(ledger, "a")] == ["USD", "USD", "EUR"]
         assert ledger.walk("a").rows == 3
-    assert version(database) == [3]
+    assert version(database) == [4]
     with open_ledger(database) as again:
         assert len(rows(again, "a")) == 3
 
@@ -143,7 +155,7 @@ def test_processes_that_open_an_old_ledger_at_once_migrate_it_once(database: str
             assert process.stdout.read() == "2\n"
         assert process.wait() == 0
     os.close(waited_for)
-    assert version(database) == [3]
+    assert version(database) == [4]
 
 
 def test_a_migration_that_fails_leaves_everything_as_it_was(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,13 +171,13 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(database: str, monke
 
 def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:
     open_ledger(database).close()
-    run(database, "UPDATE ledger_schema SET version = 4")
+    run(database, "UPDATE ledger_schema SET version = 5")
     before = columns(database)
     assert refusal(database) == (
-        "the ledger's database has schema 4, of a newer release; this one knows schema 3. "
+        "the ledger's database has schema 5, of a newer release; this one knows schema 4. "
         "Upgrade ratecard, or open another database. Nothing was changed"
     )
-    assert (columns(database), version(database)) == (before, [4])
+    assert (columns(database), version(database)) == (before, [5])
 
 
 @pytest.mark.parametrize(
@@ -175,7 +187,7 @@ def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:
         ("UPDATE ledger_schema SET version = 0", "0 in ledger_schema"),
         ("UPDATE ledger_schema SET version = -2", "-2 in ledger_schema"),
         ("DELETE FROM ledger_schema", "none in ledger_schema"),
-        ("INSERT INTO ledger_schema VALUES (4)", "3, 4 in ledger_schema"),
+        ("INSERT INTO ledger_schema VALUES (5)", "4, 5 in ledger_schema"),
         ("ALTER TABLE ledger_schema RENAME COLUMN version TO number", "none in ledger_schema"),
         ("DROP TABLE ledger_schema", "ledger_entries has no column price_per_unit_usd"),
         ("DROP TABLE ledger_schema; DROP TABLE ledger_requests", "it has no ledger_requests"),

@@ -114,11 +114,11 @@ def test_another_method_is_answered_with_405_and_what_is_allowed(client: Any, me
 
 
 def test_an_unexpected_exception_is_answered_with_500_and_without_its_reason(card: ratecard.RateCard) -> None:
-    def broken(token: str) -> object:
+    def broken() -> str:
         raise RuntimeError("the password of the database")
 
-    with asked(application(card, check=broken)) as client:
-        answer = post(client, authorization="Bearer x")
+    with asked(application(card, unready=broken)) as client:
+        answer = client.get("/readyz")
     assert (answer.status_code, answer.json()) == (500, {"error": "Internal server error"})
 
 

@@ -146,7 +146,7 @@ class Books(RateCard):
         self._proves = False  # the card itself is proved: its examples would ask for the books that are being made
         self._kept: dict[date, PriceBook] = {}
 
-    def at(self, instant: datetime | date) -> PriceBook:
+    def at(self, instant: datetime | date, *, contract: str | None = None, account: str | None = None) -> PriceBook:
         day = instant.astimezone(UTC).date() if isinstance(instant, datetime) else instant
         if day not in self._kept:
             self._kept[day] = super().at(day)

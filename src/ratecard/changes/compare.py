@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ratecard.base.errors import QuoteError
 from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.money import plain
+from ratecard.changes.contracts import contract_changes
 from ratecard.changes.difference import (
     ADDED,
     CHANGED,
@@ -25,10 +26,11 @@ from ratecard.changes.difference import (
 )
 from ratecard.changes.rates import Terms, described, rate_changes, term_changes, terms_of
 from ratecard.changes.sides import Priceable, Side, Standing
-from ratecard.load.folder import LIMITS, METERS, UNITS, VOCABULARY
+from ratecard.load.folder import LIMITS, METERS, MONTHLY, UNITS, VOCABULARY
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.tables.card import meaning
+from ratecard.tables.monthly import described_terms
 from ratecard.views.sheet import Cell, price_cells
 
 
@@ -197,8 +199,9 @@ def _meaning(side: Priceable) -> str:
 
 
 def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
-    """The differences of units, meters, vocabulary and limits, which all tables share; limits on each day."""
-    for name, terms in ((UNITS, _units), (METERS, _meters), (VOCABULARY, _vocabulary), (LIMITS, _limits)):
+    """The differences of units, meters, vocabulary, limits and monthly terms, which all share; limits on each day."""
+    parts = ((UNITS, _units), (METERS, _meters), (VOCABULARY, _vocabulary), (LIMITS, _limits), (MONTHLY, _monthly))
+    for name, terms in parts:
         for index, day in enumerate(days):
             found = term_changes(terms(old.book(day)), terms(new.book(day)))
             if found:
@@ -217,6 +220,10 @@ def _meters(book: PriceBook) -> Terms:
 
 def _vocabulary(book: PriceBook) -> Terms:
     return described(book.tables.vocabulary.video)
+
+
+def _monthly(book: PriceBook) -> Terms:
+    return {**described_terms(book.tables.listed.monthly)}
 
 
 def _limits(book: PriceBook) -> Terms:
@@ -272,7 +279,8 @@ def compare_sides(old: Side, new: Side, at: datetime | None = None) -> Diff:
     alike = old.at is None and new.at is None and old.card.digest == new.card.digest
     names = [] if alike else sorted({*old.card.tables.models, *new.card.tables.models})
     found = [change for name in names for change in _told_once(stretches(name, old, new, days))]
-    return Diff(old.label, new.label, (*_told_once(shared_changes(old, new, days)), *found))
+    terms = contract_changes(old.card, new.card) if old.card is not new.card else ()
+    return Diff(old.label, new.label, (*_told_once(shared_changes(old, new, days)), *found, *terms))
 
 
 def days_of(old: Side, new: Side, at: datetime | None = None) -> list[date]:

@@ -16,6 +16,7 @@ from ratecard.base.instants import utc
 from ratecard.base.money import from_fraction, text
 from ratecard.card import RateCard
 from ratecard.changes.compare import days_of, same, stretches
+from ratecard.changes.contracts import contract_refusals
 from ratecard.changes.difference import CHANGED, Difference, RateChange, factor
 from ratecard.changes.markdown import NONE, amounts, subject
 from ratecard.changes.rates import described, rate_changes, term_changes, terms_of
@@ -221,6 +222,7 @@ def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
     """Find every refused change, at its line, in the order of the files."""
     found = [fault for model in old.tables.models.values() for fault in _of_model(model, old, new, rules)]
     found += limit_refusals(old.tables.limits, new.tables.limits, rules)
+    found += contract_refusals(old, new, rules.as_of, rules.revision)
     found += steep_steps(Side(rules.revision, old), Side("", new), rules.most)
     return sorted(found, key=lambda fault: (fault.file, fault.line, fault.message))
 

@@ -53,7 +53,8 @@ def show_bill(
         click.echo(row)
     if quoted.ignored:
         click.echo(f"Without effect on this price: {', '.join(quoted.ignored)}")
-    click.echo(f"Prices of {quoted.effective}, tables {quoted.digest}")
+    by = f"contract {quoted.contract}, " if quoted.contract else ""
+    click.echo(f"Prices of {quoted.effective}, {by}tables {quoted.digest}")
 
 
 def _working(working: Working, figures: Figures) -> list[str]:

@@ -14,6 +14,7 @@ from ratecard.base.errors import Fault, TableError
 from ratecard.base.plural import plural
 from ratecard.card import RateCard, load_rate_card
 from ratecard.changes.compare import compare_sides
+from ratecard.changes.contracts import contract_notes
 from ratecard.changes.guard import Rules, refusals
 from ratecard.changes.margins import TableCosts, thin_margins
 from ratecard.changes.sides import Side
@@ -72,7 +73,8 @@ def check(
 
     With --against, a version that is in effect may not be edited or deleted unless it says `correction: reason`, a
     model may not vanish unless it is retired, and a rate may not change by more than a factor unless its version says
-    `expected_change: FACTOR`. What differs is printed below the verdict.
+    `expected_change: FACTOR`. A contract that has begun may not be edited, ended early or taken away, and a new one
+    may not begin in the past, unless it says `correction: reason`. What differs is printed below the verdict.
 
     With --min-margin and --cost, every price (each row of `ratecard sheet --every-request`) that holds now or later
     must leave that share of itself after its cost; the others are refused at the line of their rate. Models without a
@@ -98,7 +100,7 @@ def check(
         costs = _costs(cost, before) if cost is not None else None
     except TableError as error:
         _refuse(error.body(), error.faults, as_json)
-    examples = list(work(card.compiler))
+    examples = [*work(card.compiler), *(each for of in card.contracts.values() for each in card.unproved.work(of))]
     wrong, refused, below, more = faults_of(examples), [], "", {}
     if before:
         found = compare_sides(before, Side(str(folder or shipped_folder()), card))
@@ -123,11 +125,12 @@ def check(
         faults = [*wrong, *refused, *thin]
         body = {"error": ", ".join(error_words), "details": TableError(faults).details, **more}
         _refuse(body, faults, as_json, below)
-    notes = notes_on(card.tables, examples, as_of or now())
+    notes = [*contract_notes(card), *notes_on(card.tables, examples, as_of or now())]
     if notes and strict:
         _refuse({"error": plural(len(notes), "note"), "details": TableError(notes).details, **more}, notes, as_json)
     versions = sum(len(model.versions) for model in card.tables.models.values())
     counts = {"models": len(card.tables.models), "versions": versions, "examples": len(examples)}
+    counts |= {"contracts": len(card.contracts)} if card.contracts else {}
     if as_json:
         more |= {"notes": list(map(str, notes))} if notes else {}
         click.echo(json.dumps({**counts, "digest": card.digest, **more}, ensure_ascii=False))

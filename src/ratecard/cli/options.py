@@ -12,6 +12,7 @@ from babel import Locale, UnknownLocaleError
 from ratecard.base.errors import InstantError
 from ratecard.base.instants import read_instant
 from ratecard.card import load_rate_card
+from ratecard.contracts.accounts import UnknownContractError
 from ratecard.load.folder import UNITS, shipped_folder
 from ratecard.price_book import PriceBook
 
@@ -140,9 +141,16 @@ at_option = click.option(
 locale_option = click.option(
     "--locale", type=locale, default="en_US", show_default=True, help="How money is written, like de_DE or ja_JP."
 )
+contract_options = options(
+    click.option("--contract", metavar="NAME", help="At the prices of this contract."),
+    click.option("--account", metavar="ACCOUNT", help="At the prices of the contract that this account has."),
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer with JSON.")
 
 
-def book(tables: Path | None, at: datetime) -> PriceBook:
-    """Load the price book of a folder at an instant."""
-    return load_rate_card(tables).at(at)
+def book(tables: Path | None, at: datetime, contract: str | None = None, account: str | None = None) -> PriceBook:
+    """Load the price book of a folder at an instant, for a contract or an account. Raises `click.UsageError`."""
+    try:
+        return load_rate_card(tables).at(at, contract=contract, account=account)
+    except (UnknownContractError, ValueError) as error:
+        raise click.UsageError(str(error)) from None

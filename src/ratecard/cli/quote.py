@@ -12,7 +12,16 @@ from babel import Locale
 
 from ratecard.base.errors import QuoteError
 from ratecard.cli.bill import refusal_text, show_bill
-from ratecard.cli.options import Decorator, at_option, book, json_option, locale_option, options, tables_option
+from ratecard.cli.options import (
+    Decorator,
+    at_option,
+    book,
+    contract_options,
+    json_option,
+    locale_option,
+    options,
+    tables_option,
+)
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
@@ -107,6 +116,7 @@ _shared_options = options(
     ),
     tables_option,
     at_option,
+    contract_options,
     locale_option,
     json_option,
 )
@@ -127,6 +137,8 @@ def quote(
     batch: Path | None,
     tables: Path | None,
     at: datetime,
+    contract: str | None,
+    account: str | None,
     locale: Locale,
     as_json: bool,
     **fields: str | None,
@@ -147,7 +159,7 @@ def quote(
     if probing and source is not None:
         raise click.UsageError("Give one of --source and --probe")
     find = _probed if probing else lambda _: source
-    _answer(_QUOTE, body, fields, batch, book(tables, at), locale, as_json, find)
+    _answer(_QUOTE, body, fields, batch, book(tables, at, contract, account), locale, as_json, find)
 
 
 @click.command(short_help="Price any usage, or a file of them.")
@@ -168,6 +180,8 @@ def rate(
     batch: Path | None,
     tables: Path | None,
     at: datetime,
+    contract: str | None,
+    account: str | None,
     locale: Locale,
     as_json: bool,
     **fields: str | None,
@@ -197,7 +211,7 @@ def rate(
             of_text=_no_text,
             of_json=lambda response: read_usage(usage_from(dialect, response, model=model, partial=partial)),
         )
-    _answer(command, usage, fields, batch, book(tables, at), locale, as_json, lambda _: None)
+    _answer(command, usage, fields, batch, book(tables, at, contract, account), locale, as_json, lambda _: None)
 
 
 def _no_text(_: Mapping[str, str]) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from ratecard.cli.options import (
     as_json_text,
     at_option,
     book,
+    contract_options,
     json_option,
     locale_option,
     out_option,
@@ -38,10 +39,13 @@ from ratecard.views.sheet import SHEET_COLUMNS, price_cells
 @click.argument("part", required=False, default="")
 @tables_option
 @at_option
+@contract_options
 @json_option
-def models(part: str, tables: Path | None, at: datetime, as_json: bool) -> None:
+def models(
+    part: str, tables: Path | None, at: datetime, contract: str | None, account: str | None, as_json: bool
+) -> None:
     """List the models that have a price, those whose id contains PART."""
-    found = [model for model in book(tables, at).models() if part.lower() in model.model.lower()]
+    found = [model for model in book(tables, at, contract, account).models() if part.lower() in model.model.lower()]
     if as_json:
         rows: list[dict[str, object]] = [
             {
@@ -74,12 +78,21 @@ def models(part: str, tables: Path | None, at: datetime, as_json: bool) -> None:
 @click.argument("model")
 @tables_option
 @at_option
+@contract_options
 @locale_option
 @json_option
-def explain(model: str, tables: Path | None, at: datetime, locale: Locale, as_json: bool) -> None:
+def explain(
+    model: str,
+    tables: Path | None,
+    at: datetime,
+    contract: str | None,
+    account: str | None,
+    locale: Locale,
+    as_json: bool,
+) -> None:
     """Show where the prices of MODEL come from: its version in effect, and the file:line of every rate."""
     try:
-        found = explain_model(book(tables, at), model)
+        found = explain_model(book(tables, at, contract, account), model)
     except QuoteError as error:
         click.echo(error.to_json() if as_json else str(error), err=not as_json)
         raise SystemExit(1) from None
@@ -119,7 +132,16 @@ def _show(found: Explanation, locale: Locale) -> None:
 @click.option("--every-request", is_flag=True, help="Instead: every choice that a request has, with its total.")
 @tables_option
 @at_option
-def sheet(names: tuple[str, ...], kind: str, every_request: bool, tables: Path | None, at: datetime) -> None:
+@contract_options
+def sheet(
+    names: tuple[str, ...],
+    kind: str,
+    every_request: bool,
+    tables: Path | None,
+    at: datetime,
+    contract: str | None,
+    account: str | None,
+) -> None:
     """Print one row for each price of NAMES: models, families, or patterns like 'kling-*'; of all where none is named.
 
     A row says what the price is of, per which unit, what it is now, and what it becomes with the next version of the
@@ -129,7 +151,7 @@ def sheet(names: tuple[str, ...], kind: str, every_request: bool, tables: Path |
     total. A source video and a reference clip of ten seconds stand for all lengths. Columns that are empty for all
     models named are left out.
     """
-    prices = book(tables, at)
+    prices = book(tables, at, contract, account)
     if every_request:
         models = names or [model.model for model in prices.models()]
         rows = [cell.row() for name in models for cell in price_cells(prices, name)]

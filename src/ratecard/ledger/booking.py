@@ -274,6 +274,7 @@ def _refunded(connection: Connection, asked: NewRefund, latest: int) -> _Entries
             notes,
             details,
             row.worth,
+            row.contract,
         )
         for row, back in pay_back(parts, before, amount)
     )

@@ -35,8 +35,8 @@ class PricesAt(Protocol):
 class Card(Protocol):
     """Prices at every instant: a rate card."""
 
-    def at(self, instant: datetime) -> PricesAt:
-        """The prices in effect."""
+    def at(self, instant: datetime, *, account: str | None = None) -> PricesAt:
+        """The prices in effect for an account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def charge(
     paid: Mapping[str, Decimal] | None = None,
     clock: Clock | None = None,
 ) -> BookedCharge:
-    """Rate a usage at the prices of its timestamp, and charge an account for it, once, however often it is tried.
+    """Rate a usage at the account's prices of its timestamp, and charge it, once, however often it is tried.
 
     `writer` is a ledger, or a connection of the host, who commits; `card` is a rate card. `currency`, `paid` and
     `execution_ms` (milliseconds) are those of `Ledger.append`, `clock` that of `append_many`. The same request with the
@@ -148,7 +148,7 @@ def charge(
         kept = find_charges(connection, account, [request_id]).get(request_id)
     new, when = False, timestamp_of(instant)
     if kept is None or kept[0] is None:
-        quote = card.at(timestamp).rate(fields)
+        quote = card.at(timestamp, account=account).rate(fields)
         rows = charge_rows(NewCharge(quote, account, request_id, timestamp, execution_ms, currency, paid), content)
         with writing_on(writer, (account,)) as connection:
             [new] = write_charges(connection, [rows], latest_of(writer, clock))

@@ -26,6 +26,8 @@ from ratecard.tables.limits import Rates
 PRICES = ("pricePerUnitUsd", "pricePerUnit")
 _DETAILS = ("requestId", "inferenceExecutionTime", "promptTokens", "completionTokens")
 COLUMNS = ("timestamp", "sku", "pricePerUnitUsd", "unit", "amount", "currency", "notes", *_DETAILS)
+# The column of the contract, in files that have a row of one.
+CONTRACT = "contract"
 
 
 def ledger_json(entries: Iterable[LedgerEntry], next_cursor: str | None = None) -> str:
@@ -36,7 +38,8 @@ def ledger_json(entries: Iterable[LedgerEntry], next_cursor: str | None = None) 
 def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
     """Write rows as CSV: a heading and one line for each row; a missing value is an empty cell.
 
-    The price is in the column `pricePerUnitUsd`, or in `pricePerUnit` for rows in another currency than US dollars.
+    The price is in the column `pricePerUnitUsd`, or in `pricePerUnit` for rows in another currency than US dollars. The
+    last column is `contract`, where some row has one.
     """
     rows = []
     for entry in entries:
@@ -44,6 +47,7 @@ def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
         rows.append(row | (row.pop("inferenceDetails") or {}))
     prices = [name for name in PRICES if any(name in row for row in rows)] or PRICES[:1]
     columns = [each for name in COLUMNS for each in (prices if name in PRICES else (name,))]
+    columns += [CONTRACT] if any(CONTRACT in row for row in rows) else []
     lines = [",".join(columns), *(",".join(_cell(row.get(name, "")) for name in columns) for row in rows)]
     return "".join(f"{line}\n" for line in lines)
 
@@ -265,10 +269,11 @@ def _entries(file: TextIO, rates: Rates | Sequence[Rates] | None) -> Iterator[Le
     rates = shipped_rates() if rates is None else rates
     known = (rates,) if isinstance(rates, Rates) else tuple(rates)
     for number, row in enumerate(rows, 1):
-        yield _entry(number, row, known)
+        yield entry_in(row, known, number)
 
 
-def _entry(number: int, row: Mapping[str, Any], rates: Sequence[Rates]) -> LedgerEntry:
+def entry_in(row: Mapping[str, Any], rates: Sequence[Rates], number: int) -> LedgerEntry:
+    """Read the entry in a row of a page, or of a CSV; `number` is how messages call it. Raises `LedgerError`."""
     given = dict(row)
     if given.get("unit") in (None, ""):
         given["unit"] = given.get("units")
@@ -286,10 +291,9 @@ def _entry(number: int, row: Mapping[str, Any], rates: Sequence[Rates]) -> Ledge
     if given.get("units") not in (None, "") and _decimal(number, "units", given["units"]) != unit:
         raise LedgerError(f"row {number}: units {str(given['units'])[:_ECHO]} is not what unit says. Keep one")
     timestamp, sku, _, notes = (_text(number, name, given.get(name)) for name in _TEXTS)
-    details = given.get("inferenceDetails")
-    return LedgerEntry(
-        timestamp, sku, price, unit, amount, currency, notes, _details(number, details) if details else None
-    )
+    details = _details(number, given["inferenceDetails"]) if given.get("inferenceDetails") else None
+    contract = _text(number, CONTRACT, given.get(CONTRACT)) or None
+    return LedgerEntry(timestamp, sku, price, unit, amount, currency, notes, details, contract=contract)
 
 
 def _details(number: int, details: object) -> InferenceDetails:

@@ -93,7 +93,7 @@ def charge_rows(charge: NewCharge, content: str | None = None) -> ChargeRows:
 
 def row_of(account: str, number: int, instant: int, entry: LedgerEntry) -> dict[str, Any]:
     """The columns of an entry."""
-    names = ("sku", "price_per_unit", "unit", "amount", "currency", "notes", "worth")
+    names = ("sku", "price_per_unit", "unit", "amount", "currency", "notes", "worth", "contract")
     return {
         "account": account,
         "number": number,
@@ -116,6 +116,7 @@ def entry_of_row(row: Row[Any]) -> LedgerEntry:
         row.notes,
         details,
         row.worth,
+        row.contract,
     )
 
 

@@ -106,6 +106,7 @@ ENTRIES = Table(
     Column("prompt_tokens", BigInteger),
     Column("completion_tokens", BigInteger),
     Column("worth", Exact),  # of one of `currency`, in the currency of the price; null in rows of earlier releases
+    Column("contract", Text),  # whose price it is; null at that of the list
 )
 
 # The order of the usage history; because it has the currency, rows are counted by the index alone.
@@ -113,8 +114,8 @@ Index("ledger_entries_in_time", ENTRIES.c.account, ENTRIES.c.instant, ENTRIES.c.
 
 
 # Releases with schema 1 did not write its number: all rows were in US dollars, and the price was in the column
-# `price_per_unit_usd`. Schema 2 had no refunds, and neither `content` nor `worth`.
-_CURRENT, _WITHOUT_REFUNDS, _UNNOTED = 3, 2, 1
+# `price_per_unit_usd`. Schema 2 had no refunds, and neither `content` nor `worth`; schema 3 had no `contract`.
+_CURRENT, _WITHOUT_CONTRACTS, _WITHOUT_REFUNDS, _UNNOTED = 4, 3, 2, 1
 _FIRST_TABLES = {table.name for table in (ACCOUNTS, REQUESTS, ENTRIES)}
 _BEFORE_2 = "price_per_unit_usd"
 # The advisory lock of PostgreSQL under which a ledger is created or migrated.
@@ -139,10 +140,10 @@ def prepare(connect: Callable[[], AbstractContextManager[Connection]]) -> None:
         found = _version(connection)  # another process may have done it meanwhile
         if found == _UNNOTED:
             connection.execute(statement(f"ALTER TABLE {ENTRIES.name} RENAME COLUMN {_BEFORE_2} TO price_per_unit"))
-        if found in (_UNNOTED, _WITHOUT_REFUNDS):
-            for column in (REQUESTS.c.content, ENTRIES.c.worth):
-                kind = column.type.compile(connection.dialect)
-                connection.execute(statement(f"ALTER TABLE {column.table.name} ADD COLUMN {column.name} {kind}"))
+        added = [REQUESTS.c.content, ENTRIES.c.worth] if found in (_UNNOTED, _WITHOUT_REFUNDS) else []
+        for column in [*added, ENTRIES.c.contract] if found not in (0, _CURRENT) else []:
+            kind = column.type.compile(connection.dialect)
+            connection.execute(statement(f"ALTER TABLE {column.table.name} ADD COLUMN {column.name} {kind}"))
         if found != _CURRENT:
             METADATA.create_all(connection)
             connection.execute(delete(SCHEMA))
@@ -166,7 +167,7 @@ def _version(connection: Connection) -> int:
     if SCHEMA.name in tables:
         named = [column["name"] for column in inspector.get_columns(SCHEMA.name)]
         versions = list(connection.scalars(select(SCHEMA.c.version))) if named == ["version"] else []
-        if versions in ([_CURRENT], [_WITHOUT_REFUNDS]):
+        if versions in ([_CURRENT], [_WITHOUT_CONTRACTS], [_WITHOUT_REFUNDS]):
             return int(versions[0])
         if len(versions) == 1 and isinstance(versions[0], int) and versions[0] > _CURRENT:
             raise LedgerError(

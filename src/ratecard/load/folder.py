@@ -17,6 +17,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import Finding
 from ratecard.base.messages import Path as Place
+from ratecard.contracts.checks import contract_faults
 from ratecard.load.checks import (
     check_limits,
     check_meters,
@@ -25,22 +26,26 @@ from ratecard.load.checks import (
     check_units,
     check_vocabulary,
 )
+from ratecard.load.contracts import is_contract, named_contracts
 from ratecard.load.faults import complaints
 from ratecard.load.metered_checks import check_metered
+from ratecard.load.monthly import check_terms, check_terms_of
 from ratecard.load.names import check_names
 from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
 from ratecard.methods.findings import below
 from ratecard.tables.card import AnyModel, Family, Tables
+from ratecard.tables.contract import Contract
 from ratecard.tables.limits import Limits, LimitsFile, Rates
 from ratecard.tables.meters import Meters
+from ratecard.tables.monthly import Monthly
 from ratecard.tables.names import Names
 from ratecard.tables.units import Unit, Units, Vocabulary
 from ratecard.tables.video import VideoModel
 
 UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"
-# Optional: whether models of the folder may have open names.
-NAMES = "names.yaml"
+# Optional: whether models of the folder may have open names, and the terms of a month that every account has.
+NAMES, MONTHLY = OPTIONAL = "names.yaml", "monthly.yaml"
 _Part = TypeVar("_Part", bound=BaseModel)
 
 
@@ -78,7 +83,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
             faults.append(Fault(name, 1, (), f"cannot be read: {error.strerror}"))
     if faults:
         raise TableError(sorted(faults, key=lambda fault: fault.file))
-    if not contents.keys() - {*SHARED, NAMES}:
+    if not any(name not in (*SHARED, *OPTIONAL) and not is_contract(name) for name in contents):
         raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
     return contents
 
@@ -147,10 +152,12 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     vocabulary = _shared(texts.get(VOCABULARY), Vocabulary, check_vocabulary, _vocabulary)
     limits = _shared(texts.get(LIMITS), LimitsFile, check_limits, lambda: LimitsFile(limits=()))
     named = _shared(texts.get(NAMES), Names, lambda part: (), Names)
+    monthly = _shared(texts.get(MONTHLY), Monthly, lambda part: (), Monthly)
     models: dict[str, AnyModel] = {}
     homes: dict[str, str] = {}
     found: list[tuple[TextFile, int, AnyModel]] = []
-    for text in (text for name, text in texts.items() if name not in (*SHARED, NAMES)):
+    of_contracts = [text for name, text in texts.items() if is_contract(name)]
+    for text in (text for name, text in texts.items() if name not in (*SHARED, *OPTIONAL) and not is_contract(name)):
         for index, model in _models(text):
             _record(text, ("models", index), check_model(model, units, meters))
             if not isinstance(model, VideoModel):
@@ -167,12 +174,33 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     broken = {name for text in texts.values() for name in _written(text)} - models.keys()
     for text, index, model in found:
         _record(text, ("models", index), check_references(model, models, broken))
+    families = {model.model: str(text.data.get("family", "")) for text, _, model in found}
+    signed = [(text, each) for text in of_contracts if (each := _validated(text, Contract))]
+    contracts = named_contracts(signed)
+    if units and monthly and MONTHLY in texts:
+        _record(texts[MONTHLY], ("monthly",), check_terms(monthly.monthly, models, families, units))
+    for text, contract in signed:
+        if units and contract.monthly:
+            _record(text, ("monthly",), check_terms_of(contract, models, families, units))
     faults = [fault for text in texts.values() for fault in text.faults]
     if faults or units is None or meters is None or vocabulary is None or limits is None:
         raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
-    families = {model.model: str(text.data["family"]) for text, _, model in found}
     patterns = named is not None and named.patterns
-    return Tables(models, units, meters, vocabulary, limits.limits, patterns=patterns, families=families, files=homes)
+    tables = Tables(
+        models,
+        units,
+        meters,
+        vocabulary,
+        limits.limits,
+        patterns=patterns,
+        families=families,
+        files=homes,
+        monthly=monthly.monthly if monthly else (),
+        contracts=contracts,
+    )
+    if wrong := contract_faults(tables):
+        raise TableError(sorted(wrong, key=lambda fault: (fault.file, fault.line, fault.message)))
+    return tables
 
 
 def _shared(

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from ratecard.base.money import EXACT, plain, plain_text, total
+from ratecard.base.money import EXACT, nearest, plain, plain_text, total
 from ratecard.rating.compiling import slug
 from ratecard.rating.conditions import charge_under, is_plain
 from ratecard.rating.counts import LineCounter, per_unit
@@ -14,7 +15,7 @@ from ratecard.requests.service_parameters import Suffix
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Charge
+from ratecard.tables.rate import Charge, ListRate
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Model
 
@@ -24,7 +25,10 @@ Rater = Callable[[Mapping[str, Any], Suffix], Quote]
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """One version of one model, with the units and the digest of its card, and what balances are worth."""
+    """One version of one model, with the units and the digest of its card, and what balances are worth.
+
+    Under a `contract`, `listed` is the version of the list.
+    """
 
     model: Model[Any]
     version: MeteredVersion
@@ -32,6 +36,8 @@ class Metered:
     digest: str
     rates: Rates
     meters: Meters
+    contract: str | None = None
+    listed: MeteredVersion | None = None
     _priced: dict[str, PricedVersion] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def per(self, unit: str) -> int:
@@ -72,25 +78,34 @@ class Metered:
         The charges are compared before their amounts are rounded; with its line, the amounts come to the minimum.
         """
         least = self.version.minimum
-        if least is None or sum(map(_unrounded, lines)) >= least:
+        if least is None or sum(_unrounded(line, line.unit_rate) for line in lines) >= least:
             return ()
         charged = total([line.amount for line in lines])
         if charged >= least:  # but for what rounding added
             return ()
         rest, words = plain(EXACT.subtract(least, charged)), f"{plain_text(charged)} charged; a request costs at least"
         note = f"{words} {plain_text(least)}"
-        rate = LineRate(f"{self.model.model}-{MINIMUM}", MINIMUM, rest, self.version.minimum_place, note)
+        sku, listed = f"{self.model.model}-{MINIMUM}", self._list_minimum(lines)
+        rate = LineRate(sku, MINIMUM, rest, self.version.minimum_place, note, listed=listed)
         return (LineItem(rate, 1, rest),)
+
+    def _list_minimum(self, lines: Sequence[LineItem]) -> ListRate | None:
+        """What these lines would lack of the list's minimum at the list's rates; None without a contract."""
+        if self.listed is None or self.listed.minimum is None:
+            return None
+        charged = sum(_unrounded(line, line.list_rate) for line in lines)
+        rest = max(Fraction(self.listed.minimum) - charged, Fraction(0))
+        return ListRate(nearest(rest, self.version.places_of_lines), self.listed.minimum_place)
 
     def priced(self, type_: str = "") -> PricedVersion:
         """This version as the quotes of requests of a type name it, made once; without a type, of the model's own."""
         if type_ not in self._priced:
             model, kind = self.model, type_ or self.model.type
-            found = PricedVersion(model.model, kind, model.currency, self.version.effective, self.digest, self.rates)
+            effective, by = self.version.effective, self.contract
+            found = PricedVersion(model.model, kind, model.currency, effective, self.digest, self.rates, contract=by)
             self._priced[type_] = found
         return self._priced[type_]
 
 
-def _unrounded(line: LineItem) -> Fraction:
-    rate = line.rate
-    return Fraction(line.count) * Fraction(rate.of_unit) * Fraction(rate.unit_rate)
+def _unrounded(line: LineItem, unit_rate: Decimal) -> Fraction:
+    return Fraction(line.count) * Fraction(line.rate.of_unit) * Fraction(unit_rate)

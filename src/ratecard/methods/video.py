@@ -127,7 +127,8 @@ class UpscaleRate(VideoCharge, Method):
             multiplied = factor > 1 if fps is None else fps >= threshold
             if multiplied:
                 dearer, words = plain(multiply(rate.unit_rate, factor)), f"{rate.words}-{self.frame_rate.from_}fps"
-                rate = CompiledRate(dearer, rate.source, words)
+                listed = rate.listed and rate.listed._replace(rate=plain(multiply(rate.listed.rate, factor)))
+                rate = CompiledRate(dearer, rate.source, words, listed)
                 more = unknown if fps is None else f"x{factor} from {threshold} frames per second"
                 note = "; ".join(filter(None, (note, more)))
             return line(rate, self.units(Measures(Fraction(shape["seconds"]), per)), note)

@@ -1,6 +1,7 @@
 """Video by the pixels of its frames: video tokens, and megapixels."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -142,8 +143,8 @@ def _cells(charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], _Cel
         tokens = plain(exact_decimal(charge.units(of_second)))
         words = f"{rate.words}-{slug(ratio)}" if ratio else rate.words
         sku, applies = f"{compiling.sku}-{duration}{words}", f"the minimum of {least} s with reference video applies"
-        line = LineRate(sku, unit, rate.unit_rate, rate.source, note)
-        of_least = LineRate(sku, unit, rate.unit_rate, rate.source, f"{note}; {applies}" if note else applies)
+        line = LineRate(sku, unit, rate.unit_rate, rate.source, note, listed=rate.listed)
+        of_least = replace(line, note=f"{note}; {applies}" if note else applies)
         alone, at_least = _charged(line, seconds, tokens, finest), _charged(of_least, least, tokens, finest)
         return _Cell(line, seconds, tokens, finest, alone, least, at_least)
 

@@ -66,7 +66,10 @@ class Compiler:
         """A version of a model that is not video, with what its function is compiled from."""
         if not isinstance(version, MeteredVersion):
             raise TypeError(f"{model.model} is a video model")
-        return Metered(model, version, self.tables.units, self.tables.digest, rates, self.tables.meters)
+        tables, listed = self.tables, None
+        if tables.contract:
+            listed = cast(MeteredVersion, tables.listed.models[model.model].version_at(version.begins))
+        return Metered(model, version, tables.units, tables.digest, rates, tables.meters, tables.contract, listed)
 
     def token_rates(self, metered: Metered) -> TokenRates:
         """The rates of the tokens of a version that charges them."""

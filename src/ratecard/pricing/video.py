@@ -48,7 +48,8 @@ def price_video(
     layouts, defaults = Layouts(schema.layout), schema.defaults
     settle, refuse, replaced = schema.settle, schema.refuse, schema.replaced
     first, several = calculators[0], len(calculators) > 1
-    priced = PricedVersion(model.model, "video", model.currency, version.effective, tables.digest, rates)
+    currency, effective = model.currency, version.effective
+    priced = PricedVersion(model.model, "video", currency, effective, tables.digest, rates, contract=tables.contract)
     finest, quantize = step(version.rounding.places), ROUNDING.quantize
 
     def charge(body: dict[str, Any], layout: BodyLayout, source: SourceVideo | None) -> Charged:

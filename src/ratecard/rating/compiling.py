@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ratecard.base.money import from_fraction, part_of
 from ratecard.rating.quote import LineItem, LineRate
-from ratecard.tables.rate import Charge, Combination, Rate, select
+from ratecard.tables.rate import Charge, Combination, ListRate, Rate, select
 from ratecard.tables.video import VideoVersion
 
 # Every duration that a table may list, with its seconds.
@@ -29,11 +29,15 @@ AmountOf = Callable[[Decimal | None], Decimal]
 
 
 class CompiledRate(NamedTuple):
-    """A rate with its markup applied, its `file:line`, and the end of its SKUs, made of its attributes."""
+    """A rate with its markup applied, its `file:line`, and the end of its SKUs, made of its attributes.
+
+    `listed` is what the list has instead, where the rate is of a contract.
+    """
 
     unit_rate: Decimal
     source: str
     words: str
+    listed: ListRate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,9 @@ class Compiling:
     def line_rate(self, rate: CompiledRate) -> LineRate:
         """The rate of the lines at a compiled rate."""
         of_unit, sku = part_of(self.per), f"{self.sku}{rate.words}"
-        return LineRate(sku, self.charge.unit, rate.unit_rate, rate.source, "", of_unit, self.places)
+        return LineRate(
+            sku, self.charge.unit, rate.unit_rate, rate.source, "", of_unit, self.places, listed=rate.listed
+        )
 
     def line_of_part(self) -> Callable[[CompiledRate, Fraction, str], LineItem]:
         """Return the function (rate, units, note) -> line item of units that need not be a decimal."""
@@ -89,7 +95,7 @@ class Compiling:
 
         def line(rate: CompiledRate, units: Fraction, note: str) -> LineItem:
             amount = from_fraction(units * Fraction(rate.unit_rate), places)
-            by = LineRate(f"{start}{rate.words}", unit, rate.unit_rate, rate.source, note)
+            by = LineRate(f"{start}{rate.words}", unit, rate.unit_rate, rate.source, note, listed=rate.listed)
             return LineItem(by, from_fraction(units, places), amount)
 
         return line
@@ -98,7 +104,7 @@ class Compiling:
         """Apply the markup to a rate, and make the end of its SKU from one combination of attributes."""
         words = [sku_word(name, value) for name, value in zip(attributes, key, strict=True)]
         ending = "".join(f"-{word}" for word in words if word)
-        return CompiledRate(self.charge.unit_rate(rate), rate.source, ending)
+        return CompiledRate(self.charge.unit_rate(rate), rate.source, ending, rate.listed)
 
 
 @lru_cache(_REMEMBERED)

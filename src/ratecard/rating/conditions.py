@@ -23,6 +23,7 @@ from ratecard.tables.rate import (
     Charge,
     Conditioned,
     HeldRate,
+    ListRate,
     Rate,
     RateFactor,
     domains_of,
@@ -41,7 +42,8 @@ class FactoredRate(NamedTuple):
     """The price of one unit after markup and factors, how it was made, and how SKUs name its conditions.
 
     `factors` are those that hold: their conditions in words, and their `file:line`; `conditions` those that the rate or
-    a factor names; `unmet` those stated ones that neither names, for which this is not the price.
+    a factor names; `unmet` those stated ones that neither names, for which this is not the price. `listed` is the same
+    price of the list, where a contract has another one.
     """
 
     unit_rate: Decimal
@@ -50,6 +52,7 @@ class FactoredRate(NamedTuple):
     factors: tuple[tuple[str, str], ...]
     conditions: Stated
     unmet: tuple[str, ...]
+    listed: ListRate | None = None
 
 
 class Edge(NamedTuple):
@@ -105,15 +108,18 @@ class RateResolver:
     def factored(self, rate: Rate, named: Stated, full: Stated) -> FactoredRate:
         """Return a rate that names conditions, times the factors of others that hold under the stated ones."""
         unit_rate, notes, used, multiplied = multiply(rate.rate, self.charge.markup), [], dict(named), []
+        listed = rate.listed
         for factor in self._factors:
             if factor.conditions.items() <= full.items() and not factor.conditions.keys() & named.keys():
                 shown = in_words(factor.conditions)
                 notes.append(f"{text(plain(unit_rate))} x {text(factor.factor)} for {shown} ({factor.source})")
                 unit_rate = multiply(unit_rate, factor.factor)
+                listed = listed and listed._replace(rate=plain(multiply(listed.rate, factor.factor)))
                 used |= factor.conditions
                 multiplied.append((shown.replace(":", ""), factor.source))
         unmet = tuple(name for name, value in full.items() if name not in used and self._must_meet(name, value))
-        return FactoredRate(plain(unit_rate), (*notes,), (*self._words(used),), (*multiplied,), used, unmet)
+        words = (*self._words(used),)
+        return FactoredRate(plain(unit_rate), (*notes,), words, (*multiplied,), used, unmet, listed)
 
     def _must_meet(self, name: str, value: str) -> bool:
         """Return True for a stated value that a rate or a factor has to name."""
@@ -212,6 +218,7 @@ def charge_under(charge: Charge, version: MeteredVersion, model: str, meters: Me
             rate=factored.unit_rate,
             attributes=rate.attributes,
             source=rate.source,
+            listed=factored.listed,
             model=model,
             factored=factored,
             refusal=UnmetConditions(charge, version, meters, stated, rate),

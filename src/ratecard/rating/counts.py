@@ -36,7 +36,7 @@ def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCo
                 raise NotSoldError([(name, rate.refusal.message) for name in rate.factored.unmet])
             sku, factors = rate.sku(sku), rate.factored.factors
             note = "; ".join(filter(None, (*rate.factored.notes, note)))
-        by = LineRate(sku, charge.unit, unit_rate, rate.source, note, of_unit, line_places, factors)
+        by = LineRate(sku, charge.unit, unit_rate, rate.source, note, of_unit, line_places, factors, rate.listed)
         return LineItem(by, count, by.price(count))
 
     return line

@@ -40,6 +40,7 @@ class LedgerEntry:
     row for each, of the same SKU and price: the first has all units, the others 0, and only their sum is `unit` x
     `price_per_unit`. `amount` of a refund is positive, and its `unit` is 0. `worth` is what one of `currency` is worth
     in the currency of the price; None for rows of files, which do not say so. It does not count in comparisons.
+    `contract` is the one whose price it is; None at the price of the list.
     """
 
     timestamp: str
@@ -51,6 +52,7 @@ class LedgerEntry:
     notes: str
     details: InferenceDetails | None
     worth: Decimal | None = field(default=None, compare=False, repr=False)
+    contract: str | None = None
 
     @property
     def price_per_unit_usd(self) -> Decimal | None:
@@ -67,6 +69,7 @@ class LedgerEntry:
             "amount": self.amount,
             "currency": self.currency,
             "notes": self.notes,
+            **({"contract": self.contract} if self.contract else {}),
             "inferenceDetails": self.details.to_dict() if self.details else None,
         }
 

@@ -16,6 +16,7 @@ from ratecard.base.money import LINE_PLACES, USD, minus, multiply, nearest, plai
 from ratecard.base.plural import plural
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, check_paid, pay_lines, worth_of
 from ratecard.tables.limits import Rates
+from ratecard.tables.rate import ListRate
 
 # The unit of the line by which a request comes to its minimum.
 MINIMUM = "minimum"
@@ -29,7 +30,8 @@ class LineRate:
 
     `of_unit` is the part of a unit that one counted thing is: 0.000001 for tokens by the `mtoken`, and a fraction where
     no decimal holds it, as for seconds by the hour. Such quantities and amounts have `line_places`, if they must be
-    rounded. `factors` are those in the price, each in words and with its `file:line`.
+    rounded. `factors` are those in the price, each in words and with its `file:line`. `listed` is what the list has
+    instead, where the price is of a contract.
     """
 
     sku: str
@@ -40,6 +42,7 @@ class LineRate:
     of_unit: Decimal | Fraction = Decimal(1)
     line_places: int = LINE_PLACES
     factors: tuple[tuple[str, str], ...] = ()
+    listed: ListRate | None = None
 
     def price(self, count: int | Decimal) -> Decimal:
         """The price of a number of counted things, rounded once where no decimal holds it."""
@@ -106,6 +109,16 @@ class LineItem(Struct, frozen=True, gc=False):
         return self.rate.source
 
     @property
+    def list_rate(self) -> Decimal:
+        """The list's price of one unit; that of the line, where no contract has another one."""
+        return self.rate.listed.rate if self.rate.listed else self.rate.unit_rate
+
+    @property
+    def list_source(self) -> str:
+        """The `file:line` of the list's rate."""
+        return self.rate.listed.source if self.rate.listed else self.rate.source
+
+    @property
     def note(self) -> str:
         """A note for the reader, such as an assumption; may be empty."""
         return self.rate.note
@@ -120,6 +133,8 @@ class LineItem(Struct, frozen=True, gc=False):
             "amount": plain_text(self.amount),
             "source": self.source,
         }
+        if self.rate.listed:
+            record |= {"list_rate": plain_text(self.list_rate), "list_source": self.list_source}
         return record | {"note": self.note} if self.note else record
 
 
@@ -129,7 +144,7 @@ class PricedVersion:
 
     `type` is that of the requests, which for an image model may be `upscale`; `effective` is the first day of the
     version, `digest` names the tables, and `rates` is what balances were worth at the instant of the price book.
-    `asked` is another name of the model, if the request has one.
+    `asked` is another name of the model, if the request has one, and `contract` the one whose prices these are.
     """
 
     model: str
@@ -139,6 +154,7 @@ class PricedVersion:
     digest: str
     rates: Rates | None = None
     asked: str = ""
+    contract: str | None = None
 
 
 @dataclass(slots=True, unsafe_hash=True, repr=False)
@@ -192,8 +208,13 @@ class Quote:
 
     @property
     def digest(self) -> str:
-        """The digest of the tables."""
+        """The digest of the tables; under a contract, of these, the contract and what it extends."""
         return self.version.digest
+
+    @property
+    def contract(self) -> str | None:
+        """The name of the contract whose prices these are; None at the prices of the list."""
+        return self.version.contract
 
     @property
     def rates(self) -> Rates | None:
@@ -227,6 +248,7 @@ class Quote:
             "lines": [line.to_dict() for line in self.lines],
             "effective": self.effective.isoformat(),
             "digest": self.digest,
+            **({"contract": self.contract} if self.contract else {}),
             "ignored": list(self.ignored),
         }
 
@@ -274,7 +296,8 @@ class Quote:
         for part in pay_lines([amount for *_, amount in rows], self.currency, self.rates, paid):
             sku, rate, unit, _ = rows[part.line]
             units, amount = plain(unit) if part.first else Decimal(0), plain(minus(part.amount))
-            row = LedgerEntry(when, sku, plain(rate), units, amount, part.currency, self.model, details, part.worth)
+            paid_in, worth, by = part.currency, part.worth, self.contract
+            row = LedgerEntry(when, sku, plain(rate), units, amount, paid_in, self.model, details, worth, by)
             entries.append(row)
         return tuple(entries)
 

@@ -339,12 +339,12 @@ class TokenRates:
     def _rate(
         self, bucket: str, written: WrittenRate, factored: FactoredRate, above: int | None = None, note: str = ""
     ) -> BucketRate:
-        unit_rate, notes, conditions, multiplied, *_ = factored
+        unit_rate, notes, conditions, multiplied, *_, listed = factored
         edge = written.edge if above is None else self._names.get(above, EVERY_PROMPT)
         words = "-".join((*filter(None, (edge.sku,)), self.buckets[bucket].sku_word, *conditions))
         sku, notes = f"{self._model}-llm-{words}-{self.charge.unit}", (note, *notes) if note else notes
         of_unit, unit, source = self._of_unit, self.charge.unit, written.rate.source
-        line = LineRate(sku, unit, unit_rate, source, "; ".join(notes), of_unit, self._line_places, multiplied)
+        line = LineRate(sku, unit, unit_rate, source, "; ".join(notes), of_unit, self._line_places, multiplied, listed)
         if isinstance(of_unit, Decimal):
             return BucketRate(line, multiply(unit_rate, of_unit))
         return BucketRate(line, as_decimal(Fraction(unit_rate) * of_unit))

@@ -86,6 +86,8 @@ class QuoteLine(BaseModel):
     unit_rate: ExactText
     amount: ExactText
     source: str = Field(description="The file and line of the rate")
+    list_rate: ExactText = Field("", description="The rate of the list, where a contract has another one")
+    list_source: str = Field("", description="The file and line of the rate of the list")
     note: str = ""
 
 
@@ -101,6 +103,7 @@ class RatedQuote(_InList):
     lines: list[QuoteLine]
     effective: date | datetime = Field(description="The first day or instant of these prices")
     digest: _Digest
+    contract: str = Field("", description="The contract of the account, whose prices these are")
     ignored: list[str] = Field(description="Fields without effect on the price")
 
 
@@ -120,6 +123,7 @@ class PriceQuote(BaseModel):
     lines: list[QuoteLine] = []
     effective: date | datetime = date.max
     digest: str = ""
+    contract: str = Field("", description="The contract of the account, whose prices these are")
     ignored: list[str] = Field([], description="Fields without effect on the price")
 
 

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from ratecard.server.metrics import KEYS_REFUSED, KEYS_TAKEN
+from ratecard.server.route import ACCOUNT
 
 _logger = logging.getLogger(__name__)
 
@@ -22,10 +23,17 @@ _logger = logging.getLogger(__name__)
 Check = Callable[[str], Any]
 
 
+def account_of(request: Request) -> str | None:
+    """Return the account of the key of a request that was checked; None without a key, and where it is not text."""
+    account = request.scope.get(ACCOUNT)
+    return account if isinstance(account, str) else None
+
+
 class Bearer(SecurityBase):
     """A FastAPI dependency that returns the account of a request: `Security(Bearer(check))`.
 
-    Raises `HTTPException` with status 401 for a request without a token, and for a token that `check` refuses.
+    Raises `HTTPException` with status 401 for a request without a token, and for a token that `check` refuses; 503
+    where `check` fails.
     """
 
     def __init__(self, check: Check) -> None:
@@ -39,11 +47,18 @@ class Bearer(SecurityBase):
         token = token.strip()
         if scheme.lower() != "bearer" or not token:
             raise _unauthorized("Authentication required. Send the header Authorization: Bearer <API_KEY>")
-        account = self.check(token)
-        if isawaitable(account):
-            account = await account
+        try:
+            account = self.check(token)
+            if isawaitable(account):
+                account = await account
+        except HTTPException:
+            raise
+        except Exception:  # the prices of the list would be wrong for some accounts
+            _logger.exception("the check of keys failed")
+            raise HTTPException(503, "Keys cannot be checked now. Try again later", {"Retry-After": "1"}) from None
         if account is None:
             raise _unauthorized("Authentication failed: the API key is not known")
+        request.scope[ACCOUNT] = account
         return account
 
 

@@ -161,13 +161,13 @@ def _checked(
 
 
 @few_suggestions()
-def read_charge(body: bytes, card: RateCard) -> dict[str, Any]:
-    """The fields of a charge. Raises `QuoteError` with every error, those of the usage at `usage`."""
+def read_charge(body: bytes, card: RateCard, account: str | None = None) -> dict[str, Any]:
+    """The fields of a charge of an account. Raises `QuoteError` with every error, those of the usage at `usage`."""
     found, problems = _checked(body, _CHARGE, ChargeRequest)
     if problems:
         if found.keys() >= {"usage", "timestamp"}:
             try:
-                card.at(found["timestamp"]).rate(found["usage"])
+                card.at(found["timestamp"], account=account).rate(found["usage"])
             except QuoteError as error:
                 problems += _at_usage(error).problems or [(("usage",), error.error)]
         raise QuoteError(INVALID, problems)
@@ -238,7 +238,7 @@ class _Booking:
 
     async def charge(self, request: Request, body: bytes, account: str) -> BookedCharge:
         card = self.live.now().card
-        found = await self._read(request, body, partial(read_charge, card=card))
+        found = await self._read(request, body, partial(read_charge, card=card, account=account))
         try:
             with few_suggestions():
                 return await charge_async(self.ledger, card, found.pop("usage"), account=account, **found)

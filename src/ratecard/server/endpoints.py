@@ -21,13 +21,14 @@ from starlette.responses import Response
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems, allowed_values, echo
+from ratecard.load.contracts import is_contract
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import MOST_BODY_BYTES, MOST_PROBLEMS, read_body
 from ratecard.requests.fields import Choice
 from ratecard.server.answers import Health, LastRefusal
-from ratecard.server.auth import Bearer, Check
+from ratecard.server.auth import Bearer, Check, account_of
 from ratecard.server.bodies import AudioQuoteRequest, VideoQuoteRequest
 from ratecard.server.describe import (
     audio_quote_description,
@@ -62,6 +63,11 @@ class Service:
     most_body_bytes: int = MOST_BODY_BYTES
     unready: Callable[[], str] = str
     long_work: LongWork = field(default_factory=LongWork)
+
+    def served(self, request: Request) -> Served:
+        """Return the prices of the account of a request: of its contract, else of the list."""
+        served = self.live.now()
+        return served.under(account_of(request)) if served.card.contracts else served
 
     @property
     def guards(self) -> list[Depends]:
@@ -167,7 +173,8 @@ def health_routes(routes: APIRouter, service: Service) -> None:
 def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
     if live.refusal is None:
         return None
-    faults = live.refusal.error.faults
+    # What a contract says is for nobody but the account that has it.
+    faults = [fault for fault in live.refusal.error.faults if not is_contract(fault.file)]
     return LastRefusal(
         at=live.refusal.at.isoformat(),
         standing=live.standing,
@@ -182,7 +189,7 @@ def model_routes(routes: APIRouter, service: Service) -> None:
 
     @routes.get(dependencies=guards, tags=["Models"], **models_description(guarded))
     async def models(request: Request) -> Response:
-        served = service.live.now()
+        served = service.served(request)
         try:
             type_, day = listing_asked(request, served)
         except QuoteError as error:
@@ -194,7 +201,7 @@ def model_routes(routes: APIRouter, service: Service) -> None:
 
     @routes.get(dependencies=guards, tags=["Models"], **model_description(service.live.served, guarded))
     async def model(request: Request) -> Response:
-        served, name = service.live.now(), request.path_params["id"]
+        served, name = service.served(request), request.path_params["id"]
         about = served.model_of({"model": name})
         try:
             _, day = listing_asked(request, served, names=("at",))
@@ -222,7 +229,7 @@ def listing_asked(
             words = "Unrecognized key(s) in object" if name not in names else "Given twice"
             problems.append(((), f"{words}: '{echo(name)}'. Allowed: {allowed_values(names)}, each once"))
         given[name] = value
-    types = Choice(sorted({model.type for model in served.card.tables.models.values()}))
+    types = Choice(sorted({served.card.tables.models[name].type for name in served.book.tables.models}))
     if "type" in given and types.accept(given["type"]) is None:
         problems += [(("type",), words) for words in types.messages(given["type"])]
     day = _day(given["at"]) if "at" in given else None
@@ -269,7 +276,7 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
 
     async def answered(request: Request, price: _Price, sources: Sources | None = None) -> Response:
         body = await read_json_body(request, service.most_body_bytes, service.long_work)
-        served = service.live.now()
+        served = service.served(request)
 
         async def result_of(work: Callable[[], Result]) -> Result:
             return work() if len(body) <= LONG_BODY else await service.long_work.result_of(request, work)

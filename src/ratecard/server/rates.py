@@ -36,7 +36,7 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
 
     async def answered(request: Request, price: _Priced) -> Response:
         body = await read_json_body(request, service.most_body_bytes, service.long_work)
-        served = service.live.now()
+        served = service.served(request)
         try:
             if request.scope["query_string"]:
                 refuse_query(request)
@@ -141,7 +141,7 @@ def _estimated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     if problems:
         raise QuoteError(INVALID, problems)
     found = prices.estimate_text(given, **{field: fields[field] for field in _OF_TEXT if field in fields})
-    return json_of(EstimatedCost.of_text(name, found, served.digest)), name
+    return json_of(EstimatedCost.of_text(name, found, prices.tables.digest)), name
 
 
 def _not_estimated(name: str, of: str, asked: object) -> QuoteError:

@@ -24,6 +24,9 @@ from ratecard.server.revision import SERVICE_VERSION
 
 # The default of a body that is only described: its endpoint reads the request itself.
 UNREAD: Any = Body(None)
+# The key of a scope under which a request has the account of its key; and what no cache may give to another account.
+ACCOUNT = "ratecard.account"
+_PRIVATE = [(b"cache-control", b"private"), (b"vary", b"Authorization")]
 Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
 
 
@@ -65,6 +68,8 @@ class Route(APIRoute):
                 response = error_object(status, "The body ended early")
             finally:
                 self._seconds(status).observe(perf_counter() - started)
+            if ACCOUNT in request.scope:
+                response.raw_headers += _PRIVATE
             return response
 
         return answered

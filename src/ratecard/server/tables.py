@@ -27,6 +27,7 @@ from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.changes.guard import Rules, refusals
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
+from ratecard.price_book import PriceBook
 from ratecard.server.answers import ModelList, json_of
 from ratecard.server.http import JSON
 from ratecard.server.last_sound import Contents, LastSound, StateError
@@ -40,6 +41,8 @@ _SECOND = 10**9
 _Listing = tuple[str | None, int]
 # An answer has hundreds of kilobytes.
 _MOST_LISTINGS = 64
+# Contracts whose answers are kept: each has listings of its own.
+_MOST_CONTRACTS = 256
 
 
 class Served:
@@ -49,8 +52,8 @@ class Served:
     between them.
     """
 
-    def __init__(self, card: RateCard, now: int) -> None:
-        self.card = card
+    def __init__(self, card: RateCard, now: int, contract: str | None = None) -> None:
+        self.card, self._now, self._contract = card, now, contract
         instant = datetime.fromtimestamp(now // _SECOND, UTC)
         midnight = instant.replace(hour=0, minute=0, second=0)
         changes = (
@@ -60,20 +63,35 @@ class Served:
         )
         since, until = next(pair for pair in pairwise(changes) if pair[0] <= instant < pair[1])
         self.since, self.until = (int(each.timestamp()) * _SECOND for each in (since, until))
-        self.book = card.at(instant)
+        # A contract begins and ends at midnight, so that it holds as long as this.
+        self.book = card.at(instant, contract=contract)
+        self._under: dict[str, Served] = {}
         self.digest = card.digest
         self._models: dict[_Listing, bytes] = {}
         # Of every answer, and of the answers about each model whose retirement or next prices are announced.
         own = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
         self.headers = _encoded(own)
-        notices = {name: self._notices(model) for name, model in card.tables.models.items()}
+        notices = {name: self._notices(card.tables.models[name]) for name in self.book.tables.models}
         self.notices = {name: _encoded(headers) for name, headers in notices.items() if headers}
+
+    def under(self, account: str | None) -> "Served":
+        """Return what an account is answered: itself, or the same with the prices of its contract, made once."""
+        contract = self.card.contract_of(None, account, self.book.instant)
+        if contract is None:
+            return self
+        name = contract.contract
+        found = self._under.get(name)
+        if found is None:
+            found = self._under[name] = Served(self.card, self._now, name)
+            while len(self._under) > _MOST_CONTRACTS:
+                del self._under[next(iter(self._under))]
+        return found
 
     def model_of(self, fields: Mapping[str, Any]) -> str:
         """Return the id of the model that a request names; nothing where it names none."""
         name = fields.get("model")
         try:
-            model = self.card.tables.named(self.book.plain_name(name)) if isinstance(name, str) else None
+            model = self.book.tables.named(self.book.plain_name(name)) if isinstance(name, str) else None
         except QuoteError:  # patterns of several models match
             return ""
         return model.model if model else ""
@@ -94,7 +112,7 @@ class Served:
         """The answer of `GET /models` for a type and a day; made once for all days with the same."""
         listing = self._listing(type_, day)
         if listing not in self._models:
-            prices = self.book if day in (None, self.book.day) else self.card.at(day)
+            prices = self._book_of(day)
             self._models[listing] = json_of(ModelList(data=listed_models(prices, self.book.instant, type_)))
             while len(self._models) > _MOST_LISTINGS:
                 del self._models[next(iter(self._models))]
@@ -104,6 +122,9 @@ class Served:
         """What `models` returns, if it is made already."""
         return self._models.get(self._listing(type_, day))
 
+    def _book_of(self, day: date | None) -> PriceBook:
+        return self.book if day in (None, self.book.day) else self.card.at(day, contract=self._contract)
+
     def _listing(self, type_: str | None, day: date | None) -> _Listing:
         """What decides an answer: no listed price changes between two boundaries of the card."""
         moment = self.book.instant if day in (None, self.book.day) else utc(day)
@@ -111,11 +132,11 @@ class Served:
 
     @cached_property
     def _boundaries(self) -> tuple[datetime, ...]:
-        return self.card.boundaries()
+        return self.card.boundaries(contract=self._contract)
 
     def model(self, name: str, day: date | None) -> bytes:
         """The answer of `GET /models/{id}` for a day. Raises `QuoteError` for a model without a price on it."""
-        prices = self.book if day is None else self.card.at(day)
+        prices = self.book if day is None else self._book_of(day)
         return json_of(listed_model(prices, self.book.instant, name))
 
     @cached_property

@@ -274,6 +274,7 @@ class LedgerRow(_Described, Generic[_Number]):
     )
     currency: str = Field(description="Currency or balance charged")
     notes: str
+    contract: str = Field("", description="The contract whose price it is; absent at the price of the list")
     inference_details: EntryDetails | None
 
 

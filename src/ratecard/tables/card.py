@@ -16,17 +16,21 @@ from pydantic import BaseModel, Field
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import NotOffered, echo
 from ratecard.base.money import plain, text
+from ratecard.tables.contract import Contract
 from ratecard.tables.limits import Limits
 from ratecard.tables.metered import MeteredModel, TextModel
 from ratecard.tables.meters import Meters
+from ratecard.tables.monthly import Term
 from ratecard.tables.names import Names, matcher_of
 from ratecard.tables.scalars import Frozen, Id, Size
 from ratecard.tables.units import Unit, Vocabulary
 from ratecard.tables.video import VideoModel
 
 # Keys that change no answer: evidence and examples, notes, and the `file:line` of a version.
-_NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name"}
+_NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name", "note", "accounts"}
 _NO_MEANING |= {"correction", "expected_change", "place", "minimum_place", "service_parameters"}
+# Parts whose source is a `file:line`, or says who signed.
+_WITH_SOURCE = ("Rate", "RateFactor", "Override", "Contract", "Term")
 # Lists whose order has a meaning: the first charge has the shortest SKU, and the first tier that fits is taken.
 _ORDERED = ("charges", "tiers")
 _LENGTH = 16
@@ -50,8 +54,8 @@ def digest(meanings: Iterable[str]) -> str:
 
 @cache
 def _fields_of_meaning(kind: type[BaseModel]) -> tuple[str, ...]:
-    """The fields of a part of the tables that change an answer; the source of a rate, factor or version is evidence."""
-    own_source = {"source"} if kind.__name__ in ("Rate", "RateFactor") or "effective" in kind.model_fields else set()
+    """The fields of a part of the tables that change an answer; the source of a rate or version is evidence."""
+    own_source = {"source"} if kind.__name__ in _WITH_SOURCE or "effective" in kind.model_fields else set()
     return tuple(name for name in kind.model_fields if name not in _NO_MEANING | own_source)
 
 
@@ -102,12 +106,18 @@ class Tables:
     # The family and the file of every model.
     families: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    # The terms of a month that every account has, unless its contract has its own.
+    monthly: tuple[Term, ...] = ()
     # Versions that a candidate proposes: (model, effective date).
     proposed: frozenset[tuple[str, date]] = frozenset()
     # Those of them that end a candidate: the list prices hold again.
     restored: frozenset[tuple[str, date]] = frozenset()
     # The tables under a candidate, with most of its models.
     below: "Tables | None" = field(default=None, repr=False, compare=False)
+    # All contracts by name; and the one whose prices these tables have, with the tables of the list.
+    contracts: Mapping[str, Contract] = field(default_factory=dict, repr=False, compare=False)
+    contract: str | None = None
+    list_tables: "Tables | None" = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         models = self.models.values()
@@ -122,6 +132,7 @@ class Tables:
         """The digest of what they mean, made when it is first asked for: to load tables does not need it."""
         shared = (*self.units.values(), *self.meters.meters, *self.meters.conditions, self.vocabulary, *self.limits)
         shared += (Names(patterns=True),) if self.patterns else ()
+        shared += self.monthly
         return digest((*(words for _, words in self._meanings.values()), *map(meaning, shared)))
 
     @cached_property
@@ -132,6 +143,11 @@ class Tables:
             name: kept if (kept := known.get(name)) and kept[0] is model else (model, meaning(model))
             for name, model in self.models.items()
         }
+
+    @property
+    def listed(self) -> "Tables":
+        """The tables of the list; themselves, unless they have the prices of a contract."""
+        return self.list_tables or self
 
     def named(self, name: str) -> AnyModel | None:
         """The model that a name means: its id, an alias or, where the folder switches them on, an open pattern.

@@ -8,9 +8,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import product
-from typing import Annotated, Any, ClassVar, Protocol, Self, Union, get_args
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, Union, get_args
 
-from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter, model_validator
+from pydantic import (
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    PlainValidator,
+    TypeAdapter,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
@@ -40,12 +49,15 @@ PLACED_BY: Mapping[str | int, Mapping[str, str]] = {
     "rates": {"rate": SOURCE_KEY},
     "factors": {"factor": SOURCE_KEY},
     "examples": {"total": SOURCE_KEY},
+    "overrides": {"for": SOURCE_KEY},
     "versions": {"effective": SOURCE_KEY, "minimum": MINIMUM_KEY},
     # In the file of limits.
     "limits": {"effective": SOURCE_KEY},
     "text": {"tier": SOURCE_KEY},
     "types": {"type": SOURCE_KEY},
     "sunsets": {"endpoint": SOURCE_KEY},
+    # The terms of a month.
+    "monthly": dict.fromkeys(("included", "graduated", "volume", "commitment", "minimum"), SOURCE_KEY),
 }
 # What a rate of any charge may name: hours and weekdays at which it holds, and their time zone.
 WINDOW = HOURS, WEEKDAYS, ZONE = ("hours", "weekdays", "zone")
@@ -67,6 +79,19 @@ def _line_of(given: Any, amount: str, others: str, like: str) -> dict[str, Any]:
     return given if isinstance(given.get(others), dict) else gathered(given, (amount, SOURCE_KEY), others)
 
 
+class ListRate(NamedTuple):
+    """The list's price of one unit and its `file:line`, where a contract has another one."""
+
+    rate: Decimal
+    source: str
+
+
+def _only_of_programs(given: Any) -> ListRate | None:
+    if given is not None and not isinstance(given, ListRate):
+        raise ValueError("is not for tables. Leave it out")
+    return given
+
+
 class Rate(Frozen):
     """One line of a table: `{resolution: [480p, 720p], audio: true, rate: 0.154}`.
 
@@ -77,6 +102,10 @@ class Rate(Frozen):
     rate: Number
     attributes: dict[str, Words]
     source: str = Field(default="", alias=SOURCE_KEY)
+    # Of a contract: what the list has instead, after markup.
+    listed: Annotated[ListRate | None, PlainValidator(_only_of_programs), PlainSerializer(str), WithJsonSchema({})] = (
+        None
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -42,3 +42,15 @@ class Selection(ModelNames):
     """Models by their names, without those that `except` names: one set of names, or a list of them."""
 
     excluded: _Excluded = Field(default_factory=tuple, alias="except")
+
+
+class OverrideTarget(Selection):
+    """What an override or a term is for: models, and of these the charges, and values of attributes, that it names."""
+
+    charge: Words | None = None
+    conditions: dict[str, Words] = Field(default_factory=dict)
+
+    @property
+    def of_whole_models(self) -> bool:
+        """Return True if it names neither charges nor conditions."""
+        return not (self.charge or self.conditions)

@@ -204,4 +204,4 @@ def held_rates(version: Accepting, charge: Charge, held: frozenset[Window]) -> l
 
 def _held(rate: Rate) -> HeldRate:
     attributes = {name: values for name, values in rate.attributes.items() if name not in WINDOW}
-    return HeldRate.model_construct(rate=rate.rate, attributes=attributes, source=rate.source)
+    return HeldRate.model_construct(rate=rate.rate, attributes=attributes, source=rate.source, listed=rate.listed)

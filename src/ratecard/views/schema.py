@@ -13,8 +13,10 @@ from pydantic.json_schema import models_json_schema
 from ratecard.load.folder import shipped_meters
 from ratecard.tables.candidate import KINDS, Candidate, Scale
 from ratecard.tables.card import Family
+from ratecard.tables.contract import Contract
 from ratecard.tables.limits import LimitsFile
 from ratecard.tables.meters import Bucket, Meters
+from ratecard.tables.monthly import Monthly
 from ratecard.tables.rate import MINIMUM_KEY, SOURCE_KEY, WINDOW, Charge, Rate, RateFactor
 from ratecard.tables.scalars import Number, Text, Words
 from ratecard.tables.units import Units, Vocabulary
@@ -26,6 +28,8 @@ _FILES: dict[str, type[BaseModel]] = {
     "meters": Meters,
     "video": Vocabulary,
     "limits": LimitsFile,
+    "contract": Contract,
+    "monthly": Monthly,
 }
 # The definition of one value or a list.
 _WORDS = "Words"
@@ -79,11 +83,16 @@ def _parts(*models: type[BaseModel]) -> dict[str, Any]:
     return parts
 
 
+def _recognised(key: str) -> dict[str, Any]:
+    """The rule by which a file is recognised: its key; a contract has terms of a month too."""
+    return {"required": [key]} | ({"not": {"required": ["contract"]}} if key == "monthly" else {})
+
+
 def _by_key(kinds: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
     """Rules for one of several models, recognised by the key that it alone has."""
     return {
         "anyOf": [{"required": [key]} for key in kinds],
-        "allOf": [{"if": {"required": [key]}, "then": _ref(model)} for key, model in kinds.items()],
+        "allOf": [{"if": _recognised(key), "then": _ref(model)} for key, model in kinds.items()],
         "properties": dict.fromkeys(kinds, True),
     }
 

@@ -1,0 +1,139 @@
+"""What differs between the contracts of two cards, and which of these changes are refused.
+
+A contract that has begun may not be edited, ended early or taken away without a `correction`; nor may a new one begin
+in the past. What it books then is a refund or a charge of the month in which it is booked: rows stay.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from ratecard.base.errors import Fault
+from ratecard.base.instants import utc
+from ratecard.card import RateCard
+from ratecard.changes.difference import ADDED, CHANGED, REMOVED, Cells, Difference
+from ratecard.changes.rates import Terms, term_changes
+from ratecard.contracts.checks import ContractChecks, fault_at
+from ratecard.contracts.overlay import fits
+from ratecard.tables.card import meaning
+from ratecard.tables.contract import Contract
+from ratecard.tables.monthly import described_terms
+from ratecard.tables.scalars import value_text
+
+_HINT = "say `correction: reason` in it; what was booked stays, and the difference is booked now"
+
+
+def contract_refusals(old: RateCard, new: RateCard, as_of: datetime, revision: str) -> Iterator[Fault]:
+    """Yield a fault for each change of contracts that is refused, at its line."""
+    checks = ContractChecks(new.tables)
+    for name, contract in new.contracts.items():
+        before = old.contracts.get(name)
+        if before is not None and _same(before, contract):
+            continue
+        for place, words in _of_change(before, contract, as_of):
+            yield fault_at(place, name, words)
+        for override in contract.overrides:
+            if reason := checks.idle(contract, override, max(as_of, utc(contract.begins))):
+                yield fault_at(override.source, name, f"{override.kind} {reason}. Leave it out, or name what there is")
+    for name in sorted(new.in_force.kept - old.in_force.kept):
+        model = old.tables.models.get(name)
+        if model is not None and model.versions[-1].begins <= as_of:
+            yield from _taken_away(name, new, old)
+    for name, contract in old.contracts.items():
+        if name not in new.contracts and utc(contract.begins) <= as_of:
+            words = f"contract '{name}' vanished, and has had prices since {contract.begins}"
+            yield fault_at(f"{revision}:{contract.place}", name, f"{words}. Put it back, and end it by until")
+
+
+def _taken_away(model: str, new: RateCard, old: RateCard) -> Iterator[Fault]:
+    """Refuse `only` for a model that had a price for everyone, unless its contract says why."""
+    for name, contract in new.contracts.items():
+        before = old.contracts.get(name)
+        if contract.correction and (before is None or before.correction != contract.correction):
+            continue
+        for override in contract.overrides:
+            if override.only and fits(override.target, new.tables.models[model], new.tables.families.get(model)):
+                words = f"only takes {model} away from everyone else, who had a price for it"
+                yield fault_at(override.source, name, f"{words}. Keep a new model; if this is meant, {_HINT}")
+
+
+def _of_change(before: Contract | None, contract: Contract, as_of: datetime) -> Iterator[tuple[str, str]]:
+    if contract.correction and contract.correction != (before.correction if before else None):
+        return
+    name = contract.contract
+    if before is None or utc(before.begins) > as_of:
+        if contract.begins < as_of.astimezone(UTC).date():
+            words = f"contract '{name}' begins on {contract.begins}, in the past"
+            yield contract.place, f"{words}. Let it begin later; if it was agreed so, {_HINT}"
+        return
+    if _prolonged(before, contract) and before.holds(as_of):
+        return
+    first = term_changes(_terms(before), _terms(contract))[0]
+    words = f"contract '{name}' has begun, and was edited: {first.term}: {first.old or 'none'} -> {first.new or 'none'}"
+    hint = "Put it back as it was and write another contract from a later day"
+    if contract.correction:
+        words += f". '{contract.correction}' is the reason of an earlier correction; if this is one too, say why"
+    yield contract.place, f"{words}. {hint}; or {_HINT}"
+
+
+def _same(one: Contract, other: Contract) -> bool:
+    return one == other or (meaning(one) == meaning(other) and set(one.accounts) == set(other.accounts))
+
+
+def _prolonged(before: Contract, contract: Contract) -> bool:
+    """Return True if a contract ends later than before, and nothing else differs."""
+    later = contract.until is None or (before.until is not None and contract.until > before.until)
+    return later and _same(before.model_copy(update={"until": contract.until}), contract)
+
+
+def contract_changes(old: RateCard, new: RateCard) -> Iterator[Difference]:
+    """Yield the contracts that differ, and those of which an override ends with a model that the new list retires."""
+    checks = [ContractChecks(card.tables) for card in (old, new)]
+    for name in sorted({*old.contracts, *new.contracts}):
+        before, after = old.contracts.get(name), new.contracts.get(name)
+        sides = zip((before, after), checks, strict=True)
+        ends = [dict(ended(each, check)) if each else {} for each, check in sides]
+        note = "; ".join(words for at, words in ends[1].items() if words != ends[0].get(at))
+        found = term_changes(_terms(before), _terms(after)) if before != after else ()
+        known = after or before
+        if known and (found or note):
+            kind = ADDED if before is None else REMOVED if after is None else CHANGED
+            label = f"contract {name}"
+            yield Difference(
+                label, kind, known.begins, known.until, note, known.currency, known.place, (), found, Cells()
+            )
+
+
+def ended(contract: Contract, checks: ContractChecks) -> Iterator[tuple[str, str]]:
+    """Yield the `file:line` of each override that ends before its contract, and why."""
+    for override in contract.overrides:
+        if words := checks.ending(contract, override):
+            yield override.source, f"{override.kind} ({override.source}) {words}"
+
+
+def contract_notes(card: RateCard) -> Iterator[Fault]:
+    """Yield a note for each override that ends before its contract, because its models are retired."""
+    checks = ContractChecks(card.tables)
+    for contract in card.contracts.values():
+        for place, words in ended(contract, checks):
+            yield fault_at(place, contract.contract, words)
+
+
+def _terms(contract: Contract | None) -> Terms:
+    if contract is None:
+        return {}
+    head = contract.model_dump(include={"until", "source", "extends", "correction", "currency"}, exclude_none=True)
+    terms: Terms = {"from": str(contract.begins), **{name: str(value) for name, value in head.items()}}
+    terms["accounts"] = value_text(contract.accounts, in_order=False)
+    if contract.monthly is not None:
+        terms |= described_terms(contract.terms) or {"monthly": "none"}
+    for override in contract.overrides:
+        target, kind = override.target, override.kind
+        parts = [str(target), *(f"except {each}" for each in target.excluded)]
+        parts += [f"charge {value_text(target.charge)}"] if target.charge else []
+        parts += [f"{name} {value_text(values)}" for name, values in sorted(target.conditions.items())]
+        group = f" {kind}" if override.group != "price" else ""
+        term = f"{', '.join(parts)}:{group}".removesuffix(":")
+        terms[term] = (
+            f"x {value_text(override.times)}" if override.times is not None else value_text(getattr(override, kind))
+        )
+    return terms

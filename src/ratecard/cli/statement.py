@@ -1,0 +1,137 @@
+"""`ratecard statement`: what an account pays for a month, line by line."""
+
+import json
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import click
+from babel import Locale
+
+from ratecard.cli.options import locale_option, tables_option
+from ratecard.cli.screen import show_table
+from ratecard.cli.simulate import stopping
+from ratecard.cli.simulate_options import (
+    ENDINGS,
+    check_usage,
+    dialect_option,
+    map_option,
+    memory_option,
+    needing,
+    outputs,
+)
+
+
+def _balance(context: click.Context, option: click.Parameter, given: str | None) -> Decimal | None:
+    """Read an amount of money: digits, and a point."""
+    try:
+        amount = None if given is None else Decimal(given)
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if amount is not None and not amount.is_finite():
+        raise click.BadParameter(f"'{given}' is not an amount. Write digits, like 1200.50")
+    return amount
+
+
+@click.command(short_help="What an account pays for a month.")
+@click.argument("usage", nargs=-1, required=True)
+@click.option("--account", required=True, help="Whose statement it is.")
+@click.option("--month", required=True, metavar="YYYY-MM", help="The month (UTC), like 2026-10.")
+@click.option(
+    "--opening-balance",
+    metavar="AMOUNT",
+    callback=_balance,
+    help="What the commitment had left at the beginning of the month; needed where USAGE does not reach back.",
+)
+@click.option(
+    "--against",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A statement that was issued as .json: list what differs now.",
+)
+@click.option(
+    "--out",
+    metavar="FILE",
+    multiple=True,
+    help="Write .md, .csv, .json, .html, .xlsx, .focus.csv or .focus.parquet; repeatable.",
+)
+@click.option("--issuer", metavar="NAME", default="", help="Who sends the bill, which FOCUS wants to know.")
+@click.option("--currency", default="USD", show_default=True, help="What amounts are added in.")
+@map_option
+@dialect_option
+@memory_option
+@tables_option
+@locale_option
+@click.pass_context
+def statement(
+    context: click.Context,
+    /,
+    usage: Sequence[str],
+    out: Sequence[str],
+    against: Path | None,
+    issuer: str,
+    locale: Locale,
+    **given: Any,
+) -> None:
+    """Print the statement of an account for a month: lines by SKU, the terms of the month, and what is payable.
+
+    \b
+    ratecard statement usage.parquet --account acme --month 2026-10
+    ratecard statement 'usage/*.csv' --account acme --month 2026-10 --out acme.html --out acme.json
+    ratecard statement usage.parquet --account acme --month 2026-10 --against acme.json
+    ratecard statement usage.parquet --account acme --month 2026-10 --issuer Us --out acme.focus.csv
+
+    USAGE is Parquet, CSV or JSON lines, as for ratecard simulate; the account is its column account, else customer.
+    Each row is rated at its own instant by the contract of the account (docs/contracts.md). A billing export is not
+    rated again: what was booked is on the statement, and refunds in the month in which they were booked.
+
+    The terms of the month come after the lines: included amounts, tiers, the commitment, the minimum. Amounts are
+    exact; what is payable is rounded once, half-up, to cents.
+
+    Exit status: 0 done, 1 where a row has no price or the terms cannot be settled (then there is no statement), or
+    where --against finds a difference, 2 for wrong use.
+    """
+    check_usage(usage, None)
+    paths, _ = outputs(out, usage, None, (".md", *ENDINGS))
+    with stopping(context, "no statement is written"):
+        with needing("A statement"):
+            # Loaded here, because --help needs no engine.
+            from ratecard.statements import statement as make
+            from ratecard.statements.report import ending_of, sentences, title_of, write_statement, written_tables
+        for path in paths:
+            ending_of(path)
+        found = make(list(usage), **given)
+        if against:
+            _compare(context, against, found)
+        for path in paths:
+            write_statement(found, path, issuer=issuer, locale=locale)
+            click.echo(f"Wrote {path}", err=True)
+    if out or against:
+        return
+    click.echo(title_of(found))
+    for title, headings, rows in written_tables(found, locale):
+        click.echo(f"\n{title}")
+        show_table([name for name, _ in headings], rows, {name for name, number in headings if number})
+    click.echo()
+    click.echo("\n".join(sentences(found, locale)))
+
+
+def _compare(context: click.Context, against: Path, found: Any) -> None:
+    """Print what differs from a statement that was issued, and end with 1 if something does."""
+    from ratecard.statements import StatementError, differences
+
+    try:
+        issued = json.loads(against.read_text(encoding="utf-8"))
+        names = (issued["account"], issued["month"], issued["currency"])
+    except (ValueError, KeyError, TypeError):
+        raise StatementError(f"{against} is not a statement that was issued as .json") from None
+    now = (found.account, f"{found.month:%Y-%m}", found.currency)
+    if names != now:
+        raise StatementError(f"{against} is of {' '.join(names)}, and this statement of {' '.join(now)}")
+    listed = differences(issued, found)
+    if not listed:
+        click.echo(f"Nothing differs from the statement {issued.get('digest', '')} that was issued")
+        return
+    rows = [(each.line or each.part, each.figure, each.issued, each.now) for each in listed]
+    show_table(("Of", "Figure", "Issued", "Now"), rows, {"Issued", "Now"})
+    context.exit(1)

@@ -1,0 +1,107 @@
+"""Which contract an account has at an instant, and which models it cannot use."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+
+from ratecard.base.errors import RateCardError
+from ratecard.base.instants import utc
+from ratecard.base.suggestions import did_you_mean
+from ratecard.contracts.overlay import fits, layers_of
+from ratecard.contracts.winner import ContractChain
+from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.contract import Contract, OverrideTarget
+
+
+class UnknownContractError(RateCardError, KeyError):
+    """A name that no contract of a rate card has."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def chain_of(contract: Contract, contracts: Mapping[str, Contract]) -> ContractChain:
+    """Return a contract, the one that it extends, and so on; a circle ends where it closes."""
+    chain, names = [contract], {contract.contract}
+    while (name := chain[-1].extends) is not None and name in contracts and name not in names:
+        chain.append(contracts[name])
+        names.add(name)
+    return chain
+
+
+class ContractsInForce:
+    """The contracts of tables: by account and instant, and the models that they keep for themselves."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables, self._contracts = tables, tables.contracts
+        self._withheld: dict[tuple[str, ...], frozenset[str]] = {}
+
+    @cached_property
+    def _of_account(self) -> Mapping[str, list[Contract]]:
+        found: dict[str, list[Contract]] = {}
+        for contract in self._contracts.values():
+            for account in contract.accounts:
+                found.setdefault(account, []).append(contract)
+        return found
+
+    def named(self, name: str) -> Contract:
+        """Return a contract by its name. Raises `UnknownContractError`."""
+        if name not in self._contracts:
+            near = did_you_mean(name, self._contracts)
+            raise UnknownContractError(f"no contract '{name}'.{near} Name a contract of the tables")
+        return self._contracts[name]
+
+    def of_account(self, account: str, instant: datetime) -> Contract | None:
+        """Return the contract of an account at an instant; of two, the one that extends the other."""
+        held = [each for each in self._of_account.get(account, ()) if each.holds(instant)]
+        return max(held, key=lambda each: len(chain_of(each, self._contracts)), default=None)
+
+    def chain(self, contract: Contract | None, instant: datetime) -> ContractChain:
+        """Return a contract and what it extends, as far as they hold at an instant; nothing before and after it."""
+        if contract is None or not contract.holds(instant):
+            return ()
+        return tuple(each for each in chain_of(contract, self._contracts) if each.holds(instant))
+
+    def withheld(self, chain: ContractChain) -> frozenset[str]:
+        """Return the models that are unknown: those kept for other contracts, and those closed by this one."""
+        if not chain:
+            return self.kept
+        names = tuple(each.contract for each in chain)
+        if names not in self._withheld:
+            self._withheld[names] = self._withheld_by(chain)
+        return self._withheld[names]
+
+    def _withheld_by(self, chain: ContractChain) -> frozenset[str]:
+        models, families = self._tables.models, self._tables.families
+        used = {name for name in self.kept if any(_uses(each, models[name], families.get(name)) for each in chain)}
+        closed = [each.target for contract in chain for each in contract.overrides if each.closed]
+        return (self.kept - used) | self._named_by(closed)
+
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """The models that contracts keep for themselves: at every instant, so that no day tells of a contract."""
+        every = (each for contract in self._contracts.values() for each in contract.overrides)
+        return self._named_by([each.target for each in every if each.only])
+
+    def _named_by(self, targets: Sequence[OverrideTarget]) -> frozenset[str]:
+        models, families = self._tables.models.items() if targets else (), self._tables.families
+        return frozenset(
+            name for name, model in models if any(fits(each, model, families.get(name)) for each in targets)
+        )
+
+    def boundaries(self, contract: Contract) -> set[datetime]:
+        """Return the instants at which the terms of a contract, or of what it extends, begin or end."""
+        chain = chain_of(contract, self._contracts)
+        return {utc(day) for each in chain for day in (each.begins, each.until) if day is not None}
+
+    def boundaries_of_account(self, account: str) -> set[datetime]:
+        """Return the instants at which the terms of an account begin or end."""
+        return set[datetime]().union(*map(self.boundaries, self._of_account.get(account, ())))
+
+
+def _uses(contract: Contract, model: AnyModel, family: str | None) -> bool:
+    """Return True for a contract that names a model, or keeps it for itself."""
+    for override in layers_of([contract], model, family)[0]:
+        if override.only or (not override.closed and override.target.model):
+            return True
+    return False

@@ -1,0 +1,240 @@
+"""Find the faults of contracts against the tables: names that are of nothing, and overrides that contradict others.
+
+A model that retires ends its overrides without a fault: `ContractChecks.ending` says when.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import combinations
+
+from ratecard.base.errors import Fault
+from ratecard.base.instants import utc
+from ratecard.base.money import ISO_4217
+from ratecard.base.suggestions import did_you_mean, meant_or_allowed
+from ratecard.contracts.accounts import chain_of
+from ratecard.contracts.overlay import fits, inside, layers_of, version_under
+from ratecard.contracts.winner import ContractChain, UnclearError
+from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override, OverrideTarget
+from ratecard.tables.selection import ModelNames
+from ratecard.tables.version import Version
+
+# How many models a message names.
+_NAMED = 3
+
+
+def contract_faults(tables: Tables) -> list[Fault]:
+    """Return the faults of the contracts of these tables, each at its line."""
+    checks = ContractChecks(tables)
+    faults = [fault for contract in tables.contracts.values() for fault in checks.of(contract)]
+    return [*faults, *_two_of_one_account(tables.contracts)]
+
+
+def fault_at(place: str, contract: str, words: str) -> Fault:
+    """Make the fault of a line of a contract."""
+    file, _, line = place.rpartition(":")
+    return Fault(file, int(line or 1), (contract,), words)
+
+
+def _two_of_one_account(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
+    of_account: dict[str, list[Contract]] = {}
+    for contract in contracts.values():
+        for account in contract.accounts:
+            of_account.setdefault(account, []).append(contract)
+    for account, found in of_account.items():
+        for one, other in combinations(sorted(found, key=lambda each: (each.begins, each.place)), 2):
+            until = utc(one.until) if one.until else None
+            chains = [{each.contract for each in chain_of(each, contracts)} for each in (one, other)]
+            if other.overlaps(utc(one.begins), until) and not (
+                one.contract in chains[1] or other.contract in chains[0]
+            ):
+                words = f"account '{account}' has contract '{one.contract}' ({one.place}) from {one.begins} too"
+                hint = f"Let one end first, or write extends: {one.contract}"
+                yield fault_at(other.place, other.contract, f"{words}: two at one instant. {hint}")
+
+
+class ContractChecks:
+    """The checks of contracts, which find the models and rates of each target once."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._known = {
+            "model": tables.models.keys(),
+            "family": set(tables.families.values()),
+            "type": {model.type for model in tables.models.values()},
+        }
+        self._models: dict[str, tuple[AnyModel, ...]] = {}
+        self._unmet: dict[str, str] = {}
+
+    def of(self, contract: Contract) -> Iterator[Fault]:
+        """Yield the faults of a contract."""
+        for place, words in (*self._head(contract), *self._targets(contract)):
+            yield fault_at(place, contract.contract, words)
+        chain = chain_of(contract, self._tables.contracts)
+        for model in self._unclear_models(chain):
+            layers = layers_of(chain, model, self._tables.families.get(model.model))
+            for version in _in_term(model, contract, utc(contract.begins)):
+                try:
+                    version_under(version, layers, self._tables.meters)
+                except UnclearError as error:
+                    yield fault_at(error.override.source, contract.contract, f"{model.model}: {error.message}")
+                    break
+
+    def idle(self, contract: Contract, override: Override, since: datetime) -> str:
+        """Say why an override meets no rate of its term from an instant on; empty where it meets one."""
+        models = self.selected(override.target)
+        begins = max(since, utc(contract.begins))
+        versions = [(model, version) for model in models for version in _in_term(model, contract, begins)]
+        if not versions:
+            ended = next((model for model in models if model.retired), None)
+            if ended and ended.retired:
+                return f"meets nothing any more: {ended.model} is retired on {ended.retired.on}"
+            return f"meets nothing: no model of {override.target} has a price in the term of the contract"
+        return self._meets(override.target, versions)
+
+    def ending(self, contract: Contract, override: Override) -> str:
+        """Say when an override ends before its contract, as all of its models are retired; empty if it does not."""
+        days = [model.retired.on if model.retired else None for model in self.selected(override.target)]
+        last = None if None in days else max((day for day in days if day), default=None)
+        if last is None or (contract.until is not None and last >= contract.until):
+            return ""
+        names = ", ".join(model.model for model in self.selected(override.target)[:_NAMED])
+        return (
+            f"ends on {last}: {names} retired"
+            if last > contract.begins
+            else f"meets nothing: {names} retired on {last}"
+        )
+
+    def selected(self, target: OverrideTarget) -> tuple[AnyModel, ...]:
+        """The models that a target names."""
+        key = ModelNames.model_dump_json(target, include={"model", "family", "type", "excluded"})
+        if key not in self._models:
+            families = self._tables.families
+            if target.model:
+                found = tuple(self._tables.models[name] for name in target.model if name in self._tables.models)
+            else:
+                every = self._tables.models.items()
+                found = tuple(model for name, model in every if fits(target, model, families.get(name)))
+            self._models[key] = found
+        return self._models[key]
+
+    def _head(self, contract: Contract) -> Iterator[tuple[str, str]]:
+        contracts = self._tables.contracts
+        if contract.currency not in ISO_4217:
+            words = f"currency '{contract.currency}' is not an ISO 4217 code. Write three capitals, like USD"
+            yield contract.place, words
+        if contract.extends is not None and contract.extends not in contracts:
+            near = did_you_mean(contract.extends, contracts)
+            yield contract.place, f"extends '{contract.extends}', which is no contract.{near} Name one of this folder"
+        elif contract.extends is not None:
+            last = chain_of(contract, contracts)[-1]
+            if last.extends is not None and last.extends in contracts:
+                yield contract.place, f"extends '{contract.extends}', which leads back to it. Leave one extends out"
+
+    def _targets(self, contract: Contract) -> Iterator[tuple[str, str]]:
+        for override in contract.overrides:
+            wrong = list(self._wrong_names(override.target))
+            yield from ((override.source, words) for words in wrong)
+            if wrong:
+                continue
+            models = self.selected(override.target)
+            if not models:
+                yield override.source, f"matches nothing: no model is of {override.target}"
+                continue
+            if override.amount is not None:
+                other = next((model for model in models if model.currency != contract.currency), None)
+                if other:
+                    words = f"is in {contract.currency}, and {other.model} in {other.currency}"
+                    hint = f"Name models of {contract.currency}, or write currency: {other.currency} in the contract"
+                    yield override.source, f"{override.kind} {words}. {hint}"
+            charged = next((model.model for model in models if model.type == "surcharge"), None)
+            if override.group in ACCESS and charged:
+                words = f"{override.kind} of {charged}, which text models may charge"
+                yield override.source, f"{words}. Name the text models instead"
+            if not override.target.of_whole_models and (words := self._never_met(override.target)):
+                yield override.source, words
+
+    def _wrong_names(self, target: OverrideTarget) -> Iterator[str]:
+        for names in (target, *target.excluded):
+            if not any(names.named):
+                yield "for names no models. Write one of: model, family, type"
+            elif names.model and (names.family or names.type):
+                yield "names a model, so leave out family and type"
+            for part, given in names.named:
+                for name in given:
+                    if name not in self._known[part]:
+                        known = sorted(self._known[part])
+                        hint = f"{did_you_mean(name, known)} Name a model's id, as the tables have it"
+                        words = hint if part == "model" else meant_or_allowed(name, known)
+                        yield f"matches nothing: no {part} '{name}'.{words}"
+        if target.model and target.excluded:
+            yield "except is of a family or type; beside model, leave the name out there instead"
+
+    def _never_met(self, target: OverrideTarget) -> str:
+        key = target.model_dump_json()
+        if key not in self._unmet:
+            models = self.selected(target)
+            self._unmet[key] = self._meets(target, ((model, each) for model in models for each in model.versions))
+        return self._unmet[key]
+
+    def _meets(self, target: OverrideTarget, versions: Iterable[tuple[AnyModel, Version]]) -> str:
+        """Say why a target meets no rate of these versions; empty where it meets one."""
+        charges: dict[str, None] = {}
+        for _, version in versions:
+            for charge in version.charges:
+                charges[charge.charge] = None
+                if any(inside(target, charge, rate, version, self._tables.meters) is not None for rate in charge.rates):
+                    return ""
+        for name in target.charge or ():
+            if name not in charges:
+                return f"matches nothing: {target} has no charge '{name}'.{meant_or_allowed(name, list(charges))}"
+        named = ", ".join(f"{name}: {' | '.join(values)}" for name, values in target.conditions.items())
+        return f"matches nothing: no rate of {target} is for {named}. Name what its rates or factors name"
+
+    def _unclear_models(self, chain: ContractChain) -> list[AnyModel]:
+        """The models of which two overrides might contradict each other: most contracts have none."""
+        found: dict[str, AnyModel] = {}
+        for number, contract in enumerate(chain):
+            further = [each for other in chain[number + 1 :] for each in other.overrides if each.kind in BOUNDS]
+            pairs = [
+                *combinations(contract.overrides, 2),
+                *((one, other) for one in contract.overrides for other in further),
+            ]
+            for one, other in pairs:
+                if _may_contradict(one, other, one_layer=other not in further) and not _apart(one.target, other.target):
+                    names = {model.model for model in self.selected(other.target)}
+                    found |= {model.model: model for model in self.selected(one.target) if model.model in names}
+        return list(found.values())
+
+
+def _may_contradict(one: Override, other: Override, *, one_layer: bool) -> bool:
+    if one.group == other.group and one.group not in ACCESS:
+        return one_layer and not (one.rank.above(other.rank) or other.rank.above(one.rank))
+    bounds = {each.group: each for each in (one, other)}
+    if bounds.keys() != {*BOUNDS}:
+        return False
+    least, most = bounds["at_least"], bounds["at_most"]
+    same_conditions = least.target.conditions.keys() == most.target.conditions.keys()
+    return not same_conditions or (least.amount or 0) > (most.amount or 0)
+
+
+def _apart(one: OverrideTarget, other: OverrideTarget) -> bool:
+    """Return True for targets of which no rate can be for both, whatever the tables say."""
+    if one.charge and other.charge and set(one.charge).isdisjoint(other.charge):
+        return True
+    if any(set(values).isdisjoint(other.conditions.get(name, values)) for name, values in one.conditions.items()):
+        return True
+    return any(
+        a and b and set(a).isdisjoint(b)
+        for a, b in ((one.model, other.model), (one.family, other.family), (one.type, other.type))
+    )
+
+
+def _in_term(model: AnyModel, contract: Contract, since: datetime) -> Iterator[Version]:
+    """Yield the versions of a model that have a price in a term, from an instant on."""
+    ends = [None, *(version.begins for version in model.versions)]
+    for version, end in zip(model.versions, ends, strict=False):
+        if model.retired and utc(model.retired.on) <= max(since, version.begins):
+            continue
+        if (end is None or since < end) and (contract.until is None or version.begins < utc(contract.until)):
+            yield version

@@ -1,0 +1,295 @@
+"""Lay a contract over the tables: the same models, whose versions have the rates of the contract.
+
+Its rates are lines of the tables like any others, so what compiles, resolves and lists rates knows of no contracts. A
+line is split where an override is for some of its values only; and where overrides name conditions that the list
+prices by factors, each combination of these gets a line of its own.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from decimal import Decimal
+from itertools import product
+from typing import Any, cast
+
+from ratecard.base.money import multiply, plain
+from ratecard.contracts.winner import ContractChain, Layers, contract_price, winner
+from ratecard.rating.conditions import RateResolver
+from ratecard.tables.card import AnyModel, Tables, digest, meaning
+from ratecard.tables.contract import Override, OverrideTarget
+from ratecard.tables.metered import BEGINS, CONTEXT, MeteredVersion, Tokens
+from ratecard.tables.meters import Meters
+from ratecard.tables.rate import (
+    WINDOW,
+    Accepting,
+    Charge,
+    Conditioned,
+    ListRate,
+    Rate,
+    RateFactor,
+    domains_of,
+    less,
+    named_conditions,
+)
+from ratecard.tables.selection import ModelNames
+from ratecard.tables.version import Version
+
+# What a rate of tokens or hours is for by naming it, and by nothing else.
+_NAMED_ALONE = (*BEGINS, *WINDOW)
+
+
+def tables_under(tables: Tables, chain: ContractChain, withheld: frozenset[str] = frozenset()) -> Tables:
+    """Return the tables as the accounts of a contract see them; of the list, without a chain.
+
+    Models that are `withheld` are not in them. A version is made when it is first asked for.
+    """
+    view = copy(tables)
+    kept: Mapping[str, AnyModel] = tables.models
+    if withheld:
+        kept = {name: _without_successor(model, withheld) for name, model in kept.items() if name not in withheld}
+        aliases = {alias: name for alias, name in tables.aliases.items() if name in kept}
+        patterns = tuple(each for each in tables._patterns if each[1] in kept)
+        _set(view, aliases=aliases, _patterns=patterns, models=kept, digest=tables.digest)
+    if chain:
+        models = _Models(kept, lambda model: model_under(model, tables, chain))
+        names = digest([tables.digest, *(f"{at} {meaning(each)}" for at, each in enumerate(chain))])
+        _set(view, models=models, digest=names, contract=chain[0].contract, list_tables=tables)
+    return view
+
+
+def _without_successor(model: AnyModel, withheld: frozenset[str]) -> AnyModel:
+    """A model that does not name a successor that is withheld."""
+    if model.retired is None or model.retired.successor not in withheld:
+        return model
+    return model.model_copy(update={"retired": model.retired.model_copy(update={"successor": None})})
+
+
+def _set(view: Tables, **parts: Any) -> None:
+    for name, value in parts.items():
+        object.__setattr__(view, name, value)
+
+
+class _Models(Mapping[str, AnyModel]):
+    """Models, each made of another one when it is first asked for."""
+
+    def __init__(self, models: Mapping[str, AnyModel], make: Callable[[AnyModel], AnyModel]) -> None:
+        self._models, self._make, self._made = models, make, dict[str, AnyModel]()
+
+    def __getitem__(self, name: str) -> AnyModel:
+        if name not in self._made:
+            self._made[name] = self._make(self._models[name])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+
+def fits(target: ModelNames, model: AnyModel, family: str | None) -> bool:
+    """Return True if a target is for a model of a family."""
+    has = {"model": model.model, "family": family, "type": model.type}
+    named = all(has[part] in names for part, names in target.named)
+    return named and not any(fits(each, model, family) for each in getattr(target, "excluded", ()))
+
+
+def layers_of(chain: ContractChain, model: AnyModel, family: str | None) -> Layers:
+    """Return the overrides of each contract of a chain that are for a model."""
+    return [[each for each in contract.overrides if fits(each.target, model, family)] for contract in chain]
+
+
+def model_under(model: AnyModel, tables: Tables, chain: ContractChain) -> AnyModel:
+    """Return a model with the prices of a contract; itself where it has none."""
+    layers = layers_of(chain, model, tables.families.get(model.model))
+    if not any(layers):
+        return model
+    versions = tuple(version_under(version, layers, tables.meters) for version in model.versions)
+    return model.model_copy(update={"versions": versions})
+
+
+def version_under(version: Version, layers: Layers, meters: Meters) -> Version:
+    """Return a version with the rates of a contract. Raises `UnclearError`."""
+    charges = tuple(_charge_under(charge, version, layers, meters) for charge in version.charges)
+    changed: dict[str, Any] = {"charges": charges}
+    if isinstance(version, MeteredVersion) and version.minimum is not None:
+        by = winner([[each for each in layer if each.target.of_whole_models] for layer in layers], "price")
+        if by and by.times is not None:
+            changed |= {"minimum": plain(multiply(version.minimum, by.times)), "minimum_place": by.source}
+    return version.model_copy(update=changed)
+
+
+def inside(
+    target: OverrideTarget, charge: Charge, rate: Rate, version: Version, meters: Meters
+) -> Mapping[str, Any] | None:
+    """Return the attributes of the part of a rate that a target is for; None if there is no such part.
+
+    Conditions that the rate does not name are left to `under_conditions`.
+    """
+    if target.charge and charge.charge not in target.charge:
+        return None
+    attributes: dict[str, tuple[str, ...]] = dict(rate.attributes)
+    for name, wanted in target.conditions.items():
+        if name == CONTEXT and isinstance(charge, Tokens) and rate.attributes.keys().isdisjoint(BEGINS):
+            values: Iterable[str] = ("base",)
+        elif name in rate.attributes or name in _NAMED_ALONE:
+            values = rate.attributes.get(name, ())
+        elif isinstance(charge, Conditioned) and name in meters.condition:
+            default = meters.condition[name].default
+            priced = named_conditions([charge], getattr(version, "factors", ()))
+            if name in priced and not {*priced[name], default}.isdisjoint(wanted):
+                continue
+            values = ()
+        else:
+            values = domains_of(cast(Accepting, version), charge).get(name, ())
+        shared = tuple(value for value in values if value in wanted)
+        if not shared:
+            return None
+        if name != CONTEXT or CONTEXT in rate.attributes:
+            attributes[name] = shared
+    return attributes
+
+
+class _Line:
+    """A rate, or a part of one, with the overrides that are for it if their conditions hold."""
+
+    def __init__(self, rate: Rate, layers: Layers) -> None:
+        self.rate, self.layers = rate, layers
+
+
+def _charge_under(charge: Charge, version: Version, layers: Layers, meters: Meters) -> Charge:
+    lines = list(_split(charge, version, layers, meters))
+    if not any(layer for line in lines for layer in line.layers):
+        return charge
+    names = _conditions_to_write(charge, version, lines)
+    if names and isinstance(charge, Conditioned):
+        rates = list(_by_conditions(charge, cast(MeteredVersion, version), lines, names, meters))
+    else:
+        rates = [_priced(charge, line.rate, (), line.layers) for line in lines]
+    return charge.model_copy(update={"rates": tuple(rates), "markup": Decimal(1)})
+
+
+def _split(charge: Charge, version: Version, layers: Layers, meters: Meters) -> Iterator[_Line]:
+    """Yield the lines of a charge, each for values that the same overrides are for."""
+    domains = domains_of(cast(Accepting, version), charge)
+    for rate in charge.rates:
+        parts = [_Line(rate, [[] for _ in layers])]
+        for number, override in ((number, each) for number, layer in enumerate(layers) for each in layer):
+            parts = [
+                part
+                for line in parts
+                for part in _parts(
+                    line, number, override, inside(override.target, charge, line.rate, version, meters), domains
+                )
+            ]
+        yield from parts
+
+
+def _parts(
+    line: _Line, layer: int, override: Override, attributes: Mapping[str, Any] | None, domains: Mapping[str, Any]
+) -> Iterator[_Line]:
+    """Yield the part of a line that an override is for, and what is left."""
+    if attributes is None:
+        yield line
+        return
+    layers = [[*of, override] if number == layer else of for number, of in enumerate(line.layers)]
+    part = line.rate.model_copy(update={"attributes": dict(attributes)})
+    yield _Line(part, layers)
+    if attributes != line.rate.attributes:
+        yield from (_Line(rest, line.layers) for rest in less(line.rate, [part], domains))
+
+
+def _priced(charge: Charge, rate: Rate, factors: Sequence[RateFactor], layers: Layers) -> Rate:
+    """Return a rate of a charge with the price of a contract, after markup and these factors."""
+    unit_rate = charge.unit_rate(rate)
+    amount, by = contract_price(unit_rate, factors, layers)
+    listed, _ = contract_price(unit_rate, factors, ())
+    if by is None:
+        return rate.model_copy(update={"rate": amount})
+    return rate.model_copy(update={"rate": amount, "source": by.source, "listed": ListRate(listed, rate.source)})
+
+
+# Conditions that the list prices by factors, and that an override names.
+
+
+def _conditions_to_write(charge: Charge, version: Version, lines: Iterable[_Line]) -> set[str]:
+    """The conditions that overrides name and some of their rates do not, and those of the same factors."""
+    names = {
+        name
+        for line in lines
+        for layer in line.layers
+        for override in layer
+        for name in override.target.conditions
+        if name not in line.rate.attributes and name not in (*charge.ATTRIBUTES, *WINDOW)
+    }
+    factors = (*getattr(charge, "factors", ()), *getattr(version, "factors", ()))
+    before = -1
+    while names and len(names) != before:
+        before = len(names)
+        names |= {name for each in factors if not names.isdisjoint(each.conditions) for name in each.conditions}
+    return names
+
+
+def _by_conditions(
+    charge: Conditioned, version: MeteredVersion, lines: Sequence[_Line], names: set[str], meters: Meters
+) -> Iterator[Rate]:
+    """Yield the lines of a charge for each combination of these conditions that is sold.
+
+    All of its lines name them, so of two that hold for a request the same one wins as in the list. The default of a
+    condition is not written where the list does not name the condition.
+    """
+    resolver, domains = RateResolver(charge, meters, version.factors), domains_of(version, charge)
+    factors = [each for each in (*charge.factors, *version.factors) if not names.isdisjoint(each.conditions)]
+    for line in lines:
+        named, refused = charge.conditions_of(line.rate), False
+        own = {name: values for name, values in line.rate.attributes.items() if name not in names}
+        for values in product(*(named.get(name) or _values(name, resolver, meters) for name in sorted(names))):
+            full = dict(zip(sorted(names), values, strict=True))
+            written = {
+                name: value for name, value in full.items() if name in named or value != meters.condition[name].default
+            }
+            if resolver.factored(line.rate, {name: full.get(name, "") for name in named}, full).unmet:
+                refused = True
+                continue
+            held = [
+                each
+                for each in factors
+                if each.conditions.items() <= full.items() and each.conditions.keys().isdisjoint(named)
+            ]
+            layers = [[each for each in layer if _holds(each.target, full)] for layer in line.layers]
+            attributes = own | {name: (value,) for name, value in written.items()}
+            rate = line.rate.model_copy(update={"attributes": attributes})
+            rivals = [
+                _bare(each.rate, names) for each in lines if _names_more(each.rate, line.rate, charge, full, written)
+            ]
+            for part in less(rate, rivals, domains):
+                yield _priced(charge, part, held, layers)
+        if refused and any(meters.condition[name].default is None for name in names - named.keys()):
+            yield line.rate.model_copy(update={"rate": charge.unit_rate(line.rate)})
+
+
+def _values(name: str, resolver: RateResolver, meters: Meters) -> Sequence[str]:
+    """The values of a condition that have a price, and its default, in the order of meters.yaml."""
+    priced = resolver.named.get(name, set())
+    condition = meters.condition[name]
+    return [value for value in condition.values if value in priced or value == condition.default]
+
+
+def _holds(target: OverrideTarget, full: Mapping[str, str]) -> bool:
+    return all(full[name] in wanted for name, wanted in target.conditions.items() if name in full)
+
+
+def _names_more(
+    other: Rate, rate: Rate, charge: Conditioned, full: Mapping[str, str], written: Mapping[str, str]
+) -> bool:
+    """Return True for a rate of the same tier and hours that the list would take under these conditions."""
+    if any(other.attributes.get(name) != rate.attributes.get(name) for name in _NAMED_ALONE):
+        return False
+    theirs, own = charge.conditions_of(other), charge.conditions_of(rate)
+    if not (theirs.keys() > own.keys() and theirs.keys() - own.keys() <= written.keys()):
+        return False
+    return all(full[name] in values for name, values in theirs.items() if name in full)
+
+
+def _bare(rate: Rate, names: Iterable[str]) -> Rate:
+    kept = {name: values for name, values in rate.attributes.items() if name not in names}
+    return rate.model_copy(update={"attributes": kept})

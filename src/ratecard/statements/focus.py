@@ -1,0 +1,174 @@
+"""A statement as cost and usage of FOCUS 1.3, the FinOps Open Cost and Usage Specification.
+
+A cost is a unit price times a quantity, so what a rounding adds, or what no decimal holds, is a row of its own; the
+billed costs of all rows come to what is payable.
+"""
+
+import csv
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ratecard.base.money import multiply, nearest, plain, plain_text
+from ratecard.simulation.prices.outcome import ROUNDING_PART
+from ratecard.statements.issued import Statement
+from ratecard.statements.lines import StatementLine
+from ratecard.statements.months import next_month
+from ratecard.statements.settle import TermLine
+from ratecard.tables.monthly import COMMITMENT, INCLUDED
+
+_PLACES = 12
+_USAGE, _CREDIT, _ADJUSTMENT = "Usage", "Credit", "Adjustment"
+# Costs and other decimals; all other columns are text.
+COSTS = ("BilledCost", "ContractedCost", "EffectiveCost", "ListCost")
+_PRICES = ("ContractedUnitPrice", "ListUnitPrice")
+_IN_PRICING_CURRENCY = {f"PricingCurrency{name}": name for name in (*_PRICES, "EffectiveCost")}
+DECIMALS = (*COSTS, *_PRICES, *_IN_PRICING_CURRENCY, "ConsumedQuantity", "PricingQuantity")
+_TEXTS = """
+BillingAccountId BillingAccountName BillingCurrency BillingPeriodEnd BillingPeriodStart ChargeCategory ChargeClass
+ChargeDescription ChargeFrequency ChargePeriodEnd ChargePeriodStart ConsumedUnit HostProviderName InvoiceId
+InvoiceIssuerName PricingCategory PricingCurrency PricingUnit ProviderName PublisherName ServiceCategory ServiceName
+ServiceProviderName SkuId SkuMeter SkuPriceId
+"""
+FOCUS_COLUMNS = tuple(sorted((*DECIMALS, *_TEXTS.split())))
+_Row = dict[str, Any]
+
+
+def focus_rows(statement: Statement, issuer: str) -> list[_Row]:
+    """Return the rows of a statement by the columns of FOCUS; `issuer` is who provides the service and sends the bill.
+
+    Amounts are decimals; of what no decimal holds, 12 places. The billed costs add up to what is payable.
+    """
+    whole = [line for line in statement.lines if line.rated.sku != ROUNDING_PART]
+    rows = [_usage(line) for line in whole]
+    rows += [_term(line) for line in statement.terms if line.amount]
+    rows += [_refund(line) for line in statement.refunds]
+    rest = {name: _rest(statement, name, rows) for name in COSTS}
+    if any(rest.values()):
+        rows.append({"ChargeCategory": _ADJUSTMENT, "ChargeDescription": "rounding", **rest})
+    common = _common(statement, issuer)
+    return [_complete({**common, **row}) for row in rows]
+
+
+def _common(statement: Statement, issuer: str) -> _Row:
+    period = [f"{day:%Y-%m-%d}T00:00:00Z" for day in (statement.month, next_month(statement.month))]
+    names = ("HostProviderName", "InvoiceIssuerName", "ProviderName", "PublisherName", "ServiceProviderName")
+    return {
+        **dict.fromkeys(names, issuer),
+        "BillingAccountId": statement.account,
+        "BillingAccountName": statement.account,
+        "BillingCurrency": statement.currency,
+        "PricingCurrency": statement.currency,
+        "BillingPeriodStart": period[0],
+        "BillingPeriodEnd": period[1],
+        "ChargePeriodStart": period[0],
+        "ChargePeriodEnd": period[1],
+        "ChargeFrequency": "Usage-Based",
+        "InvoiceId": f"{statement.account}-{statement.month:%Y-%m}-{statement.digest}",
+        "ServiceCategory": "AI and Machine Learning",
+        "ServiceName": "inference",
+    }
+
+
+def _usage(line: StatementLine) -> _Row:
+    rated = line.rated
+    list_rate = rated.unit_rate if rated.list_rate is None else rated.list_rate
+    contracted = multiply(line.quantity, rated.unit_rate)
+    row: _Row = {
+        "ChargeCategory": _USAGE,
+        "ChargeDescription": f"{rated.model}: {rated.sku}",
+        "SkuId": rated.sku,
+        "SkuPriceId": rated.sku,
+        "SkuMeter": rated.charge or rated.sku,
+        "PricingCategory": "Standard",
+        "PricingQuantity": line.quantity,
+        "PricingUnit": rated.unit or "unit",
+        "ConsumedQuantity": line.quantity,
+        "ConsumedUnit": rated.unit or "unit",
+        "ListUnitPrice": list_rate,
+        "ContractedUnitPrice": rated.unit_rate,
+        "ListCost": multiply(line.quantity, list_rate),
+        "ContractedCost": contracted,
+        "BilledCost": contracted,
+        "EffectiveCost": contracted,
+        "ServiceName": rated.type or "inference",
+    }
+    if rated.paid_in:
+        row["PricingCurrency"] = rated.paid_in
+        row |= {name: _divided(row[of], rated.worth) for name, of in _IN_PRICING_CURRENCY.items()}
+    return row
+
+
+def _term(line: TermLine) -> _Row:
+    """A term: what is included or drawn is a credit, what a tier or a minimum changes an adjustment.
+
+    What a commitment pays was bought before: it is not billed again, and is the effective cost of the usage.
+    """
+    amount = nearest(line.amount, _PLACES)
+    credit = line.kind in (INCLUDED, COMMITMENT)
+    effective = Decimal(0) if line.kind == COMMITMENT else amount
+    costs = {"BilledCost": amount, "ContractedCost": amount, "ListCost": amount if credit else Decimal(0)}
+    category = _CREDIT if credit else _ADJUSTMENT
+    return {"ChargeCategory": category, "ChargeDescription": line.words, **costs, "EffectiveCost": effective}
+
+
+def _refund(line: StatementLine) -> _Row:
+    costs = dict.fromkeys(COSTS, line.amount)
+    return {"ChargeCategory": _CREDIT, "ChargeDescription": f"refund of {line.rated.model}: {line.rated.sku}", **costs}
+
+
+def _rest(statement: Statement, name: str, rows: list[_Row]) -> Decimal:
+    """What the rows lack of the whole of a cost: that which was rounded."""
+    drawn = sum((line.amount for line in statement.terms if line.kind == COMMITMENT), Fraction(0))
+    known = sum((Fraction(row[name]) for row in rows), Fraction(0))
+    if name == "ListCost":
+        listed = statement.list_total
+        usage = sum((Fraction(row[name]) for row in rows if row["ChargeCategory"] == _USAGE), Fraction(0))
+        return Decimal(0) if listed is None else nearest(Fraction(listed) - usage, _PLACES)
+    whole = Fraction(statement.payable) - (drawn if name == "EffectiveCost" else 0)
+    return nearest(whole - known, _PLACES)
+
+
+def _divided(amount: Decimal, worth: Decimal) -> Decimal:
+    return nearest(Fraction(amount) / Fraction(worth), _PLACES)
+
+
+def _complete(row: _Row) -> _Row:
+    """A row with every column, and what it costs in the currency of its price."""
+    for name, of in _IN_PRICING_CURRENCY.items():
+        row.setdefault(name, row.get(of))
+    return {name: row.get(name) for name in FOCUS_COLUMNS}
+
+
+def write_focus(statement: Statement, issuer: str, path: Path) -> None:
+    """Write the rows of FOCUS as `.csv` or `.parquet`; amounts keep every digit."""
+    rows = focus_rows(statement, issuer)
+    if path.suffix.lower() == ".parquet":
+        _write_parquet(rows, path)
+        return
+    with path.open("w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(FOCUS_COLUMNS)
+        writer.writerows([_cell(row[name]) for name in FOCUS_COLUMNS] for row in rows)
+
+
+def _cell(value: Any) -> str:
+    return plain_text(value) if isinstance(value, Decimal) else value or ""
+
+
+def _write_parquet(rows: list[_Row], path: Path) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    from ratecard.simulation.report.frames import table_of
+
+    kinds = {name: pyarrow.string() for name in FOCUS_COLUMNS if name not in DECIMALS}
+    kinds |= {name: pyarrow.decimal128(38, 0) for name in DECIMALS if all(row[name] is None for row in rows)}
+    columns: dict[str, Sequence[Any]] = {name: [_value(row[name]) for row in rows] for name in FOCUS_COLUMNS}
+    parquet.write_table(table_of(columns, kinds), path)
+
+
+def _value(value: Any) -> Any:
+    return plain(value) if isinstance(value, Decimal) else value

@@ -1,0 +1,171 @@
+"""The statement of a month: lines by SKU, the terms of the month, refunds, and what is payable."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any
+
+from ratecard.base.money import from_fraction, plain_text, text, total
+from ratecard.statements.change import MonthChange, MonthTotals
+from ratecard.statements.lines import StatementLine, exact_text
+from ratecard.statements.settle import TermLine
+
+_PLACES = 2
+_DIGITS = 16
+# What names a line of a statement among the lines of another one of the same month.
+_NAMES = ("model", "sku", "unit", "rate", "contract", "term", "words")
+_COMPARED = ("quantity", "amount", "list_amount", "balance")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What an account pays for a month: exact lines, and one amount that is rounded once, half-up, to cents.
+
+    `lines` are the usage by SKU and rate, `terms` what the terms of the month add or take, `refunds` what was booked
+    back in the month. `digests` are those of the prices that rated the lines, `rows` counts what was read, and `usage`
+    is the fingerprint of the files. `change` is None where the month before is not known; `notes` say why.
+    """
+
+    account: str
+    month: date
+    currency: str
+    lines: tuple[StatementLine, ...]
+    terms: tuple[TermLine, ...]
+    refunds: tuple[StatementLine, ...]
+    digests: tuple[str, ...]
+    usage: str = ""
+    change: MonthChange | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def charges(self) -> Decimal:
+        """The exact sum of the lines, at contract prices."""
+        return total([line.amount for line in self.lines])
+
+    @property
+    def list_total(self) -> Decimal | None:
+        """What the lines would have come to at list prices; None where these are not known."""
+        amounts = [line.list_amount for line in self.lines]
+        known = [amount for amount in amounts if amount is not None]
+        return total(known) if len(known) == len(amounts) else None
+
+    @property
+    def totals(self) -> MonthTotals:
+        """The sums of its parts."""
+        terms = sum((line.amount for line in self.terms), Fraction(0))
+        return MonthTotals(self.lines, terms, Fraction(total([line.amount for line in self.refunds])))
+
+    @property
+    def exact(self) -> Fraction:
+        """The exact sum of lines, terms and refunds."""
+        return self.totals.total
+
+    @property
+    def payable(self) -> Decimal:
+        """What is to be paid: the exact sum, rounded once, half-up, to cents; negative where more was paid back."""
+        return from_fraction(self.exact, _PLACES).quantize(Decimal("0.01"))
+
+    @property
+    def contracts(self) -> tuple[str, ...]:
+        """The contracts whose rates are on it."""
+        return tuple(sorted({line.rated.contract for line in self.lines} - {""}))
+
+    @property
+    def digest(self) -> str:
+        """16 hexadecimal digits that name what the statement says, from whichever files."""
+        content = self._content()
+        return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:_DIGITS]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The statement as a dict that can be issued, and compared with later; amounts are text of all digits."""
+        change = self.change.to_dict() if self.change else None
+        further = {"usage": self.usage, "change": change, "notes": list(self.notes), "digest": self.digest}
+        return {**self._content(), **further}
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "account": self.account,
+            "month": f"{self.month:%Y-%m}",
+            "currency": self.currency,
+            "lines": [line_record(line) for line in self.lines],
+            "terms": [line.to_dict() for line in self.terms],
+            "refunds": [line_record(line) for line in self.refunds],
+            "list_total": None if self.list_total is None else plain_text(self.list_total),
+            "charges": plain_text(self.charges),
+            "exact": exact_text(self.exact),
+            "payable": text(self.payable),
+            "prices": list(self.digests),
+        }
+
+
+def line_record(line: StatementLine) -> dict[str, str]:
+    """A line as a dict; numbers are text, and what is not known is left out."""
+    rated = line.rated
+    record = {
+        "sku": rated.sku,
+        "model": rated.model,
+        "quantity": plain_text(line.quantity),
+        "unit": rated.unit or "",
+        "rate": plain_text(rated.unit_rate),
+        "amount": plain_text(line.amount),
+        "source": rated.source,
+        "contract": rated.contract,
+    }
+    if rated.list_rate is not None and line.list_amount is not None:
+        listed = {"list_rate": rated.list_rate, "list_amount": line.list_amount}
+        record |= {name: plain_text(value) for name, value in listed.items()} | {"list_source": rated.list_source}
+    return record
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedDifference:
+    """What a later run says otherwise than the statement that was issued: of which line, which figure, then and now."""
+
+    part: str
+    line: str
+    figure: str
+    issued: str
+    now: str
+
+
+def differences(issued: Mapping[str, Any], now: Statement) -> tuple[IssuedDifference, ...]:
+    """List what a statement says otherwise than the one that was issued for the same month; empty for the same.
+
+    The places of rates in their files and the files of the usage may differ. `issued` is what `to_dict` gave.
+    """
+    found, content = [], now.to_dict()
+    for part in ("lines", "terms", "refunds"):
+        then, today = _by_name(issued.get(part, ())), _by_name(content[part])
+        for name in dict.fromkeys((*then, *today)):
+            old, new = then.get(name), today.get(name)
+            for figure in _COMPARED:
+                values = ("" if each is None else str(each.get(figure, "")) for each in (old, new))
+                was, is_ = values
+                if was != is_:
+                    found.append(IssuedDifference(part, name, figure, was, is_))
+    for figure in ("list_total", "charges", "exact", "payable", "prices"):
+        was, is_ = (_words(each.get(figure)) for each in (issued, content))
+        if was != is_:
+            found.append(IssuedDifference("statement", "", figure, was, is_))
+    return tuple(found)
+
+
+def _words(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else "" if value is None else str(value)
+
+
+def _by_name(lines: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    return dict(_named(lines))
+
+
+def _named(lines: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Lines by what names them; of several of one name, each by its number too."""
+    seen: dict[str, int] = {}
+    for line in lines:
+        name = " ".join(str(line[each]) for each in _NAMES if line.get(each))
+        seen[name] = seen.get(name, 0) + 1
+        yield (name if seen[name] == 1 else f"{name} ({seen[name]})"), line

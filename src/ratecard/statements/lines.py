@@ -1,0 +1,136 @@
+"""Lines of a month: what is charged for one request at one rate, and the sums of these by SKU and rate."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from ratecard.base.errors import RateCardError
+from ratecard.base.money import add, as_decimal, plain_text
+from ratecard.rating.quote import MINIMUM
+
+# A line of usage, or of what was paid back.
+USAGE_LINE, REFUND_LINE = "usage", "refund"
+
+
+class StatementError(RateCardError):
+    """A statement that cannot be made: rows without a price, or terms that contradict each other."""
+
+
+class Rated(NamedTuple):
+    """What lines of one SKU at one rate share.
+
+    `unit` is None where it is not known, as of a video in the ledger. `charge` and `attributes` are those of the list
+    rate; empty for a line that no rate of the list says, such as a minimum. `paid_in` is the balance that paid a booked
+    line, and `worth` what one of it was worth.
+    """
+
+    sku: str
+    unit: str | None
+    unit_rate: Decimal
+    source: str
+    list_rate: Decimal | None
+    list_source: str
+    contract: str
+    model: str
+    type: str
+    family: str
+    charge: str = ""
+    attributes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    kind: str = USAGE_LINE
+    paid_in: str = ""
+    worth: Decimal = Decimal(1)
+
+    @property
+    def is_usage(self) -> bool:
+        """Return True for usage, and False for what was paid back."""
+        return self.kind == USAGE_LINE
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Type, family, model and charge, by which terms name lines."""
+        return {"type": self.type, "family": self.family, "model": self.model, "charge": self.charge}
+
+    @property
+    def counts(self) -> bool:
+        """Return True if its unit counts something: a minimum and a rounding count nothing."""
+        return self.unit not in ("", MINIMUM)
+
+
+class Line(NamedTuple):
+    """One line of one request: when, at which rate, how many units, and its exact amounts at contract and at list."""
+
+    instant: datetime
+    rated: Rated
+    quantity: Decimal
+    amount: Decimal
+    list_amount: Decimal | None = None
+
+
+class StatementLine(NamedTuple):
+    """The lines of a month at one rate, added up; `list_amount` is None where the list is not known."""
+
+    rated: Rated
+    lines: int
+    quantity: Decimal
+    amount: Decimal
+    list_amount: Decimal | None
+
+
+class Sums:
+    """The sums of lines by SKU and rate, made while the lines pass by: a month may have millions."""
+
+    def __init__(self) -> None:
+        self._sums: dict[Rated, StatementLine] = {}
+
+    def passing(self, lines: Iterable[Line]) -> Iterator[Line]:
+        """Add up lines, and pass each of them on."""
+        for line in lines:
+            known = self._sums.get(line.rated)
+            self._sums[line.rated] = _first(line) if known is None else _with(known, line)
+            yield line
+
+    def sorted(self) -> tuple[StatementLine, ...]:
+        """Return the sums of usage, then those of refunds, in the order of model, SKU and place of the rate."""
+        return tuple(self._sums[rated] for rated in sorted(self._sums, key=_order))
+
+
+def summed(lines: Iterable[Line]) -> tuple[StatementLine, ...]:
+    """Add up lines by SKU and rate.
+
+    >>> rated = Rated("s", "clip", Decimal(2), "a.yaml:1", Decimal(2), "a.yaml:1", "", "m", "video", "f")
+    >>> [(each.lines, each.amount) for each in summed([Line(datetime(2026, 10, 1), rated, Decimal(1), Decimal(2))] * 3)]
+    [(3, Decimal('6'))]
+    """
+    sums = Sums()
+    for _ in sums.passing(lines):
+        pass
+    return sums.sorted()
+
+
+def _first(line: Line) -> StatementLine:
+    return StatementLine(line.rated, 1, line.quantity, line.amount, line.list_amount)
+
+
+def _with(known: StatementLine, line: Line) -> StatementLine:
+    listed = None
+    if known.list_amount is not None and line.list_amount is not None:
+        listed = add(known.list_amount, line.list_amount)
+    quantity, amount = add(known.quantity, line.quantity), add(known.amount, line.amount)
+    return StatementLine(line.rated, known.lines + 1, quantity, amount, listed)
+
+
+def _order(rated: Rated) -> tuple[str, ...]:
+    kind = str(int(rated.kind == REFUND_LINE))
+    return (kind, rated.model, rated.sku, rated.source, str(rated.unit_rate), str(rated))
+
+
+def exact_text(amount: Fraction | Decimal) -> str:
+    """Write an exact amount: as a decimal, or as a fraction where no decimal holds it.
+
+    >>> exact_text(Fraction(1, 8)), exact_text(Fraction(1, 3)), exact_text(Decimal("2.50"))
+    ('0.125', '1/3', '2.5')
+    """
+    exact = as_decimal(amount) if isinstance(amount, Fraction) else amount
+    return plain_text(exact) if isinstance(exact, Decimal) else str(exact)

@@ -1,0 +1,199 @@
+"""Make the statement of an account and a month from its usage: rate or read the lines, and settle the terms."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ratecard.base.instants import utc
+from ratecard.base.money import ISO_4217
+from ratecard.base.plural import plural
+from ratecard.card import RateCard, load_rate_card
+from ratecard.simulation.groups.engines.engine import opened_usage
+from ratecard.simulation.progress import silent
+from ratecard.simulation.rows.duckdb_responses import table_dialect
+from ratecard.simulation.workspace.workspace import Workspace
+from ratecard.statements.change import change_of
+from ratecard.statements.issued import Statement
+from ratecard.statements.lines import StatementError, StatementLine, Sums
+from ratecard.statements.months import month_before, months_between, next_month, read_month
+from ratecard.statements.rater import AccountRater
+from ratecard.statements.rows import AccountRows
+from ratecard.statements.settle import Settled, settle_month
+from ratecard.tables.monthly import COMMITMENT, Term
+
+# How many reasons why rows have no price are named.
+_SHOWN = 20
+
+
+def statement(
+    usage: Any,
+    *,
+    account: str,
+    month: date | str,
+    tables: str | Path | RateCard | None = None,
+    opening_balance: Decimal | None = None,
+    columns: Mapping[str, str] | None = None,
+    dialect: str | None = None,
+    currency: str = "USD",
+    memory: str | None = None,
+) -> Statement:
+    """Make the statement of an account for a month of UTC.
+
+    `usage` is what `simulate` takes: a path (or paths, a folder, a pattern) of Parquet, CSV or JSON lines, or a frame;
+    the account is its column `account`, else `customer`. Each row is rated at its own instant, by the contract of the
+    account. A billing export is not rated again: what was booked is on the statement, refunds apart. `month` is like
+    `2026-10`, `tables` a folder (default: the shipped one) or a card, `opening_balance` what a commitment had left at
+    the beginning of the month: without it, the usage must reach back to where the commitment begins. `columns`,
+    `dialect` and `memory` are those of `simulate`.
+
+    Amounts of lines are exact, in `currency`; `payable` is rounded once, half-up, to cents. Raises `StatementError`
+    where a row has no price (each reason is named), and where the terms cannot be settled.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "usage.csv")
+    ...     rows = ["type,model,timestamp,account,characters", "speech,tts-kokoro,2026-10-03T10:00:00Z,acme,2000000"]
+    ...     _ = file.write_text("\\n".join(rows))
+    ...     made = statement(file, account="acme", month="2026-10")
+    >>> [(line.rated.sku, line.quantity, line.amount) for line in made.lines], made.payable
+    ([('tts-kokoro-mcharacter', Decimal('2.000000'), Decimal('7.0000000'))], Decimal('7.00'))
+    """
+    begins = read_month(month)
+    if currency not in ISO_4217:
+        raise StatementError(f"currency '{currency}' is not an ISO 4217 code. Write three capitals, like USD")
+    card = tables if isinstance(tables, RateCard) else load_rate_card(tables)
+    spoken = table_dialect(dialect) if dialect is not None else None
+    with closing(Workspace(memory)) as workspace:
+        opening = opened_usage(workspace, usage, columns or {}, None, None, [card], silent, spoken)
+        with opening as opened:
+            rows = AccountRows(workspace, opened, account)
+            if odd := rows.count_odd():
+                words = "is missing or not an instant, so that it is not known of which month they are"
+                raise StatementError(f"{plural(odd, 'row')} of {account}: timestamp {words}")
+            return _Months(card, rows, account, currency).statement(begins, opening_balance)
+
+
+def terms_in(card: RateCard, account: str, month: date) -> tuple[Term, ...]:
+    """Return the terms that an account has in a month: those of its contract, else those that every account has.
+
+    Its contract is that of the first instant of the month, as terms hold in whole months. A contract without terms has
+    those of the one that it extends.
+    """
+    first = utc(month)
+    chain = card.in_force.chain(card.contract_of(None, account, first), first)
+    own = next((contract.terms for contract in chain if contract.monthly is not None), card.tables.monthly)
+    return tuple(term for term in own if term.holds(month))
+
+
+class _Month(NamedTuple):
+    """What a month comes to: its sums, its terms, and why rows have no price."""
+
+    sums: tuple[StatementLine, ...]
+    settled: Settled
+    rater: AccountRater
+
+
+class _Months:
+    """The months of one account that a statement needs."""
+
+    def __init__(self, card: RateCard, rows: AccountRows, account: str, currency: str) -> None:
+        self.card, self.rows, self.account, self.currency = card, rows, account, currency
+
+    def statement(self, month: date, opening_balance: Decimal | None) -> Statement:
+        """Make the statement of a month, and its change against the month before."""
+        terms = terms_in(self.card, self.account, month)
+        commitments = [term for term in terms if term.kind == COMMITMENT]
+        balances = self._opening(commitments, month, opening_balance)
+        earlier: dict[date, _Month] = {}
+        if balances is None:
+            balances = {}
+            for each in months_between(min(_begins(term) for term in commitments), month_before(month)):
+                balances |= {term.source: Fraction(term.amount) for term in commitments if term.begins == each}
+                earlier[each] = self._month(each, balances)
+                balances = dict(earlier[each].settled.balances)
+            balances |= {term.source: Fraction(term.amount) for term in commitments if term.begins == month}
+        found = self._month(month, balances)
+        made = self._made(month, found)
+        before, why = self._before(month, earlier, known=opening_balance is None)
+        change = change_of(before.totals, made.totals) if before else None
+        notes = (f"no change against {month_before(month):%Y-%m}: {why}",) if why else ()
+        return replace(made, change=change, notes=notes)
+
+    def _opening(self, commitments: Sequence[Term], month: date, given: Decimal | None) -> dict[str, Fraction] | None:
+        """The balances at the beginning of the month; None where they follow from the months before."""
+        if given is not None:
+            if len(commitments) != 1:
+                words = f"an opening balance is of one commitment, and {self.account} has {len(commitments) or 'none'}"
+                raise StatementError(f"{words} in {month:%Y-%m}")
+            if not 0 <= given <= commitments[0].amount:
+                most = f"{commitments[0].amount} ({commitments[0].source})"
+                raise StatementError(f"opening balance {given} is not from 0 to the commitment of {most}")
+            return {commitments[0].source: Fraction(given)}
+        older = [term for term in commitments if _begins(term) < month]
+        if not older:
+            return {term.source: Fraction(term.amount) for term in commitments}
+        known = self.rows.months()
+        for term in older:
+            if lacking := [each for each in months_between(_begins(term), month_before(month)) if each not in known]:
+                words = f"the commitment of {self.account} ({term.source}) begins with {term.begins:%Y-%m}"
+                missing = f"the usage has no row of {lacking[0]:%Y-%m}, so that it is not known what is left of it"
+                raise StatementError(f"{words}, and {missing}. Give the usage since then, or an opening balance")
+        return None
+
+    def _month(self, month: date, balances: Mapping[str, Fraction]) -> _Month:
+        """Rate and settle a month. Raises `StatementError` for rows without a price."""
+        end = next_month(month)
+        rater, sums = AccountRater(self.card, self.account, self.currency, month, end), Sums()
+        lines = sums.passing(rater.lines(self.rows, month, end))
+        terms = terms_in(self.card, self.account, month)
+        settled = settle_month(lines, terms, self.card.tables.units, self.currency, balances)
+        if rater.unrated:
+            raise StatementError(self._unrated_text(month, rater))
+        return _Month(sums.sorted(), settled, rater)
+
+    def _unrated_text(self, month: date, rater: AccountRater) -> str:
+        """The rows without a price, by reason, as lines of text."""
+        found = sorted(rater.unrated.values(), key=lambda each: (-each.rows, each.reason, each.model))
+        count = sum(each.rows for each in found)
+        lines = [f"no statement of {self.account} for {month:%Y-%m}: {plural(count, 'row')} without a price"]
+        for each in found[:_SHOWN]:
+            of = f"{plural(each.rows, 'row')} of {each.model or 'no model'}"
+            lines.append(f"  {of}: {each.reason} (the first at {each.first:%Y-%m-%dT%H:%M:%SZ})")
+        if len(found) > _SHOWN:
+            lines.append(f"  and {plural(len(found) - _SHOWN, 'more reason')}")
+        return "\n".join(lines)
+
+    def _made(self, month: date, found: _Month) -> Statement:
+        return Statement(
+            self.account,
+            month,
+            self.currency,
+            tuple(line for line in found.sums if line.rated.is_usage),
+            found.settled.terms,
+            tuple(line for line in found.sums if not line.rated.is_usage),
+            tuple(sorted(found.rater.digests)),
+            self.rows.source.fingerprint,
+        )
+
+    def _before(self, month: date, earlier: Mapping[date, _Month], *, known: bool) -> tuple[Statement | None, str]:
+        """The statement of the month before, or why there is none."""
+        before = month_before(month)
+        if before in earlier:
+            return self._made(before, earlier[before]), ""
+        if before not in self.rows.months():
+            return None, "the usage has no row of it"
+        if not known:
+            return None, "what was left of the commitment at its beginning is not known"
+        try:
+            return self._made(before, self._month(before, {})), ""
+        except StatementError as error:
+            return None, str(error).partition("\n")[0]
+
+
+def _begins(term: Term) -> date:
+    return term.begins or date.min

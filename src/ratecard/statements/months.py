@@ -1,0 +1,42 @@
+"""Months of UTC, each by its first day."""
+
+from collections.abc import Iterator
+from datetime import date
+
+from ratecard.statements.lines import StatementError
+
+
+def read_month(given: date | str) -> date:
+    """Read a month, `2026-10` or its first day, as its first day. Raises `StatementError`.
+
+    >>> read_month("2026-10")
+    datetime.date(2026, 10, 1)
+    """
+    try:
+        day = given if isinstance(given, date) else date.fromisoformat(f"{given}-01" if len(given) == 7 else given)
+    except ValueError:
+        day = None
+    if day is None or day.day != 1:
+        raise StatementError(f"'{given}' is not a month. Write it like 2026-10")
+    return date(day.year, day.month, 1)
+
+
+def months_between(first: date, last: date) -> Iterator[date]:
+    """Yield the first days of the months from one to another, with both.
+
+    >>> [f"{each:%Y-%m}" for each in months_between(date(2026, 11, 1), date(2027, 1, 1))]
+    ['2026-11', '2026-12', '2027-01']
+    """
+    while first <= last:
+        yield first
+        first = next_month(first)
+
+
+def next_month(month: date) -> date:
+    """Return the first day of the month after one."""
+    return date(month.year + month.month // 12, month.month % 12 + 1, 1)
+
+
+def month_before(month: date) -> date:
+    """Return the first day of the month before one."""
+    return date(month.year - (month.month == 1), (month.month - 2) % 12 + 1, 1)

@@ -1,0 +1,152 @@
+"""Rate the rows of an account, each at its own instant, by the prices of its contract, as lines of a statement."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from typing import NamedTuple
+
+from ratecard.base.errors import QuoteError
+from ratecard.base.instants import utc
+from ratecard.base.money import EXACT, multiply
+from ratecard.card import RateCard
+from ratecard.price_book import PriceBook
+from ratecard.rating.quote import MINIMUM, LineItem, Quote
+from ratecard.requests.body import INVALID
+from ratecard.simulation.groups.shape import UsageShape, request_of
+from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
+from ratecard.simulation.prices.pricer import NO_TYPE
+from ratecard.statements.booked import Bookings, booked_entry
+from ratecard.statements.lines import Line, Rated
+from ratecard.statements.places import NOWHERE, places_in
+from ratecard.statements.rows import AccountRows
+
+_ONE = Decimal(1)
+
+
+class Unrated(NamedTuple):
+    """Rows without a price: why, how many, and when the first one was sent."""
+
+    reason: str
+    rows: int
+    first: datetime
+    model: str
+
+
+class AccountRater:
+    """Rates the rows of one account, and names those that have no price.
+
+    Prices of one day between two changes are one price book.
+    """
+
+    def __init__(self, card: RateCard, account: str, currency: str, first: date, end: date) -> None:
+        self.card, self.account, self.currency = card, account, currency
+        self._changes = card.changes_between(utc(first), utc(end), account=account)
+        self._books: dict[tuple[int, date], tuple[PriceBook, PriceBook]] = {}
+        self._places = places_in(card.tables)
+        self._bookings = Bookings(self._places, card.tables.families, currency)
+        self._rated: dict[tuple[object, ...], Rated] = {}
+        self.unrated: dict[tuple[str, str], Unrated] = {}
+        self.digests: set[str] = set()
+
+    def lines(self, rows: AccountRows, first: date, end: date) -> Iterator[Line]:
+        """Rate the rows of some days, or read what was booked; what has no price is kept in `unrated`."""
+        for instant, row in rows.of(first, end):
+            try:
+                if rows.is_ledger:
+                    entry = booked_entry(row, self.card.tables.limits)
+                    yield self._bookings.line(entry, instant, self._book(instant)[1])
+                else:
+                    yield from self._rate(rows, row, instant)
+            except QuoteError as error:
+                self._without_price(Refused.of(error).reason, row, instant)
+            except ValueError as error:
+                self._without_price(str(error), row, instant)
+
+    def _without_price(self, reason: str, row: Mapping[str, str], instant: datetime) -> None:
+        key = (reason, row.get("model", ""))
+        known = self.unrated.get(key) or Unrated(reason, 0, instant, row.get("model", ""))
+        self.unrated[key] = known._replace(rows=known.rows + 1)
+
+    def _rate(self, rows: AccountRows, row: Mapping[str, str], instant: datetime) -> Iterator[Line]:
+        if not row.get("type") and (typed := self._type_of(row)):
+            row = {**row, "type": typed}
+        shape = rows.usage_of(row)
+        if shape.type is None:
+            raise ValueError(NO_TYPE)
+        own, listed = self._book(instant)
+        quote = _quote(own, shape)
+        if quote.currency != self.currency:
+            words = f"charged in {quote.currency}, and the statement is in {self.currency}"
+            raise ValueError(f"{words}. Make a statement of each: --currency {quote.currency}")
+        self.digests.add(quote.digest)
+        yield from self._lines(quote, instant, quote.total if own is listed else _list_total(listed, shape))
+
+    def _type_of(self, row: Mapping[str, str]) -> str:
+        name = row.get("model", "")
+        model = self.card.tables.models.get(name) or self.card.tables.models.get(name.partition(":")[0])
+        return model.type if model else ""
+
+    def _book(self, instant: datetime) -> tuple[PriceBook, PriceBook]:
+        """The prices of the account at an instant, and those of the list."""
+        place = (bisect_right(self._changes, instant), instant.date())
+        if place not in self._books:
+            own = self.card.at(instant, account=self.account)
+            self._books[place] = (own, self.card.at(instant) if own.contract else own)
+        return self._books[place]
+
+    def _lines(self, quote: Quote, instant: datetime, list_total: Decimal | None) -> Iterator[Line]:
+        """The lines of a quote, and one for what the rounding of its total adds, so that they come to what is charged.
+
+        Without a `list_total`, as of a model that is for this contract only, rounding adds to the list the same.
+        """
+        of_list = Decimal(0)
+        for line in quote.lines:
+            rated, at_list = self._of(line, quote), line.amount
+            if line.list_rate != line.unit_rate:
+                at_list = multiply(line.quantity, line.list_rate)
+            of_list = EXACT.add(of_list, at_list)
+            yield Line(instant, rated, line.amount if line.unit == MINIMUM else line.quantity, line.amount, at_list)
+        rounding = list_rounding = EXACT.subtract(quote.total, quote.exact)
+        if list_total is not None:
+            list_rounding = EXACT.subtract(list_total, of_list)
+        if rounding or list_rounding:
+            yield Line(instant, self._of(None, quote), Decimal(0), rounding, list_rounding)
+
+    def _of(self, line: LineItem | None, quote: Quote) -> Rated:
+        """What a line shares with others of its SKU and rate; without a line, that of the rounding of a model."""
+        key = (line and (line.sku, line.source, line.unit != MINIMUM and line.unit_rate), quote.model, quote.contract)
+        if key not in self._rated:
+            self._rated[key] = self._made(line, quote)
+        return self._rated[key]
+
+    def _made(self, line: LineItem | None, quote: Quote) -> Rated:
+        tables = self.card.tables
+        place = self._places.get(line.list_source, NOWHERE) if line else NOWHERE
+        name = place.model or quote.model
+        whose = (quote.contract or "", name, tables.models[name].type, tables.families.get(name, ""))
+        if line is None:
+            return Rated(ROUNDING_PART, "", Decimal(0), "", Decimal(0), "", *whose)
+        # A minimum adds another amount to each request: it is counted in money.
+        rates = (_ONE, _ONE) if line.unit == MINIMUM else (line.unit_rate, line.list_rate)
+        parts = (line.sku, line.unit, rates[0], line.source, rates[1], line.list_source)
+        return Rated(*parts, *whose, place.charge, place.attributes)
+
+
+def _quote(prices: PriceBook, shape: UsageShape) -> Quote:
+    try:
+        request = request_of(shape)
+    except ValueError as error:
+        raise QuoteError(INVALID, [(("source",), str(error))]) from None
+    if shape.type == "video":
+        del request.usage["type"]
+        return prices.quote_video(request.usage, source=request.source)
+    return prices.rate(request.usage)
+
+
+def _list_total(prices: PriceBook, shape: UsageShape) -> Decimal | None:
+    """The total at list prices; None for what a stranger cannot buy."""
+    try:
+        return _quote(prices, shape).total
+    except QuoteError:
+        return None

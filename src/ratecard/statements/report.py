@@ -1,0 +1,231 @@
+"""A statement for people and programs: as tables, and as text, Markdown, CSV, JSON, HTML, a workbook and FOCUS."""
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from io import BytesIO, StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from babel import Locale
+
+from ratecard.base.money import LINE_PLACES, as_decimal, nearest, plain, text
+from ratecard.changes.markdown import escaped, markdown_table
+from ratecard.pages import page_text
+from ratecard.simulation.report.figures import ENGLISH, Figures
+from ratecard.simulation.report.place import beside
+from ratecard.simulation.report.table import Column, Kind, Table, Value, written
+from ratecard.statements.focus import write_focus
+from ratecard.statements.issued import Statement, line_record
+from ratecard.statements.lines import StatementError, StatementLine
+from ratecard.statements.months import month_before
+from ratecard.statements.settle import TermLine
+
+FOCUS = ".focus"
+STATEMENT_ENDINGS = (".md", ".csv", ".json", ".html", ".xlsx", ".focus.csv", ".focus.parquet")
+_NUMBERS = (Kind.EXACT, Kind.RATE, Kind.QUANTITY, Kind.MONEY, Kind.COUNT)
+_CSV: tuple[str, ...] = ("part", "sku", "model", "words", "quantity", "unit", "rate", "amount", "source", "contract")
+_CSV += ("list_rate", "list_amount", "list_source", "opening_balance", "balance")
+
+
+def title_of(statement: Statement) -> str:
+    """Return the title of a statement."""
+    return f"Statement of {statement.account} for {statement.month:%Y-%m}"
+
+
+def sentences(statement: Statement, locale: Locale = ENGLISH) -> list[str]:
+    """Return what a statement comes to, by which prices, and what is not known."""
+    figures = Figures(locale, statement.currency)
+    found = [f"Payable: {figures.money(statement.payable)}"]
+    if statement.list_total is not None and statement.list_total != statement.charges:
+        listed, charges = figures.exact(statement.list_total), figures.exact(statement.charges)
+        found.append(f"At list prices the usage would be {listed}; at those of the contract it is {charges}")
+    prices = f"Prices {', '.join(statement.digests)}" if statement.digests else "Booked amounts"
+    usage = f", usage {statement.usage}" if statement.usage else ""
+    return [*found, f"{prices}{usage}, statement {statement.digest}", *statement.notes]
+
+
+def tables_of(statement: Statement) -> list[Table]:
+    """Return the tables of a statement: lines, terms, refunds, the sums, and the change against the month before."""
+    found = [_lines("Lines", statement.lines)] if statement.lines else []
+    found += [_terms(statement.terms)] if statement.terms else []
+    found += [_lines("Refunds", statement.refunds)] if statement.refunds else []
+    totals = statement.totals
+    sums: list[tuple[Value, ...]] = [("Usage", statement.charges), ("Terms of the month", _amount(totals.terms))]
+    sums += [("Refunds", _amount(totals.refunds)), ("Exact", _amount(statement.exact)), ("Payable", statement.payable)]
+    found.append(Table("Sums", (Column(""), Column("Amount", Kind.EXACT)), tuple(sums)))
+    if change := statement.change:
+        before = f"{month_before(statement.month):%Y-%m}"
+        rows = [(before, change.before), *((name.capitalize(), part) for name, part in change.parts.items())]
+        rows.append((f"{statement.month:%Y-%m}", change.after))
+        amounts = tuple((name, _amount(amount)) for name, amount in rows)
+        found.append(Table(f"Change against {before}", (Column(""), Column("Amount", Kind.EXACT)), amounts))
+    return found
+
+
+def _lines(title: str, lines: Sequence[StatementLine]) -> Table:
+    columns = (
+        Column("SKU"),
+        Column("Quantity", Kind.EXACT),
+        Column("Unit"),
+        Column("Rate", Kind.EXACT),
+        Column("Amount", Kind.EXACT),
+        Column("List rate", Kind.EXACT),
+        Column("List amount", Kind.EXACT),
+        Column("Contract"),
+        Column("Rate from"),
+        Column("List rate from"),
+    )
+    return Table(title, columns, tuple(map(_line, lines)))
+
+
+def _line(line: StatementLine) -> tuple[Value, ...]:
+    rated = line.rated
+    listed = rated.list_source if rated.list_source != rated.source else ""
+    paid = f"{rated.sku} (paid in {rated.paid_in})" if rated.paid_in else rated.sku
+    rate: Value = rated.unit_rate if rated.counts else None
+    list_rate: Value = rated.list_rate if rated.counts else None
+    amounts = (rate, line.amount, list_rate, line.list_amount)
+    return (paid, line.quantity, rated.unit or "", *amounts, rated.contract, rated.source, listed)
+
+
+def _terms(terms: Sequence[TermLine]) -> Table:
+    columns = (
+        Column("Term"),
+        Column("Quantity", Kind.EXACT),
+        Column("Unit"),
+        Column("Amount", Kind.EXACT),
+        Column("Balance", Kind.EXACT),
+        Column("From"),
+    )
+    rows = (
+        (
+            line.words,
+            _amount(line.quantity),
+            line.unit,
+            _amount(line.amount),
+            None if line.balance is None else _amount(line.balance[1]),
+            line.source,
+        )
+        for line in terms
+    )
+    return Table("Terms of the month", columns, tuple(rows))
+
+
+def _amount(amount: Fraction) -> Decimal:
+    """An amount for a reader: of what no decimal holds, 12 places."""
+    exact = as_decimal(amount)
+    return plain(exact) if isinstance(exact, Decimal) else nearest(amount, LINE_PLACES)
+
+
+class WrittenTable(NamedTuple):
+    """A table as words: its title, headings (and whether numbers are below), and rows."""
+
+    title: str
+    headings: list[tuple[str, bool]]
+    rows: list[list[str]]
+
+
+def written_tables(statement: Statement, locale: Locale = ENGLISH) -> Iterator[WrittenTable]:
+    """Yield each table as words of a locale, without empty columns."""
+    figures = Figures(locale, statement.currency)
+    for table in tables_of(statement):
+        kinds = [column.kind for column in table.columns]
+        rows = [[written(value, kind, figures) for value, kind in zip(row, kinds, strict=True)] for row in table.rows]
+        kept = [at for at in range(len(kinds)) if any(row[at] for row in rows)]
+        headings = [(table.columns[at].name, kinds[at] in _NUMBERS) for at in kept]
+        yield WrittenTable(table.title, headings, [[row[at] for at in kept] for row in rows])
+
+
+def statement_markdown(statement: Statement, locale: Locale = ENGLISH) -> str:
+    """Write a statement as Markdown."""
+    first, *others = sentences(statement, locale)
+    parts = [f"## {escaped(title_of(statement))}", f"**{escaped(first)}**", *map(escaped, others)]
+    for title, headings, rows in written_tables(statement, locale):
+        names = [name for name, _ in headings]
+        parts += markdown_table(title, names, [[escaped(words) for words in row] for row in rows])
+    return "\n\n".join(parts) + "\n"
+
+
+def statement_html(statement: Statement, locale: Locale = ENGLISH) -> str:
+    """Write a statement as one HTML page that loads nothing."""
+    title, tables = title_of(statement), list(written_tables(statement, locale))
+    return page_text("statement.html", title=title, sentences=sentences(statement, locale), tables=tables)
+
+
+def statement_json(statement: Statement, locale: Locale = ENGLISH) -> str:
+    """Write a statement as JSON, to be issued: amounts are text of all digits."""
+    return json.dumps(statement.to_dict(), indent=1, ensure_ascii=False) + "\n"
+
+
+def statement_csv(statement: Statement, locale: Locale = ENGLISH) -> str:
+    """Write a statement as CSV: a row for each line, term and refund, and the last one is what is payable."""
+    rows: list[dict[str, Any]] = [{"part": "line", **line_record(line)} for line in statement.lines]
+    rows += [{**line.to_dict(), "part": line.kind} for line in statement.terms]
+    rows += [{"part": "refund", **line_record(line)} for line in statement.refunds]
+    payable = {"part": "payable", "unit": statement.currency, "amount": text(statement.payable)}
+    out = StringIO()
+    writer = csv.DictWriter(out, _CSV, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows([*rows, payable])
+    return out.getvalue()
+
+
+def _write_workbook(statement: Statement, path: Path, locale: Locale) -> None:
+    from xlsxwriter import Workbook
+
+    from ratecard.simulation.report.workbook import Sheets
+
+    file = BytesIO()
+    with TemporaryDirectory(prefix="ratecard-") as work:
+        workbook = Workbook(file, {"tmpdir": work, "strings_to_formulas": False, "strings_to_urls": False})
+        sheets = Sheets(workbook, Figures(locale, statement.currency))
+        first, *others = sorted(tables_of(statement), key=lambda table: table.title != "Sums")
+        sheets.add("Statement", first, [title_of(statement), *sentences(statement, locale)])
+        for table in others:
+            sheets.add(table.title, table)
+        workbook.close()
+    path.write_bytes(file.getbuffer())
+
+
+_TEXTS = {
+    ".md": statement_markdown,
+    ".csv": statement_csv,
+    ".json": statement_json,
+    ".html": statement_html,
+}
+
+
+def ending_of(path: Path) -> str:
+    """Return the ending by which a file is written. Raises `StatementError` for one that no format has."""
+    ending = "".join(path.suffixes[-2:]).lower() if path.stem.lower().endswith(FOCUS) else path.suffix.lower()
+    if ending not in STATEMENT_ENDINGS:
+        allowed = ", ".join(STATEMENT_ENDINGS)
+        raise StatementError(f"{path}: '{ending}' is not a format of statements. Allowed: {allowed}")
+    return ending
+
+
+def write_statement(statement: Statement, path: Path, *, issuer: str = "", locale: Locale = ENGLISH) -> None:
+    """Write a statement in the format that a name ends in, whole or not at all.
+
+    `issuer` is who sends the bill, which a file of FOCUS says. Raises `StatementError`.
+    """
+    ending, place = ending_of(path), beside(path)
+    if FOCUS in ending and not issuer:
+        raise StatementError(f"{path}: FOCUS says who sends the bill. Name it: --issuer NAME")
+    try:
+        if FOCUS in ending:
+            place = place.with_suffix(Path(ending).suffix)
+            write_focus(statement, issuer, place)
+        elif ending == ".xlsx":
+            _write_workbook(statement, place, locale)
+        else:
+            place.write_text(_TEXTS[ending](statement, locale), encoding="utf-8")
+        place.replace(path)
+    except OSError as error:
+        raise StatementError(f"{path} cannot be written: {error.strerror}") from None
+    finally:
+        place.unlink(missing_ok=True)

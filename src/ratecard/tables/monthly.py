@@ -1,0 +1,192 @@
+"""The terms of a month: what is settled at its end over all requests of an account, and not in the price of one."""
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+from decimal import Decimal
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from ratecard.base.money import add
+from ratecard.tables.rate import SOURCE_KEY
+from ratecard.tables.scalars import (
+    Day,
+    Frozen,
+    Id,
+    Multiplier,
+    Number,
+    Percent,
+    Positive,
+    Text,
+    value_text,
+)
+from ratecard.tables.selection import ModelNames, OverrideTarget
+
+# The kinds of terms in the order in which a statement settles them; the order in a file means nothing.
+INCLUDED, GRADUATED, VOLUME, COMMITMENT, MONTHLY_MINIMUM = TERM_KINDS = (
+    "included",
+    "graduated",
+    "volume",
+    "commitment",
+    "minimum",
+)
+# The steps of a statement: no line meets two terms of one step.
+STEPS = ((INCLUDED,), (GRADUATED, VOLUME), (COMMITMENT,), (MONTHLY_MINIMUM,))
+# What a term without `for` is for.
+_EVERYTHING = OverrideTarget.model_construct()
+
+
+class MonthlyTier(Frozen):
+    """One tier: `{up_to: 100, rate: 2.50}`, `{up_to: 100, percent: -10%}`, or the last one without `up_to`.
+
+    What is exactly `up_to` is in the tier. `rate` is the price of one unit, in place of the contract price; `percent`
+    and `factor` are of the contract price.
+    """
+
+    up_to: Positive | None = None
+    rate: Number | None = None
+    percent: Percent | None = None
+    factor: Multiplier | None = None
+
+    @model_validator(mode="after")
+    def _one_price(self) -> "MonthlyTier":
+        named = [name for name in ("rate", "percent", "factor") if getattr(self, name) is not None]
+        if len(named) != 1:
+            has = f"has {' and '.join(named)}; keep one" if named else "has no price"
+            raise ValueError(f"{has}. Write one of: rate (like 2.50), percent (like -10%), factor (like 0.90)")
+        return self
+
+    @property
+    def times(self) -> Decimal | None:
+        """The factor on contract prices; None for a tier with a rate."""
+        return add(Decimal(1), self.percent) if self.percent is not None else self.factor
+
+
+class Term(Frozen):
+    """One term of a month: one of `included`, `graduated`, `volume`, `commitment` and `minimum`, and what it is for.
+
+    An amount is in units of `unit`, or of money in `currency` at contract prices. `for` says for which lines, as in an
+    override; without it, a term is for all that its unit or currency measures. `from` and `until` are first days of
+    months.
+    """
+
+    target: OverrideTarget = Field(default=_EVERYTHING, alias="for")
+    included: Positive | None = None
+    graduated: tuple[MonthlyTier, ...] | None = None
+    volume: tuple[MonthlyTier, ...] | None = None
+    commitment: Positive | None = None
+    minimum: Positive | None = None
+    unit: Id | None = None
+    currency: Id | None = None
+    begins: Day | None = Field(default=None, alias="from")
+    until: Day | None = None
+    note: Text | None = None
+    source: str = Field(default="", alias=SOURCE_KEY, exclude=True)
+
+    @field_validator("begins", "until")
+    @classmethod
+    def _first_of_month(cls, day: date | None, info: ValidationInfo) -> date | None:
+        if day is not None and day.day != 1:
+            raise ValueError("is within a month, and nothing is prorated. Write the first day of a month")
+        return day
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "Term":
+        kinds = [kind for kind in TERM_KINDS if getattr(self, kind) is not None]
+        if len(kinds) != 1:
+            has = f"has {' and '.join(kinds)}; write each on its own" if kinds else "is no term"
+            raise ValueError(f"{has}. Write one of: {', '.join(TERM_KINDS)}")
+        if (self.unit is None) == (self.currency is None):
+            raise ValueError("must say what it measures, by one of: unit (like mtoken), currency (like USD)")
+        if self.unit is not None and self.kind in (COMMITMENT, MONTHLY_MINIMUM):
+            raise ValueError(f"is a {self.kind} in units, and is of money. Write currency in place of unit")
+        if self.begins and self.until and self.until <= self.begins:
+            raise ValueError(f"until {self.until} must be after from {self.begins}")
+        self._check_tiers()
+        return self
+
+    def _check_tiers(self) -> None:
+        if self.kind not in (GRADUATED, VOLUME):
+            return
+        edges = [tier.up_to for tier in self.tiers]
+        if not edges or edges[-1] is not None or None in edges[:-1]:
+            raise ValueError("must have an up_to in every tier but the last, and none in the last")
+        known = [edge for edge in edges if edge is not None]
+        if known != sorted(set(known)):
+            raise ValueError("has tiers whose up_to do not rise")
+        if self.currency is not None and any(tier.rate is not None for tier in self.tiers):
+            raise ValueError("is over money, which has no rate of a unit. Write percent or factor in its tiers")
+
+    @property
+    def kind(self) -> str:
+        """The key under which the amount or the tiers are written."""
+        return next(kind for kind in TERM_KINDS if getattr(self, kind) is not None)
+
+    @property
+    def step(self) -> int:
+        """The number of the step of a statement that settles it."""
+        return next(number for number, kinds in enumerate(STEPS) if self.kind in kinds)
+
+    @property
+    def tiers(self) -> tuple[MonthlyTier, ...]:
+        """The tiers, rising; empty for a term without any."""
+        return self.graduated or self.volume or ()
+
+    @property
+    def amount(self) -> Decimal:
+        """The units or the money of a term without tiers."""
+        return self.included or self.commitment or self.minimum or Decimal(0)
+
+    @property
+    def measure(self) -> str:
+        """What it measures: its unit, or its currency."""
+        return self.unit or self.currency or ""
+
+    def holds(self, month: date) -> bool:
+        """Return True if it holds in the month that begins on a day."""
+        return (self.begins is None or self.begins <= month) and (self.until is None or month < self.until)
+
+    def within(self, begins: date | None, until: date | None) -> "Term":
+        """Return the term within the window of its contract, where it has no window of its own."""
+        return self.model_copy(update={"begins": self.begins or begins, "until": self.until or until})
+
+    def means(self, named: Mapping[str, str], attributes: Mapping[str, tuple[str, ...]]) -> bool:
+        """Return True if it is for lines of a type, family, model and charge whose rate has these attributes."""
+        target = self.target
+        if not _fits(target, named) or any(_fits(each, named) for each in target.excluded):
+            return False
+        if target.charge is not None and named["charge"] not in target.charge:
+            return False
+        wanted = [(attributes.get(name, ()), values) for name, values in target.conditions.items()]
+        return all(has and set(has) <= set(values) for has, values in wanted)
+
+
+def _fits(names: ModelNames, named: Mapping[str, str]) -> bool:
+    return all(named[part] in wanted for part, wanted in names.named)
+
+
+def described_terms(terms: Iterable[Term]) -> dict[str, str]:
+    """Return what each of some terms is, by what it is for, as text: to compare them.
+
+    >>> described_terms([Term.model_validate({"minimum": "5", "currency": "USD", "until": "2027-01-01"})])
+    {'monthly minimum of USD': '5, until 2027-01-01'}
+    """
+    found: dict[str, str] = {}
+    for term in terms:
+        target = term.target.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
+        words = value_text(target) if target else ""
+        name = f"monthly {term.kind} of {term.measure}{f' for {words}' if words else ''}"
+        name += f" from {term.begins}" if term.begins else ""
+        amount = "; ".join(map(_tier_text, term.tiers)) or value_text(term.amount)
+        found[name] = amount + (f", until {term.until}" if term.until else "")
+    return found
+
+
+def _tier_text(tier: MonthlyTier) -> str:
+    price = value_text(tier.rate) if tier.rate is not None else f"x {value_text(tier.times or 0)}"
+    return f"up to {value_text(tier.up_to)}: {price}" if tier.up_to is not None else f"above: {price}"
+
+
+class Monthly(Frozen):
+    """The file of the terms that every account has: `monthly:` and a list of terms."""
+
+    monthly: tuple[Term, ...] = ()

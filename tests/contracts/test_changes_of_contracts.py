@@ -1,0 +1,136 @@
+"""Which changes of contracts are refused, and what `check` and `diff` say of contracts."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from contract_tables import TABLES, card_of, contract, write
+from ratecard.card import RateCard
+from ratecard.changes.guard import Rules, refusals
+from ratecard.cli.commands import main
+
+NOW = datetime(2026, 11, 10, 12, tzinfo=UTC)
+DISCOUNT = "- {for: {type: text}, percent: -20%}"
+RETIRED = TABLES["video.yaml"].replace("    mode:", "    retired: {on: 2026-12-01}\n    mode:", 1)
+
+
+def refused(
+    old: list[str], new: list[str], tables: dict[str, str] = TABLES, before: dict[str, str] = TABLES
+) -> list[str]:
+    """What the guard says of a change of contracts, on 2026-11-10."""
+    cards: list[RateCard] = [card_of(*old, tables=before), card_of(*new, tables=tables)]
+    return [str(fault) for fault in refusals(cards[0], cards[1], Rules(NOW, Decimal(2), "HEAD"))]
+
+
+BEGUN, LATER = contract(DISCOUNT), contract(DISCOUNT, begins="2026-12-01")
+CASES: dict[str, tuple[list[str], list[str], str]] = {
+    "nothing": ([BEGUN], [BEGUN], ""),
+    "a new one from today on": ([], [contract(DISCOUNT, begins="2026-11-10")], ""),
+    "a new one in the past": ([], [contract(DISCOUNT, begins="2026-11-09")], "contract 'acme' begins on 2026-11-09"),
+    "with a reason": ([], [contract(DISCOUNT, begins="2026-11-09", further="correction: late\n")], ""),
+    "an edit": ([BEGUN], [contract("- {for: {type: text}, percent: -25%}")], "was edited: type text: x 0.8 -> x 0.75"),
+    "an edit of one that begins later": (
+        [LATER],
+        [contract("- {for: {type: text}, factor: 0.5}", begins="2026-12-01")],
+        "",
+    ),
+    "one moved into the past": ([LATER], [BEGUN], "contract 'acme' begins on 2026-10-01, in the past"),
+    "an early end": ([BEGUN], [contract(DISCOUNT, until="2026-12-01")], "until: 2027-10-01 -> 2026-12-01"),
+    "a later end": ([BEGUN], [contract(DISCOUNT, until="2028-12-01")], ""),
+    "a later end of one that has ended": (
+        [contract(DISCOUNT, until="2026-11-01")],
+        [BEGUN],
+        "until: 2026-11-01 -> 2027-10-01",
+    ),
+    "another account": ([BEGUN], [contract(DISCOUNT, accounts="a-1, a-2")], "was edited: accounts"),
+    "accounts in another order": (
+        [contract(DISCOUNT, accounts="a-1, a-2")],
+        [contract(DISCOUNT, accounts="a-2, a-1")],
+        "",
+    ),
+    "the same reason again": (
+        [contract(DISCOUNT, further="correction: late\n")],
+        [contract("- {for: {type: text}, factor: 0.7}", further="correction: late\n")],
+        "'late' is the reason of an earlier correction",
+    ),
+    "a new reason": (
+        [contract(DISCOUNT, further="correction: late\n")],
+        [contract("- {for: {type: text}, factor: 0.7}", further="correction: 30 % was signed\n")],
+        "",
+    ),
+    "taken away": ([BEGUN], [], "contract 'acme' vanished, and has had prices since 2026-10-01"),
+    "taken away before it begins": ([LATER], [], ""),
+    "a model that everyone had": (
+        [],
+        [contract("- {for: {model: clip}, only: true}", begins="2026-12-01")],
+        "only takes clip away from everyone else",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_contract_that_has_begun_changes_for_a_reason_only(case: str) -> None:
+    old, new, words = CASES[case]
+    found = refused(old, new)
+    assert len(found) == bool(words), found
+    if words:
+        assert words in found[0]
+
+
+def test_what_meets_nothing_is_refused_where_the_contract_is_new_or_edited() -> None:
+    tables, override = TABLES | {"video.yaml": RETIRED}, "- {for: {model: clip}, percent: -5%}"
+    new = contract(override, begins="2027-01-01")
+    [words] = refused([], [new], tables)
+    assert words.startswith("contracts/c0.yaml:7: percent meets nothing any more: clip is retired on 2026-12-01")
+    assert refused([new], [new], tables) == []
+    assert refused([], [contract(override, begins="2026-11-20")], tables) == []
+
+
+def test_check_and_diff_name_the_overrides_that_end_with_a_model(tmp_path: Path) -> None:
+    one = contract("- {for: {model: clip}, percent: -5%}\n" + DISCOUNT)
+    before = write(tmp_path / "before", one)
+    after = write(tmp_path / "after", one, tables=TABLES | {"video.yaml": RETIRED})
+    done = CliRunner().invoke(main, ["check", str(after)])
+    assert done.exit_code == 0
+    assert "1 contract. Digest" in done.output
+    words = "percent (contracts/c0.yaml:7) ends on 2026-12-01: clip retired"
+    assert f"contracts/c0.yaml:7: {words}" in done.output
+    found = CliRunner().invoke(main, ["diff", str(before), str(after)])
+    assert f"contract acme, from 2026-10-01 until 2027-10-01: {words}" in " ".join(found.output.split())
+
+
+def test_diff_shows_what_differs_of_contracts_in_every_format(tmp_path: Path) -> None:
+    before = write(
+        tmp_path / "before", contract(DISCOUNT + "\n- {for: {model: clip, conditions: {resolution: 480p}}, at_most: 1}")
+    )
+    after = write(tmp_path / "after", contract("- {for: {type: text}, percent: -25%}"), contract("", "new", "a-9"))
+    for kind, words in {
+        "text": ("~ type text: x 0.8 -> x 0.75", "- model clip, resolution 480p: at_most: 1", "+ contract new"),
+        "markdown": ("| ~ | `contract acme` | type text | x 0.8 | x 0.75 |",),
+        "json": ('"term": "type text"',),
+        "html": ("type text",),
+    }.items():
+        found = CliRunner().invoke(main, ["diff", str(before), str(after), "--format", kind]).output
+        assert all(each in found for each in words), found
+
+
+def test_check_works_the_examples_of_contracts(tmp_path: Path) -> None:
+    example = "examples:\n  - {model: tiered, usage: {prompt_tokens: 1000, completion_tokens: 0}, total: 0.002}\n"
+    done = CliRunner().invoke(main, ["check", str(write(tmp_path, contract(DISCOUNT, further=example)))])
+    assert done.exit_code == 1
+    assert "contracts/c0.yaml:7: acme: the example says 0.002, the rates give 0.0016" in done.output
+
+
+def test_the_commands_of_prices_know_contracts_and_accounts(tmp_path: Path) -> None:
+    folder = ["--tables", str(write(tmp_path, contract(DISCOUNT))), "--at", "2026-11-01"]
+    rated = ["rate", "--model", "tiered", "--prompt-tokens", "1000", "--completion-tokens", "0", *folder]
+    for named in (["--contract", "acme"], ["--account", "a-1"]):
+        assert "contracts/c0.yaml:7" in CliRunner().invoke(main, [*rated, *named]).output
+        for command in (["explain", "tiered"], ["sheet", "tiered"]):
+            assert "contracts/c0.yaml:7" in CliRunner().invoke(main, [*command, *folder, *named]).output
+    assert "text.yaml" in CliRunner().invoke(main, [*rated, "--account", "a-2"]).output
+    wrong = CliRunner().invoke(main, [*rated, "--contract", "acne"])
+    assert (wrong.exit_code, "Did you mean 'acme'?" in wrong.output) == (2, True)

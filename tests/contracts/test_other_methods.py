@@ -1,0 +1,144 @@
+"""Overrides of what is not counted in tokens: images under conditions, tiers of video, hours, several charges."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from contract_tables import card_of, contract
+from ratecard.base.errors import QuoteError
+from ratecard.rating.source_video import SourceVideo
+from token_tables import by_tokens, family, text_model
+
+HEAD = """\
+  - model: {name}
+    name: Made up
+    type: {type}
+    {further}
+    currency: USD
+    versions:
+      - effective: 2026-01-01
+        checked: 2026-01-01
+        source: a price list that nobody has
+"""
+IMAGES = (
+    HEAD.format(name="paint", type="image", further="aliases: [brush]")
+    + """\
+        defaults: {resolution: 1k}
+        rounding: none
+        charges:
+          - charge: images
+            method: per-image
+            unit: image
+            factors: [{service_tier: batch, factor: 0.5}, {inference_geo: us, factor: 1.1}]
+            rates:
+              - {resolution: [1k, 2k], rate: 0.04}
+              - {resolution: 4k, rate: 0.08}
+              - {resolution: 4k, service_tier: batch, rate: 0.02}
+          - charge: fee
+            method: count
+            unit: request
+            rates:
+              - {rate: 0.001}
+        examples:
+          - {usage: {n: 1}, total: 0.041}
+"""
+)
+UPSCALER = (
+    HEAD.format(name="enlarge", type="video", further="mode: upscale")
+    + """\
+        accepts:
+          duration: [1s..30s, Auto]
+          upscale_factor: [2]
+          target_fps: {min: 16, max: 60}
+          audio: none
+          video_url: {max_seconds: 600}
+        charges:
+          - charge: video
+            method: upscale-rate
+            unit: video_second
+            frame_rate: {from: 60, factor: 2}
+            rates:
+              - {up_to: 1080, rate: 0.05}
+              - {up_to: any, rate: 0.08}
+        rounding: {places: 4, mode: half-up}
+        examples:
+          - {request: {upscale_factor: 2}, source: {seconds: 10, height: 480, fps: 30}, total: 0.5}
+"""
+)
+NIGHTS = text_model("owl", by_tokens(
+    '- {tokens: [input, output], rate: 4}\n- {tokens: [input, output], hours: "00:00..06:00", zone: UTC, rate: 2}'
+))  # fmt: skip
+TABLES = {"made.yaml": family(IMAGES, UPSCALER, NIGHTS)}
+NOON, NIGHT = datetime(2026, 11, 1, 12, tzinfo=UTC), datetime(2026, 11, 1, 3, tzinfo=UTC)
+
+IMAGE_CASES: dict[str, tuple[str, dict[str, str], str]] = {
+    "a part of a line": ("conditions: {resolution: 2k}}, rate: 0.03", {"resolution": "2k"}, "0.03"),
+    "and the rest of it": ("conditions: {resolution: 2k}}, rate: 0.03", {}, "0.04"),
+    "a rate times factors": ("charge: images}, rate: 0.03", {"service_tier": "batch", "inference_geo": "us"}, "0.0165"),
+    "a factor that is named": (
+        "charge: images, conditions: {service_tier: batch}}, rate: 0.03",
+        {"service_tier": "batch", "inference_geo": "us"},
+        "0.033",
+    ),
+    "not without the condition": (
+        "charge: images, conditions: {service_tier: batch}}, rate: 0.03",
+        {"inference_geo": "us"},
+        "0.044",
+    ),
+    "a rate that names it": (
+        "conditions: {service_tier: batch}}, percent: -50%",
+        {"resolution": "4k", "service_tier": "batch"},
+        "0.01",
+    ),
+    "beside one that does not": (
+        "conditions: {service_tier: batch}}, percent: -50%",
+        {"resolution": "2k", "service_tier": "batch"},
+        "0.01",
+    ),
+    "another charge": ("charge: fee}, rate: 0", {}, "0.04"),
+}
+
+
+@pytest.mark.parametrize("case", IMAGE_CASES)
+def test_images(case: str) -> None:
+    override, stated, expected = IMAGE_CASES[case]
+    card = card_of(contract(f"- {{for: {{model: paint, {override}}}"), tables=TABLES)
+    usage = {"type": "image", "model": "brush", "n": 1, **stated}
+    quote, listed = card.at(NOON, contract="acme").rate(usage), card.at(NOON).rate(usage)
+    assert str(quote.lines[0].unit_rate) == expected
+    assert [line.sku for line in quote.lines] == [line.sku for line in listed.lines]
+    assert [line.list_rate for line in quote.lines] == [line.unit_rate for line in listed.lines]
+    assert str(quote.lines[1].unit_rate) == ("0" if "fee" in override else "0.001")
+    refused = card.at(NOON, contract="acme"), card.at(NOON)
+    messages = set()
+    for book in refused:
+        with pytest.raises(QuoteError, match=r"service_tier") as error:
+            book.rate({**usage, "service_tier": "flex"})
+        messages.add(str(error.value))
+    assert len(messages) == 1
+
+
+def test_a_tier_of_video_and_its_factor_of_frames() -> None:
+    override = '- {for: {model: enlarge, conditions: {up_to: "1080"}}, rate: 0.04}'
+    card = card_of(contract(override), tables=TABLES)
+    body: dict[str, Any] = {"model": "enlarge", "upscale_factor": 2, "target_fps": 60}
+    for height, rate, listed in ((480, "0.08", "0.1"), (1080, "0.16", "0.16")):
+        source = SourceVideo(seconds=10, width=1000, height=height, fps=30)
+        [line] = card.at(NOON, contract="acme").quote_video(body, source=source).lines
+        assert (str(line.unit_rate), str(line.list_rate)) == (rate, listed)
+
+
+@pytest.mark.parametrize(
+    ("override", "noon", "night"),
+    [
+        ("model: owl}, percent: -50%", "2", "1"),
+        ('model: owl, conditions: {hours: "00:00..06:00"}}, rate: 1.5', "4", "1.5"),
+        ("model: owl, conditions: {tokens: output}}, at_most: 3", "3", "2"),
+    ],
+)
+def test_hours_hold_under_a_contract(override: str, noon: str, night: str) -> None:
+    card = card_of(contract(f"- {{for: {{{override}}}"), tables=TABLES)
+    usage = {"type": "text", "model": "owl", "tokens": {"input": 0, "output": 1000}}
+    found = [str(card.at(at, contract="acme").rate(usage).lines[-1].unit_rate) for at in (NOON, NIGHT)]
+    assert found == [noon, night]

@@ -1,0 +1,192 @@
+"""Contracts beside each other: what extends what, what is kept or closed, minima, examples, later lists."""
+
+import gc
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from time import process_time
+from typing import Any
+
+import pytest
+
+from contract_tables import TABLES, TEXT, card_of, contract
+from ratecard.base.errors import QuoteError, TableError
+from ratecard.card import RateCard
+from ratecard.contracts.accounts import UnknownContractError
+from ratecard.contracts.overlay import tables_under
+from ratecard.examples import price_example
+from ratecard.load.folder import read_folder, tables_from
+from shipped import CARD
+from token_tables import by_tokens, family, text_model
+
+DAY = date(2026, 11, 1)
+USAGE: dict[str, Any] = {"type": "text", "model": "tiered", "tokens": {"input": 1000, "output": 0}}
+
+
+def rate(card: RateCard, day: date = DAY, **of: str) -> str:
+    """The rate of input under a contract or account."""
+    return str(card.at(day, **of).rate(USAGE).lines[0].unit_rate)
+
+
+def test_a_contract_has_the_overrides_of_what_it_extends_where_it_has_none() -> None:
+    base = contract(
+        """
+        - {for: {type: text}, percent: -10%}
+        - {for: {model: clip}, percent: -10%}
+        - {for: {model: tiered}, at_most: 1.7}
+        """,
+        "base",
+        "a-1, a-2",
+        until="2027-01-01",
+    )
+    own = contract("- {for: {type: text}, percent: -5%}", "own", further="extends: base\n")
+    card = card_of(base, own)
+    assert (rate(card, account="a-2"), rate(card, account="a-1"), rate(card)) == ("1.7", "1.7", "2")
+    body = {"model": "clip", "duration": "10s", "resolution": "480p"}
+    assert card.at(DAY, account="a-1").quote_video(body).total == Decimal("0.99")
+    # What it extends has ended.
+    assert rate(card, date(2027, 2, 1), account="a-1") == "1.9"
+    assert card.boundaries(account="a-1")[-3:] == tuple(
+        datetime(*day, tzinfo=UTC) for day in ((2026, 10, 1), (2027, 1, 1), (2027, 10, 1))
+    )
+    assert card.boundaries() == card_of().boundaries()
+
+
+def test_a_model_that_is_kept_is_unknown_to_all_others_and_a_closed_one_to_the_contract() -> None:
+    keeps = contract("- {for: {model: hidden}, only: true}\n- {for: {model: clip}, closed: true}")
+    named = contract("- {for: {model: hidden}, rate: 1}", "named", "a-2")
+    type_ = contract("- {for: {type: video}, percent: -5%}", "type", "a-3")
+    card = card_of(keeps, named, type_)
+    known = {}
+    for account in ("a-1", "a-2", "a-3", "nobody"):
+        book = card.at(DAY, account=account)
+        known[account] = [model.model for model in book.models("video")]
+    assert known == {"a-1": ["hidden"], "a-2": ["clip", "hidden"], "a-3": ["clip"], "nobody": ["clip"]}
+    for day in (date(2026, 2, 1), DAY, date(2028, 1, 1)):
+        with pytest.raises(QuoteError, match="not found: hidden"):
+            card.at(day).quote_video({"model": "hidden"})
+    assert card.digest == card_of().digest
+
+
+def test_a_successor_that_is_kept_is_not_named() -> None:
+    retired = TABLES["video.yaml"].replace(
+        "    mode:", "    retired: {on: 2026-10-05, successor: hidden}\n    mode:", 1
+    )
+    card = card_of(contract("- {for: {model: hidden}, only: true}"), tables=TABLES | {"video.yaml": retired})
+    with pytest.raises(QuoteError) as refusal:
+        card.at(DAY).quote_video({"model": "clip"})
+    assert "hidden" not in str(refusal.value)
+    with pytest.raises(QuoteError, match="Use hidden instead"):
+        card.at(DAY, contract="acme").quote_video({"model": "clip"})
+
+
+def test_percent_of_a_model_scales_its_minimum_and_a_rate_does_not() -> None:
+    text = TEXT.replace("        rounding: none\n", "        minimum: 0.5\n        rounding: none\n", 1).replace(
+        "total: 0}", "total: 0.5}", 1
+    )
+    usage = {**USAGE, "tokens": {"input": 1000, "output": 0}}
+    for override, least, source in (
+        ("- {for: {type: text}, percent: -20%}", "0.4", "contracts/c0.yaml:7"),
+        ("- {for: {model: tiered}, rate: 1}", "0.5", "text.yaml:11"),
+        ("- {for: {model: tiered, charge: tokens}, percent: -20%}", "0.5", "text.yaml:11"),
+    ):
+        quote = card_of(contract(override), tables=TABLES | {"text.yaml": text}).at(DAY, contract="acme").rate(usage)
+        line = quote.lines[-1]
+        assert (str(quote.total).rstrip("0"), line.source) == (least, source)
+        assert (str(line.list_rate), line.list_source) == ("0.498", "text.yaml:11")
+
+
+def test_a_fixed_rate_outlives_three_changes_of_the_list_and_a_percentage_follows_them() -> None:
+    days = ("2026-12-01", "2026-11-01", "2026-10-15", "2026-01-01")
+    versions = [
+        by_tokens(f"- {{tokens: input, rate: {number}}}\n- {{tokens: output, rate: 9}}", effective=day)
+        for number, day in zip((8, 4, 2, 1), days, strict=True)
+    ]
+    tables = {"text.yaml": family(text_model("tiered", *versions))}
+    for override, expected in (("rate: 1.5", ["1.5"] * 4), ("percent: -50%", ["0.5", "1", "2", "4"])):
+        card = card_of(
+            contract(f"- {{for: {{model: tiered, conditions: {{tokens: input}}}}, {override}}}"), tables=tables
+        )
+        found = [
+            rate(card, date.fromisoformat(day), contract="acme")
+            for day in ("2026-10-01", "2026-10-15", "2026-11-01", "2026-12-01")
+        ]
+        assert found == expected
+
+
+def test_examples_are_worked_before_the_first_price_of_a_contract() -> None:
+    example = "examples:\n  - {model: tiered, usage: {prompt_tokens: 1000, completion_tokens: 0}, total: %s}\n"
+    sound, wrong = (
+        contract("- {for: {type: text}, percent: -20%}", further=example % total) for total in ("0.0016", "0.002")
+    )
+    assert rate(card_of(sound), contract="acme") == "1.6"
+    card = card_of(wrong)
+    assert rate(card) == "2"
+    for _ in range(2):
+        with pytest.raises(
+            TableError, match=r"contracts/c0.yaml:7: acme: the example says 0.002, the rates give 0.0016"
+        ):
+            rate(card, contract="acme")
+
+
+def test_an_unknown_contract_and_two_ways_to_name_one_are_refused() -> None:
+    card = card_of(contract(""))
+    with pytest.raises(UnknownContractError, match=r"no contract 'acne'\. Did you mean 'acme'?"):
+        card.at(DAY, contract="acne")
+    with pytest.raises(UnknownContractError):
+        card_of().at(DAY, contract="acme")
+    with pytest.raises(ValueError, match="Leave one out"):
+        card.at(DAY, contract="acme", account="a-1")
+    assert rate(card, account="nobody") == "2"
+
+
+TYPES = sorted({model.type for model in CARD.tables.models.values()})
+
+
+def test_every_shipped_model_has_its_rates_times_the_factor_under_the_same_skus() -> None:
+    text = contract(f"- {{for: {{type: [{', '.join(TYPES)}]}}, factor: 0.5}}", begins="2020-01-01")
+    tables = tables_from({**read_folder(), "contracts/acme.yaml": text.encode()})
+    card = RateCard(tables, proves=False)
+    compared = 0
+    for model in CARD.tables.models.values():
+        for version in model.versions:
+            begins = max(version.begins, datetime(2020, 1, 1, tzinfo=UTC))
+            books = CARD.unproved.at(begins), card.at(begins, contract="acme")
+            for example in version.examples:
+                listed, quote = (price_example(book, model, example) for book in books)
+                assert [line.sku for line in quote.lines] == [line.sku for line in listed.lines]
+                for line, own in zip(quote.lines, listed.lines, strict=True):
+                    assert (line.unit_rate * 2, line.list_rate, line.list_source) == (
+                        own.unit_rate,
+                        own.unit_rate,
+                        own.source,
+                    )
+                    compared += 1
+                assert abs(quote.exact * 2 - listed.exact) <= Decimal("1e-11") * len(quote.lines)
+    assert compared > 800
+
+
+def test_a_book_of_the_list_is_the_same_with_and_without_contracts() -> None:
+    card = card_of(contract("- {for: {type: text}, percent: -5%}"))
+    assert card.at(DAY).compiler is card.compiler
+    assert tables_under(card.tables, ()).models is card.tables.models
+
+
+MANY = """\
+- {for: {type: text}, percent: -20%}
+- {for: {model: ovi-image-to-video}, rate: 0.2}
+- {for: {type: text, charge: tokens}, at_most: 50}
+"""
+
+
+def test_ten_thousand_contracts_load_within_five_seconds() -> None:
+    tables = read_folder()
+    many = {f"contracts/c-{at}.yaml": contract(MANY, f"c-{at}", f"a-{at}").encode() for at in range(10_000)}
+    tables_from(tables)
+    gc.collect()
+    begins = process_time()
+    tables_from(tables)
+    between = process_time()
+    card = RateCard(tables_from(tables | many))
+    ends = process_time()
+    assert len(card.contracts) == 10_000
+    assert (ends - between) - (between - begins) < 5

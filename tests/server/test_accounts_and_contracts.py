@@ -1,0 +1,207 @@
+"""Each account is answered by its own contract, and no byte of any answer tells of another's."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from contract_tables import SEARCH, TEXT, VIDEO, card_of, contract
+from ratecard.card import RateCard
+from ratecard.ledger import Clock, open_ledger
+from ratecard.ledger.store import Ledger
+from ratecard.server import Bearer, LiveRateCard
+from ratecard.server.app import application
+from ratecard.server.charges import charges_router
+from ratecard.server.usage_history import usage_history_router
+
+NOW = datetime(2026, 11, 10, 12, tzinfo=UTC)
+KEYS = {"key-of-a": "account-a", "key-of-b": "account-b", "key-of-nobody": "account-n"}
+CLIP, _, SECRET = VIDEO.partition("  - model: hidden")
+
+
+def tables(*secret: str) -> dict[str, str]:
+    """The tables that everybody sees, and a file for each of these models."""
+    own = {f"{name}.yaml": f"family: {name}\nmodels:\n  - model: {name}{SECRET}" for name in secret}
+    return {"text.yaml": TEXT, "search.yaml": SEARCH, "video.yaml": CLIP, **own}
+
+
+A = contract("- {for: {type: text}, percent: -20%}\n- {for: {model: secret-a}, only: true}", "acme", "account-a")
+B = contract(
+    "- {for: {model: tiered}, rate: 1.5}\n- {for: {model: secret-b}, only: true}\n- {for: {model: flat}, closed: true}",
+    "bumble",
+    "account-b",
+)
+EVERYBODY = tables("secret-a", "secret-b")
+WITHOUT = {"account-a": tables("secret-a"), "account-b": tables("secret-b"), "account-n": tables()}
+
+
+class Server:
+    """An application with every endpoint, and a ledger."""
+
+    def __init__(self, card: RateCard, ledger: Ledger) -> None:
+        live = LiveRateCard(card, clock=lambda: int(NOW.timestamp()) * 10**9)
+        self.app = application(live, check=KEYS.get)
+        guard = Bearer(KEYS.get)
+        self.app.include_router(charges_router(ledger, live, guard), prefix="/api/v1")
+        history = usage_history_router(ledger, guard, secret="0123456789abcdef", tables=live)  # noqa: S106
+        self.app.include_router(history, prefix="/api/v1")
+        self.client = TestClient(self.app, base_url="http://test", raise_server_exceptions=False)
+
+    def answers(self, key: str) -> dict[str, tuple[int, list[tuple[str, str]], str]]:
+        """What each request is answered to a key: status, headers and body, without digests."""
+        found = {}
+        for name, method, path, body in requests():
+            headers = {"authorization": f"Bearer {key}", "x-request-id": "r", "accept-encoding": "identity"}
+            answer = self.client.request(method, path, json=body, headers=headers)
+            heads = sorted(answer.headers.items())
+            found[name] = answer.status_code, [(key, plain(value)) for key, value in heads], plain(answer.text)
+        return found
+
+
+def plain(text: str) -> str:
+    """A text without digests and lengths: tables of other models have another one."""
+    return re.sub("[0-9a-f]{16}", "DIGEST", text)
+
+
+NAMES = ("tiered", "flat", "clip", "secret-a", "secret-b", "secret-c", "web-search", "secret", "tierd")
+
+
+def requests() -> Iterator[tuple[str, str, str, Any]]:
+    """Everything that the server answers, with each name: what it is, method, path, body."""
+    base = "/api/v1"
+    probes = [f"{at}/{name}" for at in ("", base) for name in ("healthz", "livez", "readyz")]
+    for path in (*probes, "/openapi.json"):
+        yield path, "GET", path, None
+    for query in ("", "?type=video", "?type=text", "?type=image", "?at=2026-12-01", "?at=2025-01-01", "?at=2028-01-01"):
+        yield f"models{query}", "GET", f"{base}/models{query}", None
+    for name in NAMES:
+        for query in ("", "?at=2026-12-01", "?at=2028-01-01"):
+            yield f"models/{name}{query}", "GET", f"{base}/models/{name}{query}", None
+        usages: list[dict[str, Any]] = [
+            {"model": name, "tokens": {"input": 500, "output": 10}},
+            {"type": "video", "model": name, "duration": "5s", "resolution": "480p"},
+            {"model": name, "count": 3},
+            {"type": "image", "model": name},
+        ]
+        for number, usage in enumerate(usages):
+            yield f"rate {name} {number}", "POST", f"{base}/rate", usage
+        yield f"rate {name} list", "POST", f"{base}/rate", {"usages": usages}
+        estimated = {"model": name, "prompt_tokens": 10, "max_completion_tokens": 10}
+        yield f"estimate {name}", "POST", f"{base}/estimate", estimated
+        for query in ("", "?explain=true"):
+            body = {"model": name, "duration": "5s", "resolution": "480p"}
+            yield f"video {name}{query}", "POST", f"{base}/video/quote{query}", body
+            yield f"video {name}{query} alone", "POST", f"{base}/video/quote{query}", {"model": name}
+        yield f"audio {name}", "POST", f"{base}/audio/quote", {"model": name, "character_count": 5}
+        for at in ("2026-11-01T00:00:00Z", "2026-09-01T00:00:00Z"):
+            for number, usage in enumerate(usages[:2]):
+                charge = {"usage": usage, "timestamp": at, "request_id": f"{name} {number} {at}"}
+                yield f"charge {name} {number} {at}", "POST", f"{base}/charges", charge
+                yield f"charge {name} {number} {at} again", "POST", f"{base}/charges", charge
+                yield f"wrong {name} {number} {at}", "POST", f"{base}/charges", charge | {"execution_ms": -1}
+            refund = {"id": f"f {name} {at}", "sku": f"{name}-x", "timestamp": at, "amount": "0.01"}
+            yield f"refund {name} {at}", "POST", f"{base}/charges/{name} 0 {at}/refunds", refund
+    for query in ("", "?currency=USD"):
+        yield f"history{query}", "GET", f"{base}/billing/usage-history{query}", None
+    yield "billing", "GET", f"{base}/billing/usage", None
+    others = (("GET", "/metrics"), ("GET", f"{base}/metrics"), ("GET", f"{base}/nothing"), ("PUT", f"{base}/rate"))
+    for method, path in others:
+        yield f"{method} {path}", method, path, None
+
+
+# Counters of the process, which go on from server to server.
+UNLIKE = ("GET /metrics", "GET /api/v1/metrics")
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[[RateCard], Server]]:
+    ledgers: list[Ledger] = []
+
+    def made(card: RateCard) -> Server:
+        ledger = open_ledger(f"sqlite:///{tmp_path}/{len(ledgers)}.db", clock=Clock(now=lambda: NOW))
+        ledgers.append(ledger)
+        return Server(card, ledger)
+
+    yield made
+    for ledger in ledgers:
+        ledger.close()
+
+
+def test_the_requests_are_of_every_endpoint(serve: Callable[[RateCard], Server]) -> None:
+    asked = {re.sub(r"\?.*", "", path) for _, _, path, _ in requests()}
+    for path in routes(serve(card_of()).app):
+        assert any(re.fullmatch(re.sub(r"\{[^}]*\}", ".+", path), each) for each in asked), path
+
+
+def routes(app: FastAPI) -> set[str]:
+    return set(app.openapi()["paths"]) | {"/openapi.json"}
+
+
+@pytest.mark.parametrize(("key", "own", "others"), [
+    ("key-of-a", [A], ("bumble", "account-b", "secret-b")),
+    ("key-of-b", [B], ("acme", "account-a", "secret-a")),
+    ("key-of-nobody", [], ("bumble", "account-b", "secret-b", "acme", "account-a", "secret-a")),
+])  # fmt: skip
+def test_no_byte_tells_an_account_of_the_terms_of_another(
+    serve: Callable[[RateCard], Server], key: str, own: list[str], others: tuple[str, ...]
+) -> None:
+    everything = serve(card_of(A, B, tables=EVERYBODY)).answers(key)
+    alone = serve(card_of(*own, tables=WITHOUT[KEYS[key]]))
+    for name, answer in alone.answers(key).items():
+        if name not in UNLIKE:
+            # The place of a contract depends on how many there are.
+            there, here = (re.sub(r"contracts/c\d", "contracts/c", str(each)) for each in (everything[name], answer))
+            assert there == here, name
+        said = {word for word in others if word in str(everything[name]) and word not in name}
+        assert not said, (name, said)
+
+
+def test_each_account_pays_by_its_own_contract(serve: Callable[[RateCard], Server]) -> None:
+    server = serve(card_of(A, B, tables=EVERYBODY))
+    prices: dict[str, list[Any]] = {}
+    for key in KEYS:
+        answers = server.answers(key)
+        prices[key] = [answers[f"rate {name} 0"][0] for name in ("tiered", "flat", "secret-a")]
+        rated = json.loads(answers["rate tiered 0"][2])
+        charged = json.loads(answers["charge tiered 0 2026-11-01T00:00:00Z"][2])
+        prices[key] += [rated["total"], rated.get("contract"), charged["entries"][0].get("contract")]
+        for name, (status, headers, _) in answers.items():
+            if "/livez" not in name and "/readyz" not in name and "openapi" not in name and "metrics" not in name:
+                assert ("cache-control", "private") in headers or status in (404, 405, 410), name
+                assert "Authorization" in dict(headers).get("vary", "") or status in (404, 405, 410), name
+        listed = {each["id"] for each in json.loads(answers["models"][2])["data"]}
+        prices[key].append(sorted(name for name in NAMES if name in listed))
+    everyone = ["clip", "tiered", "web-search"]
+    assert prices == {
+        "key-of-a": [200, 200, 400, "0.000864", "acme", "acme", sorted([*everyone, "flat", "secret-a"])],
+        "key-of-b": [200, 400, 400, "0.000765", "bumble", "bumble", sorted([*everyone, "secret-b"])],
+        "key-of-nobody": [200, 200, 400, "0.00108", None, None, sorted([*everyone, "flat"])],
+    }
+
+
+def test_a_check_of_keys_that_fails_is_answered_503(caplog: pytest.LogCaptureFixture) -> None:
+    def fails(_: str) -> str:
+        raise RuntimeError("the directory of keys is away")
+
+    app = application(LiveRateCard(card_of(A, tables=EVERYBODY)), check=fails)
+    client = TestClient(app, raise_server_exceptions=False, headers={"authorization": "Bearer k"})
+    for method, path in (("GET", "/api/v1/models"), ("POST", "/api/v1/rate"), ("POST", "/api/v1/video/quote")):
+        answer = client.request(method, path, json={} if method == "POST" else None)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        assert "directory" not in answer.text
+    assert "the check of keys failed" in caplog.text
+
+
+def test_without_keys_everyone_is_answered_the_list() -> None:
+    client = TestClient(application(LiveRateCard(card_of(A, tables=EVERYBODY))))
+    usage = {"type": "text", "model": "tiered", "tokens": {"input": 500, "output": 10}}
+    for headers in ({}, {"authorization": "Bearer key-of-a"}):
+        answer = client.post("/api/v1/rate", json=usage, headers=headers)
+        assert "contract" not in answer.json()
+        assert "cache-control" not in answer.headers

@@ -1,0 +1,149 @@
+"""A statement of a billing export: what was booked, never rated again, and refunds in their own month."""
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_up_tables import write_tables
+
+from ratecard import LedgerEntry, load_rate_card
+from ratecard.ledger.files import ledger_csv, ledger_json
+from ratecard.statements import StatementError, statement
+
+HEADING = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes,requestId"
+INPUT = "scribe-llm-input-mtoken"
+LIMITS = """
+limits:
+  - effective: 2026-01-01
+    checked: 2026-01-01
+    source: a test
+    rates: {CREDITS: 0.5}
+"""
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    return write_tables(tmp_path / "tables", monthly=None)
+
+
+def export(folder: Path, *rows: str, heading: str = HEADING) -> Path:
+    file = folder / "export.csv"
+    file.write_text("\n".join((heading, *rows)) + "\n", encoding="utf-8")
+    return file
+
+
+def made(folder: Path, tables: Path, *rows: str, **given: Any) -> Any:
+    heading = given.pop("heading", HEADING)
+    return statement(export(folder, *rows, heading=heading), account="acme", month="2026-10", tables=tables, **given)
+
+
+def test_what_was_booked_is_on_it_whatever_the_tables_say(tmp_path: Path, tables: Path) -> None:
+    found = made(
+        tmp_path,
+        tables,
+        f"2026-10-02T00:00:00Z,{INPUT},1.23,2,-2.46,USD,scribe,r-1",
+        f"2026-10-03T00:00:00Z,{INPUT},1.23,3,-3.69,USD,scribe,r-2",
+        f"2026-11-01T00:00:00Z,{INPUT},1.23,3,-3.69,USD,scribe,r-3",
+        "2026-10-04T00:00:00Z,no-such-sku,5,1,-5,USD,gone-model,r-4",
+    )
+    assert [
+        (line.rated.sku, line.rated.unit, line.rated.unit_rate, line.quantity, line.amount) for line in found.lines
+    ] == [
+        ("no-such-sku", None, Decimal(5), Decimal(1), Decimal(5)),
+        (INPUT, "mtoken", Decimal("1.23"), Decimal(5), Decimal("6.15")),
+    ]
+    assert (found.list_total, str(found.payable), found.digests) == (None, "11.15", ())
+
+
+def test_a_refund_is_a_line_of_the_month_in_which_it_was_booked(tmp_path: Path, tables: Path) -> None:
+    rows = (
+        f"2026-09-02T00:00:00Z,{INPUT},4,2,-8,USD,scribe,r-1",
+        f"2026-10-03T00:00:00Z,{INPUT},4,1,-4,USD,scribe,r-2",
+        f"2026-10-05T00:00:00Z,{INPUT},4,0,2.50,USD,scribe,r-1",
+    )
+    found = made(tmp_path, tables, *rows)
+    assert [(line.rated.sku, line.quantity, line.amount) for line in found.refunds] == [(INPUT, 0, Decimal("-2.5"))]
+    assert (found.charges, str(found.payable)) == (4, "1.50")
+    assert found.change is not None
+    assert found.change.refunds == Decimal("-2.5")
+    earlier = statement(tmp_path / "export.csv", account="acme", month="2026-09", tables=tables)
+    assert (earlier.refunds, str(earlier.payable)) == ((), "8.00")
+
+
+def test_more_paid_back_than_charged_is_payable_below_zero(tmp_path: Path, tables: Path) -> None:
+    found = made(tmp_path, tables, f"2026-10-05T00:00:00Z,{INPUT},4,0,2.505,USD,scribe,r-1")
+    assert str(found.payable) == "-2.51"
+
+
+def test_what_balances_paid_is_in_the_currency_at_their_worth(tmp_path: Path) -> None:
+    tables = write_tables(tmp_path / "tables", monthly=None)
+    (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
+    found = made(
+        tmp_path,
+        tables,
+        f"2026-10-02T00:00:00Z,{INPUT},4,2,-6,CREDITS,scribe,r-1",
+        f"2026-10-02T00:00:00Z,{INPUT},4,0,-5,USD,scribe,r-1",
+    )
+    assert {(line.rated.paid_in, line.rated.worth, line.quantity, line.amount) for line in found.lines} == {
+        ("CREDITS", Decimal("0.5"), Decimal(2), Decimal(3)),
+        ("", Decimal(1), Decimal(0), Decimal(5)),
+    }
+    assert str(found.payable) == "8.00"
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (f"2026-10-02T00:00:00Z,{INPUT},4,2,-6,DIEMS,scribe,r-1", "currency 'DIEMS' is not known"),
+        (f"2026-10-02T00:00:00Z,{INPUT},x,2,-6,USD,scribe,r-1", "pricePerUnitUsd 'x' is not a number"),
+        (f"2026-10-02T00:00:00Z,{INPUT},4,,-6,USD,scribe,r-1", "unit is missing"),
+    ],
+)
+def test_a_row_that_cannot_be_read_stops_it(tmp_path: Path, tables: Path, row: str, words: str) -> None:
+    with pytest.raises(StatementError) as caught:
+        made(tmp_path, tables, row)
+    assert words in str(caught.value)
+
+
+def test_an_export_of_several_accounts_names_them(tmp_path: Path, tables: Path) -> None:
+    rows = [f"2026-10-02T00:00:00Z,{INPUT},4,1,-4,USD,scribe,r-{at},{who}" for at, who in enumerate(("acme", "bolt"))]
+    assert str(made(tmp_path, tables, *rows, heading=f"{HEADING},account").payable) == "4.00"
+
+
+def test_terms_of_the_month_are_over_booked_rows_too(tmp_path: Path) -> None:
+    terms = "monthly:\n  - {included: 1, unit: mtoken}\n  - {minimum: 10, currency: USD}\n"
+    tables = write_tables(tmp_path / "tables", monthly=terms)
+    found = made(tmp_path, tables, f"2026-10-02T00:00:00Z,{INPUT},4,3,-12,USD,scribe,r-1")
+    assert [(line.kind, line.amount) for line in found.terms] == [("included", -4), ("minimum", 2)]
+    video = "2026-10-02T00:00:00Z,reel-duration-rate-5s,0.17,1,-0.17,USD,reel,r-2"
+    with_clips = "monthly:\n  - {included: 1, unit: video_second}\n"
+    tables = write_tables(tmp_path / "clips", monthly=with_clips)
+    with pytest.raises(StatementError, match="a video in the ledger has its total alone"):
+        made(tmp_path, tables, video)
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_charges_of_usage_and_their_ledger_come_to_the_same(tmp_path: Path, tables: Path, form: str) -> None:
+    from datetime import datetime
+
+    card = load_rate_card(tables)
+    bodies = [
+        (
+            "2026-10-02T08:00:00+00:00",
+            {"type": "text", "model": "scribe", "prompt_tokens": 1234, "completion_tokens": 7},
+        ),
+        ("2026-10-20T08:00:00+00:00", {"type": "speech", "model": "voice", "characters": 4321}),
+    ]
+    entries: list[LedgerEntry] = []
+    for number, (when, body) in enumerate(bodies):
+        moment = datetime.fromisoformat(when)
+        usage = {"usage": {key: body.pop(key) for key in list(body) if "tokens" in key}, **body}
+        quote = card.at(moment).rate(usage if usage["usage"] else body)
+        entries += quote.ledger_entries(timestamp=moment, request_id=f"r-{number}")
+    quote = card.at(moment).quote_video({"model": "reel", "duration": "5s"})
+    entries += quote.ledger_entries(timestamp=moment, request_id="r-9")
+    file = tmp_path / f"ledger.{form}"
+    file.write_text(ledger_csv(entries) if form == "csv" else ledger_json(entries), encoding="utf-8")
+    found = statement(file, account="acme", month="2026-10", tables=tables)
+    assert found.charges == -sum(entry.amount for entry in entries)

@@ -1,0 +1,139 @@
+"""`ratecard statement`: what it prints and writes, what it compares, and its exit statuses."""
+
+import csv
+import json
+from decimal import Decimal
+from pathlib import Path
+from xml.etree import ElementTree
+from zipfile import ZipFile
+
+import pytest
+from click.testing import CliRunner, Result
+from made_up_tables import rows, write_rows
+from test_of_contracts import ACME, contract
+
+from ratecard.cli import main
+from ratecard.statements import statement
+
+ENDINGS = ("md", "csv", "json", "html", "xlsx", "focus.csv", "focus.parquet")
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> list[str]:
+    usage, tables = write_rows(tmp_path / "usage.csv", rows(5, 200)), contract(tmp_path, ACME)
+    return ["statement", str(usage), "--account", "acme", "--month", "2026-10", "--tables", str(tables)]
+
+
+def run(words: list[str], *more: str) -> Result:
+    return CliRunner().invoke(main, [*words, *more])
+
+
+def test_it_prints_lines_terms_sums_and_the_change(words: list[str]) -> None:
+    done = run(words)
+    assert done.exit_code == 0, done.output
+    order = ["Statement of acme for 2026-10", "Lines", "contracts/acme.yaml:9", "contracts/acme.yaml:8"]
+    order += [
+        "Terms of the month",
+        "included: 0.5 mtoken",
+        "minimum: 5 USD",
+        "Sums",
+        "Payable",
+        "Change against 2026-09",
+    ]
+    order += ["Price", "Volume", "Mix", "Payable: $", "At list prices the usage would be $", "Prices "]
+    places = [done.stdout.index(part) for part in order]
+    assert places == sorted(places)
+
+
+def test_every_format_says_the_same_payable(words: list[str], tmp_path: Path) -> None:
+    outs = [part for ending in ENDINGS for part in ("--out", str(tmp_path / f"acme.{ending}"))]
+    done = run(words, "--issuer", "Us", *outs)
+    assert (done.exit_code, done.stdout) == (0, ""), done.output
+    made = statement(words[1], account="acme", month="2026-10", tables=words[-1])
+    payable = str(made.payable)
+    issued = json.loads((tmp_path / "acme.json").read_text(encoding="utf-8"))
+    assert (issued["payable"], issued["digest"], issued["prices"]) == (payable, made.digest, list(made.digests))
+    with (tmp_path / "acme.csv").open(encoding="utf-8", newline="") as file:
+        listed = list(csv.DictReader(file))
+    assert (listed[-1]["part"], listed[-1]["amount"]) == ("payable", payable)
+    assert sum(Decimal(row["amount"]) for row in listed if row["part"] == "line") == made.charges
+    assert f"**Payable: ${payable}**" in (tmp_path / "acme.md").read_text(encoding="utf-8")
+    page = (tmp_path / "acme.html").read_text(encoding="utf-8")
+    assert f"<p>Payable: ${payable}</p>" in page
+    assert page.count("<table>") == 4
+    with ZipFile(tmp_path / "acme.xlsx") as book:
+        titles = [
+            each.attrib["name"]
+            for each in ElementTree.fromstring(book.read("xl/workbook.xml")).iter()  # noqa: S314 (written above)
+            if "name" in each.attrib
+        ]
+    assert titles[:3] == ["Statement", "Lines", "Terms of the month"]
+    assert sorted(each.name for each in tmp_path.glob(".*")) == []
+
+
+def test_names_cannot_be_markup(tmp_path: Path) -> None:
+    usage = write_rows(tmp_path / "usage.csv", [{**row, "account": "<b>|x"} for row in rows(5, 20)])
+    words = [
+        "statement",
+        str(usage),
+        "--account",
+        "<b>|x",
+        "--month",
+        "2026-10",
+        "--tables",
+        str(contract(tmp_path, ACME)),
+    ]
+    done = run(words, "--out", str(tmp_path / "x.html"), "--out", str(tmp_path / "x.md"))
+    assert done.exit_code == 0, done.output
+    assert "<b>|x" not in (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert "<b>|x" not in (tmp_path / "x.md").read_text(encoding="utf-8")
+
+
+def test_against_an_issued_statement(words: list[str], tmp_path: Path) -> None:
+    issued = tmp_path / "issued.json"
+    assert run(words, "--out", str(issued)).exit_code == 0
+    same = run(words, "--against", str(issued))
+    assert (same.exit_code, "Nothing differs" in same.stdout) == (0, True)
+    signed = tmp_path / "tables" / "contracts" / "acme.yaml"
+    signed.write_text(signed.read_text(encoding="utf-8").replace("-20%", "-25%"), encoding="utf-8")
+    later = run(words, "--against", str(issued))
+    assert later.exit_code == 1
+    assert "charges" in later.stdout
+    assert "included: 0.5 mtoken" in later.stdout
+    other = run([*words[:3], "bolt", *words[4:]], "--against", str(issued))
+    assert (other.exit_code, "is of acme 2026-10 USD, and this statement of bolt" in other.stderr) == (1, True)
+    issued.write_text("[]", encoding="utf-8")
+    assert "is not a statement that was issued as .json" in run(words, "--against", str(issued)).stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "status", "message"),
+    [
+        (("--month", "2026-1"), 1, "is not a month"),
+        (("--out", "x.pdf"), 2, "x.pdf ends in none of .md, .html"),
+        (("--out", "x.parquet"), 1, "'.parquet' is not a format of statements. Allowed: .md, .csv"),
+        (("--opening-balance", "much"), 2, "'much' is not an amount"),
+        (("--opening-balance", "5"), 1, "an opening balance is of one commitment, and acme has none"),
+        (("--currency", "usd"), 1, "currency 'usd' is not an ISO 4217 code"),
+        (("--currency", "EUR"), 1, "charged in USD, and the statement is in EUR"),
+        (("--out", "no/such/folder/x.csv"), 2, "cannot be written: no such folder"),
+    ],
+)
+def test_wrong_use(words: list[str], more: tuple[str, ...], status: int, message: str) -> None:
+    done = run(words, *more)
+    assert (done.exit_code, message in done.stderr) == (status, True), done.output
+
+
+def test_the_usage_is_never_overwritten(words: list[str]) -> None:
+    done = run(words, "--out", words[1])
+    assert (done.exit_code, "is among the usage, which stays as it is" in done.stderr) == (2, True)
+
+
+def test_a_row_without_a_price_ends_with_1_and_writes_nothing(words: list[str], tmp_path: Path) -> None:
+    usage = Path(words[1])
+    row = "text,nobody,2026-10-02T00:00:00Z,acme,1,1,,,\n"
+    usage.write_text(usage.read_text(encoding="utf-8") + row, encoding="utf-8")
+    done = run(words, "--out", str(tmp_path / "acme.json"))
+    assert (done.exit_code, (tmp_path / "acme.json").exists()) == (1, False)
+    assert "no statement of acme for 2026-10: 1 row without a price" in done.stderr
+    assert "1 row of nobody" in done.stderr

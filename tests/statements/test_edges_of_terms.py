@@ -1,0 +1,220 @@
+"""Every kind of term just below, at and just above each of its edges; worked by hand."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from ratecard.statements import StatementError
+from ratecard.statements.lines import REFUND_LINE, Line, Rated
+from ratecard.statements.settle import Settled, settle_month
+from ratecard.tables.monthly import Term
+from ratecard.tables.units import Unit
+
+UNITS = {
+    "mtoken": Unit(unit="mtoken", counts="token", per=1_000_000),
+    "ktoken": Unit(unit="ktoken", counts="token", per=1_000),
+    "clip": Unit(unit="clip", counts="clip", per=1),
+}
+START = datetime(2026, 10, 1, tzinfo=UTC)
+# 10 a unit of text, 3 a clip.
+TEXT = Rated("t", "mtoken", Decimal(10), "t.yaml:1", Decimal(10), "t.yaml:1", "", "scribe", "text", "words", "tokens")
+CLIP = Rated("c", "clip", Decimal(3), "c.yaml:1", Decimal(3), "c.yaml:1", "", "reel", "video", "clips", "video")
+
+
+def term(source: Any = "monthly.yaml:1", **given: Any) -> Term:
+    return Term.model_validate({**given, "@source": source})
+
+
+def lines(*quantities: str, rated: Rated = TEXT) -> list[Line]:
+    return [
+        Line(START + timedelta(hours=at), rated, Decimal(each), Decimal(each) * rated.unit_rate)
+        for at, each in enumerate(quantities)
+    ]
+
+
+def settled(made: list[Line], *terms: Term, **balances: str) -> Settled:
+    known = {term.source: Fraction(balances.get("balance", "0")) for term in terms if term.kind == "commitment"}
+    return settle_month(made, terms, UNITS, "USD", known)
+
+
+def amounts(found: Settled) -> list[str]:
+    return [str(line.amount) for line in found.terms]
+
+
+def total(found: Settled, made: list[Line]) -> Fraction:
+    return sum((Fraction(line.amount) for line in made), Fraction(0)) + sum(line.amount for line in found.terms)
+
+
+@pytest.mark.parametrize(
+    ("used", "credit", "left"),
+    [("0", "0", "0"), ("4.999999", "-4999999/100000", "0"), ("5", "-50", "0"), ("5.000001", "-50", "1/100000")],
+)
+def test_included_units(used: str, credit: str, left: str) -> None:
+    made = lines(used)
+    found = settled(made, term(included="5", unit="mtoken"))
+    assert amounts(found) == [credit]
+    assert str(total(found, made)) == left
+    assert found.terms[0].quantity == min(Fraction(used), 5)
+
+
+@pytest.mark.parametrize(("used", "credit"), [("4.9", "-49"), ("5", "-50"), ("5.1", "-50")])
+def test_included_money(used: str, credit: str) -> None:
+    assert amounts(settled(lines(used), term(included="50", currency="USD"))) == [credit]
+
+
+def test_what_is_included_is_used_up_in_the_order_of_time() -> None:
+    """The first 3 units cost 10 each, the later ones 20: the order decides which of them are free."""
+    dear = TEXT._replace(sku="dear", unit_rate=Decimal(20))
+    cheap_first = [*lines("3"), Line(START + timedelta(hours=9), dear, Decimal(3), Decimal(60))]
+    dear_first = [Line(START, dear, Decimal(3), Decimal(60)), *lines("0", "3")]
+    free = term(included="4", unit="mtoken")
+    assert amounts(settled(cheap_first, free)) == ["-50"]
+    assert amounts(settled(dear_first, free)) == ["-70"]
+
+
+TIERS = [{"up_to": "2", "percent": "0%"}, {"up_to": "5", "rate": "8"}, {"factor": "0.5"}]
+
+
+@pytest.mark.parametrize(
+    ("used", "left"),
+    [
+        ("1.9", "19"),
+        ("2", "20"),
+        ("2.1", "104/5"),  # 20 + 0.1 x 8
+        ("4.9", "216/5"),  # 20 + 2.9 x 8
+        ("5", "44"),
+        ("5.1", "89/2"),  # 44 + 0.1 x 5
+    ],
+)
+def test_graduated_prices_each_part_in_its_own_tier(used: str, left: str) -> None:
+    for made in (lines(used), lines("1.5", str(Decimal(used) - Decimal("1.5")))):
+        found = settled(made, term(graduated=TIERS, unit="mtoken"))
+        assert str(total(found, made)) == left
+
+
+@pytest.mark.parametrize(
+    ("used", "left"),
+    [("1.9", "19"), ("2", "20"), ("2.1", "84/5"), ("4.9", "196/5"), ("5", "40"), ("5.1", "51/2")],
+)
+def test_volume_prices_all_in_the_tier_of_the_whole(used: str, left: str) -> None:
+    for made in (lines(used), lines("1.5", str(Decimal(used) - Decimal("1.5")))):
+        found = settled(made, term(volume=TIERS, unit="mtoken"))
+        assert str(total(found, made)) == left
+
+
+MONEY = [{"up_to": "20", "percent": "0%"}, {"percent": "-10%"}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "used", "left"),
+    [
+        ("graduated", "1.9", "19"),
+        ("graduated", "2", "20"),
+        ("graduated", "2.1", "209/10"),
+        ("volume", "1.9", "19"),
+        ("volume", "2", "20"),
+        ("volume", "2.1", "189/10"),
+    ],
+)
+def test_tiers_over_money(kind: str, used: str, left: str) -> None:
+    made = lines(used)
+    assert str(total(settled(made, term(currency="USD", **{kind: MONEY})), made)) == left
+
+
+def test_tiers_in_another_unit_of_the_same_meter() -> None:
+    """2,000 ktoken are 2 mtoken."""
+    tiers = [{"up_to": "2000", "percent": "0%"}, {"rate": "0.001"}]
+    made = lines("3")
+    found = settled(made, term(graduated=tiers, unit="ktoken"))
+    assert [(line.words, str(line.quantity)) for line in found.terms] == [
+        ("graduated: up to 2000 ktoken at contract prices", "2000"),
+        ("graduated: above 2000 ktoken at 0.001 per ktoken", "1000"),
+    ]
+    assert total(found, made) == 21
+
+
+@pytest.mark.parametrize(
+    ("balance", "drawn", "after"),
+    [("29.99", "2999/100", "0"), ("30", "30", "0"), ("30.01", "30", "1/100"), ("0", "0", "0")],
+)
+def test_the_commitment_is_drawn_at_contract_prices(balance: str, drawn: str, after: str) -> None:
+    commitment = term(commitment="100", currency="USD", **{"from": "2026-10-01"})
+    (line,) = settled(lines("3"), commitment, balance=balance).terms
+    assert (str(line.quantity), str(-line.amount)) == (drawn, drawn)
+    assert line.balance == (Fraction(balance), Fraction(after))
+
+
+def test_a_commitment_without_a_balance_is_refused() -> None:
+    commitment = term(commitment="100", currency="USD", **{"from": "2026-08-01"})
+    with pytest.raises(StatementError, match="Give the usage since 2026-08-01, or an opening balance"):
+        settle_month(lines("3"), [commitment], UNITS, "USD")
+
+
+@pytest.mark.parametrize(("used", "expected"), [("2.9", ["1"]), ("3", []), ("3.1", []), ("0", ["30"])])
+def test_a_minimum_is_trued_up(used: str, expected: list[str]) -> None:
+    assert amounts(settled(lines(used), term(minimum="30", currency="USD"))) == expected
+
+
+def test_the_steps_come_one_after_the_other_whatever_the_order_of_the_file() -> None:
+    """5 units: 1 included, then 4 in tiers (20 + 2 x 8 = 36), 10 drawn, and 14 short of a minimum of 50."""
+    terms = [
+        term("m:1", minimum="50", currency="USD"),
+        term("m:2", commitment="10", currency="USD", **{"from": "2026-10-01"}),
+        term("m:3", graduated=TIERS, unit="mtoken"),
+        term("m:4", included="1", unit="mtoken"),
+    ]
+    made = lines("2", "3")
+    for ordered in (terms, terms[::-1]):
+        found = settled(made, *ordered, balance="10")
+        assert {line.kind: str(line.amount) for line in found.terms if line.amount} == {
+            "included": "-10",
+            "graduated": "-4",
+            "commitment": "-10",
+            "minimum": "14",
+        }
+        assert total(found, made) == 40  # 36 of usage, 10 of it paid by the commitment, and the true-up
+
+
+def test_a_term_is_for_what_it_names_alone() -> None:
+    made = lines("2") + lines("2", rated=CLIP)
+    for target, expected in (
+        ({"type": "text"}, "26"),
+        ({"family": "clips"}, "26"),
+        ({"except": {"model": "reel"}}, "26"),
+        ({"charge": "video"}, "26"),
+        ({"conditions": {"tokens": "input"}}, "26"),
+        ({"model": "nobody"}, "26"),
+        ({}, "26"),
+    ):
+        found = settled(made, term(included="1000", currency="USD", **{"for": target}))
+        kept = {"type": 6, "family": 20, "except": 6, "charge": 20, "conditions": 26, "model": 26}
+        assert total(found, made) == kept.get(next(iter(target), ""), 0), (target, expected)
+
+
+def test_a_refund_is_in_no_term() -> None:
+    back = [Line(START, TEXT._replace(kind=REFUND_LINE), Decimal(0), Decimal(-5))]
+    found = settled([*lines("3"), *back], term(minimum="30", currency="USD"))
+    assert found.terms == ()
+
+
+def test_two_terms_of_one_step_over_one_line_are_refused_with_both_places() -> None:
+    terms = [term("a.yaml:3", volume=MONEY, currency="USD"), term("b.yaml:7", graduated=TIERS, unit="mtoken")]
+    with pytest.raises(StatementError, match=r"volume \(a.yaml:3\) and graduated \(b.yaml:7\)"):
+        settled(lines("1"), *terms)
+
+
+def test_a_line_whose_unit_is_not_known_is_refused_where_a_unit_is_measured() -> None:
+    made = lines("1", rated=CLIP._replace(unit=None))
+    with pytest.raises(StatementError, match="does not say its unit"):
+        settled(made, term(included="1", unit="clip"))
+    assert amounts(settled(made, term(included="1", currency="USD"))) == ["-1"]
+
+
+def test_a_third_of_a_line_stays_a_fraction() -> None:
+    """A line of 10/3 a unit: what is payable is rounded once, and nothing before."""
+    odd = Line(START, CLIP, Decimal(3), Decimal(10))
+    found = settled([odd], term(included="1", unit="clip"))
+    assert found.terms[0].amount == Fraction(-10, 3)

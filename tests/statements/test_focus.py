@@ -1,0 +1,163 @@
+"""A statement as cost and usage of FOCUS 1.3, held against the published rules of its columns.
+
+The published validator (1.0.0) knows the rules of FOCUS 1.0 alone, so those of 1.3 are written here.
+"""
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_up_tables import rows, write_rows, write_tables
+from pyarrow import parquet
+from test_booked_rows import HEADING, INPUT, LIMITS, export
+from test_of_contracts import ACME, contract
+
+from ratecard.base.money import ISO_4217
+from ratecard.statements import Statement, StatementError, statement
+from ratecard.statements.focus import COSTS, DECIMALS, FOCUS_COLUMNS, focus_rows, write_focus
+from ratecard.statements.report import write_statement
+from ratecard.tables.monthly import COMMITMENT
+
+MANDATORY = {
+    *("BilledCost", "BillingAccountId", "BillingAccountName", "BillingCurrency", "BillingPeriodEnd"),
+    *("BillingPeriodStart", "ChargeCategory", "ChargeClass", "ChargeDescription", "ChargePeriodEnd"),
+    *("ChargePeriodStart", "ContractedCost", "EffectiveCost", "HostProviderName", "InvoiceIssuerName", "ListCost"),
+    *("PricingQuantity", "PricingUnit", "ServiceCategory", "ServiceName", "ServiceProviderName"),
+}
+# Those of services that publish unit prices, negotiate prices, measure usage, and price in virtual currencies.
+CONDITIONAL = {
+    *("ConsumedQuantity", "ConsumedUnit", "ContractedUnitPrice", "ListUnitPrice", "PricingCategory"),
+    *("PricingCurrency", "PricingCurrencyContractedUnitPrice", "PricingCurrencyEffectiveCost"),
+    *("PricingCurrencyListUnitPrice", "SkuId", "SkuMeter", "SkuPriceId"),
+}
+NEVER_NULL = MANDATORY - {"ChargeClass", "PricingQuantity", "PricingUnit"} | {"PricingCurrency"}
+OF_A_PRICE: tuple[str, ...] = (
+    "ConsumedQuantity",
+    "ConsumedUnit",
+    "ContractedUnitPrice",
+    "ListUnitPrice",
+    "PricingCategory",
+)
+OF_A_PRICE += ("PricingQuantity", "PricingUnit", "SkuId")
+NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+
+
+def check(found: Statement, made: Sequence[Mapping[str, Any]]) -> None:
+    """Hold rows against the published rules."""
+    assert set(FOCUS_COLUMNS) >= MANDATORY | CONDITIONAL
+    assert all(re.fullmatch(r"([A-Z][a-z]*)+", name) for name in FOCUS_COLUMNS)
+    for row in made:
+        assert all(row[name] is not None and row[name] != "" for name in NEVER_NULL), row
+        assert row["ChargeCategory"] in ("Usage", "Purchase", "Tax", "Credit", "Adjustment")
+        assert row["ChargeClass"] in (None, "Correction")
+        assert row["ChargeFrequency"] in ("One-Time", "Recurring", "Usage-Based")
+        assert row["ServiceCategory"] == "AI and Machine Learning"
+        assert row["BillingCurrency"] in ISO_4217
+        for name in ("BillingPeriodStart", "BillingPeriodEnd", "ChargePeriodStart", "ChargePeriodEnd"):
+            assert INSTANT.fullmatch(row[name])
+        assert row["BillingPeriodStart"] <= row["ChargePeriodStart"] < row["ChargePeriodEnd"] <= row["BillingPeriodEnd"]
+        assert all(row[name] is None or isinstance(row[name], Decimal) for name in DECIMALS)
+        if row["SkuPriceId"] is None:
+            assert all(row[name] is None for name in OF_A_PRICE), row
+        if row["ChargeCategory"] == "Usage":
+            assert all(row[name] is not None for name in (*OF_A_PRICE, "SkuPriceId")), row
+            assert row["PricingCategory"] == "Standard"
+        else:
+            assert row["ConsumedQuantity"] is None
+        for cost, price in (("ListCost", "ListUnitPrice"), ("ContractedCost", "ContractedUnitPrice")):
+            if row[price] is not None and row["PricingQuantity"] is not None:
+                assert row[price] >= 0
+                assert row[cost] == row[price] * row["PricingQuantity"], row
+        if row["ChargeCategory"] == "Credit":
+            assert row["ContractedCost"] == row["BilledCost"]
+    sums = {name: sum(row[name] for row in made) for name in COSTS}
+    drawn = sum((line.amount for line in found.terms if line.kind == COMMITMENT), Fraction(0))
+    assert sums["BilledCost"] == found.payable
+    assert Fraction(sums["EffectiveCost"]) == Fraction(found.payable) - drawn
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("focus")
+    return write_rows(folder / "usage.csv", rows(5, 300)), contract(folder, ACME)
+
+
+def test_usage_of_a_contract(places: tuple[Path, Path]) -> None:
+    usage, tables = places
+    found = statement(usage, account="acme", month="2026-10", tables=tables)
+    made = focus_rows(found, "Inference Ltd")
+    check(found, made)
+    usage_rows = [row for row in made if row["ChargeCategory"] == "Usage"]
+    assert sum(row["ListCost"] for row in usage_rows) > sum(row["ContractedCost"] for row in usage_rows)
+    assert {
+        row["ContractedUnitPrice"] / row["ListUnitPrice"] for row in usage_rows if row["ServiceName"] == "text"
+    } == {Decimal("0.8")}
+    listed = sum(row["ListCost"] for row in made if row["ChargeCategory"] != "Credit")
+    assert listed == found.list_total
+
+
+def test_all_terms(tmp_path: Path) -> None:
+    usage, tables = write_rows(tmp_path / "usage.csv", rows(7, 700)), write_tables(tmp_path / "tables")
+    found = statement(usage, account="acme", month="2026-10", tables=tables)
+    made = focus_rows(found, "Inference Ltd")
+    check(found, made)
+    assert {row["ChargeCategory"] for row in made} == {"Usage", "Credit", "Adjustment"}
+    assert {row["ChargeDescription"].partition(":")[0] for row in made if row["SkuId"] is None} == {
+        *("included", "graduated", "volume", "commitment", "minimum", "rounding")
+    }
+
+
+def test_balances_are_virtual_currencies(tmp_path: Path) -> None:
+    tables = write_tables(tmp_path / "tables", monthly=None)
+    (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
+    booked = f"2026-10-02T00:00:00Z,{INPUT},4,2,-16,CREDITS,scribe,r-1"
+    refund = f"2026-10-03T00:00:00Z,{INPUT},4,0,1,USD,scribe,r-1"
+    found = statement(export(tmp_path, booked, refund, heading=HEADING), account="acme", month="2026-10", tables=tables)
+    made = focus_rows(found, "Inference Ltd")
+    check(found, made)
+    credits, back = made
+    assert (credits["PricingCurrency"], credits["BillingCurrency"]) == ("CREDITS", "USD")
+    assert (credits["PricingCurrencyEffectiveCost"], credits["EffectiveCost"]) == (16, 8)
+    assert (credits["PricingCurrencyListUnitPrice"], credits["ListUnitPrice"]) == (8, 4)
+    assert (back["ChargeCategory"], back["BilledCost"]) == ("Credit", -1)
+
+
+def test_files_have_every_digit(places: tuple[Path, Path], tmp_path: Path) -> None:
+    usage, tables = places
+    found = statement(usage, account="acme", month="2026-10", tables=tables)
+    made = focus_rows(found, "Inference Ltd")
+    for ending in ("csv", "parquet"):
+        write_statement(found, tmp_path / f"acme.focus.{ending}", issuer="Inference Ltd")
+    with (tmp_path / "acme.focus.csv").open(encoding="utf-8", newline="") as file:
+        listed = list(csv.DictReader(file))
+    read = parquet.read_table(tmp_path / "acme.focus.parquet").to_pylist()
+    assert len(listed) == len(read) == len(made)
+    for row, cells, values in zip(made, listed, read, strict=True):
+        assert list(cells) == list(values) == list(FOCUS_COLUMNS)
+        assert all(values[name] == row[name] for name in FOCUS_COLUMNS)
+        assert all(NUMBER.fullmatch(cells[name]) for name in DECIMALS if row[name] is not None)
+        assert all(Decimal(cells[name]) == row[name] for name in DECIMALS if row[name] is not None)
+        assert all((cells[name] or None) == row[name] for name in FOCUS_COLUMNS if name not in DECIMALS)
+
+
+def test_a_month_without_usage_is_a_file_without_rows(places: tuple[Path, Path], tmp_path: Path) -> None:
+    usage, tables = places
+    found = statement(usage, account="nobody", month="2026-10", tables=tables)
+    for ending in ("csv", "parquet"):
+        write_focus(found, "Inference Ltd", tmp_path / f"none.{ending}")
+    assert (tmp_path / "none.csv").read_text(encoding="utf-8") == ",".join(FOCUS_COLUMNS) + "\n"
+    assert parquet.read_table(tmp_path / "none.parquet").num_rows == 0
+
+
+def test_the_issuer_has_to_be_named(places: tuple[Path, Path], tmp_path: Path) -> None:
+    usage, tables = places
+    found = statement(usage, account="acme", month="2026-10", tables=tables)
+    with pytest.raises(StatementError, match=r"FOCUS says who sends the bill\. Name it: --issuer NAME"):
+        write_statement(found, tmp_path / "acme.focus.csv")
+    assert not (tmp_path / "acme.focus.csv").exists()

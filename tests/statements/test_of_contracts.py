@@ -1,0 +1,188 @@
+"""Statements of accounts with contracts: rates, list rates, whose terms, and a contract that outlives its list."""
+
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_up_tables import WORDS, write_rows, write_tables
+
+from ratecard.base.errors import TableError
+from ratecard.load.folder import load_tables
+from ratecard.statements import Statement, StatementLine, statement
+
+ACME = """
+contract: acme
+accounts: [acme]
+from: 2026-09-01
+until: 2027-01-01
+source: signed by A. Person on 2026-08-20
+overrides:
+  - {for: {type: text}, percent: -20%}
+  - {for: {type: video}, rate: 0.03}
+monthly:
+  - {included: 0.5, unit: mtoken}
+  - {minimum: 5, currency: USD, from: 2026-10-01}
+"""
+LIST = "monthly:\n  - {included: 1, unit: mcharacter}\n"
+
+
+def contract(folder: Path, content: str = ACME, name: str = "acme", **changed: str | None) -> Path:
+    tables = write_tables(folder / "tables", **{"monthly": LIST, **changed})
+    (tables / "contracts").mkdir(exist_ok=True)
+    (tables / "contracts" / f"{name}.yaml").write_text(content, encoding="utf-8")
+    return tables
+
+
+def text(when: str, account: str = "acme", tokens: int = 1_000_000) -> dict[str, Any]:
+    row = {"type": "text", "model": "scribe", "timestamp": f"{when}T00:00:00Z", "account": account}
+    return {**row, "prompt_tokens": tokens, "completion_tokens": 0}
+
+
+def clip(when: str, account: str = "acme") -> dict[str, Any]:
+    return {"type": "video", "model": "reel", "timestamp": f"{when}T00:00:00Z", "account": account, "duration": "5s"}
+
+
+def made(folder: Path, tables: Path, rows: list[dict[str, Any]], month: str, account: str = "acme") -> Statement:
+    return statement(write_rows(folder / "usage.csv", rows), account=account, month=month, tables=tables)
+
+
+def test_a_line_has_the_contract_rate_and_the_list_rate_each_with_its_place(tmp_path: Path) -> None:
+    rows = [text("2026-10-02"), clip("2026-10-03"), text("2026-10-02", "bolt")]
+    found = made(tmp_path, contract(tmp_path), rows, "2026-10")
+    reel, rounding, scribe = found.lines
+    assert (scribe.rated.unit_rate, scribe.rated.source) == (Decimal("2.64"), "contracts/acme.yaml:8")
+    assert (scribe.rated.list_rate, scribe.rated.list_source) == (Decimal("3.3"), "words.yaml:33")
+    assert (scribe.amount, scribe.list_amount, scribe.rated.contract) == (Decimal("2.64"), Decimal("3.3"), "acme")
+    assert (reel.amount, reel.rated.source) == (Decimal("0.15"), "contracts/acme.yaml:9")
+    assert (rounding.amount, rounding.list_amount) == (Decimal(0), Decimal("0.0035"))
+    assert (found.charges, found.list_total, found.contracts) == (Decimal("2.79"), Decimal("3.47"), ("acme",))
+    stranger = made(tmp_path, tmp_path / "tables", rows, "2026-10", "bolt")
+    assert (stranger.charges, stranger.list_total, stranger.contracts) == (Decimal("3.3"), Decimal("3.3"), ())
+
+
+def test_the_terms_of_a_contract_replace_those_of_every_account(tmp_path: Path) -> None:
+    tables, rows = contract(tmp_path), [text("2026-10-02"), text("2026-10-02", "bolt"), text("2026-09-02")]
+    assert [(each.kind, each.amount) for each in made(tmp_path, tables, rows, "2026-10").terms] == [
+        ("included", Fraction("-1.32")),
+        ("minimum", Fraction("3.68")),
+    ]
+    assert [each.kind for each in made(tmp_path, tables, rows, "2026-09").terms] == ["included"]
+    others = made(tmp_path, tables, rows, "2026-10", "bolt").terms
+    assert [(each.kind, each.unit, each.amount) for each in others] == [("included", "mcharacter", Fraction(0))]
+    after = made(tmp_path, tables, [text("2027-01-01")], "2027-01").terms
+    assert [each.unit for each in after] == ["mcharacter"]
+
+
+def test_a_contract_without_terms_has_those_of_every_account(tmp_path: Path) -> None:
+    tables = contract(tmp_path, ACME.partition("monthly:")[0])
+    assert [each.unit for each in made(tmp_path, tables, [text("2026-10-02")], "2026-10").terms] == ["mcharacter"]
+
+
+def test_a_contract_with_no_terms_at_all_takes_those_of_every_account_away(tmp_path: Path) -> None:
+    tables = contract(tmp_path, ACME.partition("monthly:")[0] + "monthly: []\n")
+    assert made(tmp_path, tables, [text("2026-10-02")], "2026-10").terms == ()
+
+
+def test_terms_of_what_is_extended_are_replaced_whole(tmp_path: Path) -> None:
+    more = """
+contract: more
+accounts: [acme]
+from: 2026-10-01
+source: signed again
+extends: acme
+monthly:
+  - {minimum: 100, currency: USD}
+"""
+    tables = contract(tmp_path)
+    (tables / "contracts" / "more.yaml").write_text(more, encoding="utf-8")
+    found = made(tmp_path, tables, [text("2026-10-02")], "2026-10")
+    assert [each.kind for each in found.terms] == ["minimum"]
+    assert [line.rated.unit_rate for line in found.lines] == [Decimal("2.64")]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"from: 2026-09-01": "from: 2026-09-15"}, "has no from, and the contract's from 2026-09-15 is within a month"),
+        (
+            {"until: 2027-01-01": "until: 2027-01-15"},
+            "has no until, and the contract's until 2027-01-15 is within a month",
+        ),
+        (
+            {"from: 2026-10-01}": "from: 2026-08-01}"},
+            "holds outside of the contract, which is from 2026-09-01 until 2027-01-01",
+        ),
+        ({"unit: mtoken": "unit: mtokn"}, "unit 'mtokn' is not in units.yaml. Did you mean 'mtoken'?"),
+        (
+            {"{included: 0.5, unit: mtoken}": "{minimum: 1, currency: USD}"},
+            "is over reel (video) too, as minimum (contracts/acme.yaml:11)",
+        ),
+    ],
+)
+def test_faults_of_terms_in_a_contract(tmp_path: Path, changed: dict[str, str], words: str) -> None:
+    content = ACME
+    for old, new in changed.items():
+        content = content.replace(old, new, 1)
+    with pytest.raises(TableError) as caught:
+        load_tables(contract(tmp_path, content))
+    assert words in str(caught.value)
+    assert "contracts/acme.yaml:1" in str(caught.value)
+
+
+def test_a_contract_within_a_month_is_rated_by_the_day_and_its_terms_begin_with_the_next(tmp_path: Path) -> None:
+    content = ACME.replace("from: 2026-09-01", "from: 2026-09-15").replace("mtoken}", "mtoken, from: 2026-10-01}")
+    rows = [text("2026-09-14"), text("2026-09-15"), text("2026-10-01")]
+    tables = contract(tmp_path, content)
+    found = made(tmp_path, tables, rows, "2026-09")
+    assert sorted(line.rated.unit_rate for line in found.lines) == [Decimal("2.64"), Decimal("3.3")]
+    assert [each.unit for each in found.terms] == ["mcharacter"]
+    assert [each.kind for each in made(tmp_path, tables, rows, "2026-10").terms] == ["included", "minimum"]
+
+
+def test_a_commitment_begins_with_its_contract(tmp_path: Path) -> None:
+    content = ACME.partition("monthly:")[0] + "monthly:\n  - {commitment: 3, currency: USD}\n"
+    rows = [text("2026-09-02"), text("2026-10-02")]
+    found = made(tmp_path, contract(tmp_path, content), rows, "2026-10")
+    assert [each.balance for each in found.terms] == [(Fraction("0.36"), Fraction(0))]
+    assert str(found.payable) == "2.28"
+
+
+def version(day: str, rate: str) -> str:
+    """A version of Scribe above the newest one."""
+    begin = WORDS.index("      - effective: 2026-10-12")
+    newest = WORDS[begin : WORDS.index("      - effective: 2026-08-01")]
+    return (
+        newest.replace("2026-10-12", day)
+        .replace("rate: 4}", f"rate: {rate}}}")
+        .replace("13.5", str(Decimal(rate) + Decimal("9.5")))
+    )
+
+
+def test_a_contract_outlives_three_changes_of_the_list(tmp_path: Path) -> None:
+    """What is relative follows the list, what is fixed holds, and no line of the contract is touched."""
+    days = {"2026-11-05": "5", "2026-11-10": "6", "2026-11-15": "7"}
+    begin = WORDS.index("      - effective: 2026-10-12")
+    listed = "".join(version(day, rate) for day, rate in reversed(days.items()))
+    words = WORDS[:begin] + listed + WORDS[begin:]
+    content = ACME.partition("monthly:")[0]
+    fixed = content + "  - {for: {model: voice}, rate: 10}\n"
+    moments = ("2026-11-04", "2026-11-05", "2026-11-10", "2026-11-15")
+    voice = {
+        "type": "speech",
+        "model": "voice",
+        "timestamp": "2026-11-20T00:00:00Z",
+        "account": "acme",
+        "characters": 10**6,
+    }
+    rows = [*map(text, moments), voice]
+    tables = contract(tmp_path, fixed, words=words, monthly=None)
+    found = made(tmp_path, tables, rows, "2026-11")
+    text_lines: list[StatementLine] = [line for line in found.lines if line.rated.model == "scribe"]
+    rates = sorted((line.rated.list_rate, line.rated.unit_rate) for line in text_lines if line.rated.list_rate)
+    assert rates == [(Decimal(rate), Decimal(rate) * Decimal("0.8")) for rate in ("4", "5", "6", "7")]
+    assert {line.rated.source for line in text_lines} == {"contracts/acme.yaml:8"}
+    (spoken,) = (line for line in found.lines if line.rated.model == "voice")
+    assert (spoken.rated.unit_rate, spoken.rated.list_rate) == (Decimal(10), Decimal("12.34"))
+    assert found.charges == Decimal("17.6") + 10

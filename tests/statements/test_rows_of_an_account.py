@@ -1,0 +1,180 @@
+"""Whose rows a statement is of, which rows stop it, and what it needs to know of the months before."""
+
+import json
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_up_tables import write_rows, write_tables
+
+from ratecard import load_rate_card
+from ratecard.simulation.simulate import simulate
+from ratecard.statements import StatementError, differences, statement
+
+
+def speech(when: str, characters: int = 1_000_000, **other: Any) -> dict[str, Any]:
+    return {"type": "speech", "model": "voice", "timestamp": when, "account": "acme", "characters": characters, **other}
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    return write_tables(tmp_path / "tables", monthly=None)
+
+
+def test_a_month_begins_and_ends_at_midnight_utc(tmp_path: Path, tables: Path) -> None:
+    times: tuple[str, ...] = (
+        "2026-09-30T23:59:59.999999Z",
+        "2026-10-01T00:00:00Z",
+        "2026-10-31T23:59:59.999999Z",
+        "2026-11-01T00:00:00Z",
+    )
+    times += ("2026-10-31T22:30:00-02:00", "2026-10-01T01:00:00+02:00")
+    usage = write_rows(tmp_path / "usage.csv", [speech(when, 10**number) for number, when in enumerate(times)])
+    (line,) = statement(usage, account="acme", month="2026-10", tables=tables).lines
+    assert line.quantity * 10**6 == 10 + 100
+
+
+def test_each_row_has_the_price_of_its_own_instant(tmp_path: Path, tables: Path) -> None:
+    text = {"type": "text", "model": "scribe", "account": "acme", "prompt_tokens": 1_000_000, "completion_tokens": 0}
+    days = ("2026-10-11T23:59:59Z", "2026-10-12T00:00:00Z")
+    usage = write_rows(tmp_path / "usage.csv", [{**text, "timestamp": when} for when in days])
+    found = statement(usage, account="acme", month="2026-10", tables=tables).lines
+    assert [(line.rated.unit_rate, line.rated.source, line.amount) for line in found] == [
+        (Decimal("4"), "words.yaml:18", Decimal("4")),
+        (Decimal("3.3"), "words.yaml:33", Decimal("3.3")),
+    ]
+
+
+def test_it_comes_to_what_a_simulation_of_the_same_rows_comes_to(tmp_path: Path, tables: Path) -> None:
+    from made_up_tables import rows
+
+    usage = write_rows(tmp_path / "usage.csv", rows(11, 200))
+    with simulate(usage, tables=tables, by=["account", "month"]) as done:
+        sums = {row.key: row.amounts[0] for row in done.groups}
+    for account in ("acme", "bolt", "corp"):
+        found = statement(usage, account=account, month="2026-10", tables=tables)
+        assert found.charges == sums[account, "2026-10"]
+        assert found.list_total == found.charges
+
+
+def test_rows_of_others_and_of_nobody_are_not_on_it(tmp_path: Path, tables: Path) -> None:
+    day = "2026-10-02T00:00:00Z"
+    usage = write_rows(tmp_path / "usage.csv", [speech(day), speech(day, account="bolt"), speech(day, account=None)])
+    assert statement(usage, account="acme", month="2026-10", tables=tables).payable == Decimal("12.34")
+    assert statement(usage, account="corp", month="2026-10", tables=tables).lines == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "words"),
+    [
+        ("customer", None, ""),
+        ("payer", {"account": "payer"}, ""),
+        ("payer", None, "neither a column 'account' nor 'customer'"),
+    ],
+)
+def test_the_account_is_a_column(
+    tmp_path: Path, tables: Path, name: str, columns: dict[str, str] | None, words: str
+) -> None:
+    usage = tmp_path / "usage.jsonl"
+    row = speech("2026-10-02T00:00:00Z")
+    row[name] = row.pop("account")
+    usage.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    if words:
+        with pytest.raises(StatementError, match=words):
+            statement(usage, account="acme", month="2026-10", tables=tables, columns=columns)
+    else:
+        made = statement(usage, account="acme", month="2026-10", tables=tables, columns=columns)
+        assert made.payable == Decimal("12.34")
+
+
+def test_every_row_without_a_price_is_named_and_there_is_no_statement(tmp_path: Path, tables: Path) -> None:
+    day = "2026-10-02T00:00:00Z"
+    rows = [speech(day), speech(day, model="vioce"), speech(day, model="vioce"), speech(day, type=None, model="nobody")]
+    rows.append({"type": "video", "model": "reel", "timestamp": day, "account": "acme", "duration": "7s"})
+    usage = write_rows(tmp_path / "usage.csv", rows)
+    with pytest.raises(StatementError) as caught:
+        statement(usage, account="acme", month="2026-10", tables=tables)
+    words = str(caught.value)
+    assert words.startswith("no statement of acme for 2026-10: 4 rows without a price\n")
+    for part in (
+        "2 rows of vioce:",
+        "1 row of nobody: type: missing",
+        "1 row of reel: duration:",
+        "first at 2026-10-02T",
+    ):
+        assert part in words
+
+
+def test_a_row_without_an_instant_is_of_no_month_and_stops_it(tmp_path: Path, tables: Path) -> None:
+    rows = [speech("2026-10-02T00:00:00Z"), speech("yesterday"), speech("yesterday", account="bolt")]
+    usage = write_rows(tmp_path / "usage.csv", rows)
+    with pytest.raises(StatementError, match="1 row of acme: timestamp is missing or not an instant"):
+        statement(usage, account="acme", month="2026-10", tables=tables)
+
+
+@pytest.mark.parametrize("month", ["2026", "2026-13", "October", "2026-10-02", ""])
+def test_a_month_is_a_month(tmp_path: Path, tables: Path, month: str) -> None:
+    with pytest.raises(StatementError, match=r"is not a month\. Write it like 2026-10"):
+        statement(tmp_path / "none.csv", account="acme", month=month, tables=tables)
+
+
+COMMITMENT = "monthly:\n  - {commitment: 100, currency: USD, from: 2026-09-01}\n"
+
+
+def test_a_commitment_is_carried_from_month_to_month(tmp_path: Path) -> None:
+    tables = write_tables(tmp_path / "tables", monthly=COMMITMENT)
+    months = ("2026-09-02", "2026-10-02", "2026-11-02")
+    usage = write_rows(tmp_path / "usage.csv", [speech(f"{day}T00:00:00Z", 3_000_000) for day in months])
+    found = [statement(usage, account="acme", month=day[:7], tables=tables) for day in months]
+    balances = [tuple(map(str, line.balance)) for each in found for line in each.terms if line.balance]
+    assert balances == [("100", "3149/50"), ("3149/50", "649/25"), ("649/25", "0")]
+    assert [str(each.payable) for each in found] == ["0.00", "0.00", "11.06"]
+
+
+def test_a_commitment_needs_the_usage_since_its_beginning_or_an_opening_balance(tmp_path: Path) -> None:
+    tables = write_tables(tmp_path / "tables", monthly=COMMITMENT)
+    usage = write_rows(tmp_path / "usage.csv", [speech("2026-11-02T00:00:00Z"), speech("2026-09-02T00:00:00Z")])
+    with pytest.raises(StatementError, match="no row of 2026-10, so that it is not known what is left of it"):
+        statement(usage, account="acme", month="2026-11", tables=tables)
+    known = statement(usage, account="acme", month="2026-11", tables=tables, opening_balance=Decimal("10"))
+    assert str(known.payable) == "2.34"
+    for wrong, words in ((Decimal("100.01"), "is not from 0 to the commitment"), (Decimal(-1), "is not from 0")):
+        with pytest.raises(StatementError, match=words):
+            statement(usage, account="acme", month="2026-11", tables=tables, opening_balance=wrong)
+    with pytest.raises(StatementError, match="an opening balance is of one commitment, and acme has none"):
+        statement(usage, account="acme", month="2026-08", tables=tables, opening_balance=Decimal(1))
+
+
+def test_a_later_run_lists_what_differs(tmp_path: Path, tables: Path) -> None:
+    usage = write_rows(tmp_path / "usage.csv", [speech("2026-10-02T00:00:00Z")])
+    issued = statement(usage, account="acme", month="2026-10", tables=tables).to_dict()
+    again = statement(usage, account="acme", month="2026-10", tables=tables)
+    assert differences(json.loads(json.dumps(issued)), again) == ()
+    assert again.digest == issued["digest"]
+    copied = write_rows(tmp_path / "copied.csv", [speech("2026-10-02T00:00:00Z")])
+    moved_usage = statement(copied, account="acme", month="2026-10", tables=tables)
+    assert (moved_usage.digest, differences(issued, moved_usage)) == (issued["digest"], ())
+    moved = (tables / "sound.yaml").read_text(encoding="utf-8")
+    (tables / "sound.yaml").write_text("# One line more.\n" + moved, encoding="utf-8")
+    assert differences(issued, statement(usage, account="acme", month="2026-10", tables=tables)) == ()
+    (tables / "sound.yaml").write_text(moved.replace("12.34", "12.40"), encoding="utf-8")
+    later = differences(issued, statement(usage, account="acme", month="2026-10", tables=tables))
+    assert {(each.figure, each.issued, each.now) for each in later if each.part == "statement"} >= {
+        ("payable", "12.34", "12.40")
+    }
+    assert ("amount", "12.34", "") in {(each.figure, each.issued, each.now) for each in later}
+
+
+def test_what_is_payable_is_rounded_once_half_up(tmp_path: Path, tables: Path) -> None:
+    """Two lines of 0.0125 are 0.03, and not 0.02 or 0.04; a refund of half a cent goes away from zero."""
+    tables = write_tables(tmp_path / "t2", sound=None, monthly=None)
+    text = {"type": "text", "model": "scribe", "timestamp": "2026-10-13T00:00:00Z", "account": "acme"}
+    rows = [
+        {**text, "prompt_tokens": 3_125, "completion_tokens": 0},
+        {**text, "prompt_tokens": 3_125, "completion_tokens": 0},
+    ]
+    usage = write_rows(tmp_path / "usage.csv", rows)
+    made = statement(usage, account="acme", month=date(2026, 10, 1), tables=load_rate_card(tables))
+    assert (made.charges, str(made.payable)) == (Decimal("0.025"), "0.03")
