@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+
 from contract_tables import card_of, contract
 
 DAY = date(2026, 11, 1)
