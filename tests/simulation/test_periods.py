@@ -16,7 +16,8 @@ from ratecard.base.money import from_fraction, round_half_up
 from ratecard.load.folder import tables_from
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.report.sections import annualised, bridge_table
+from ratecard.simulation.report.bridge_tables import bridge_table
+from ratecard.simulation.report.sentences import annualised
 from ratecard.simulation.simulation import Simulation
 from reports import simulated, usage
 from token_tables import by_tokens, family, text_model

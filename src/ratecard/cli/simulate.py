@@ -104,8 +104,9 @@ def simulate(context: click.Context, /, **given: Any) -> None:
     Without --out a summary is printed. An elasticity is MODEL=-0.8, FAMILY=-0.8 or all=-0.8, with a range
     all=-0.8:-1.2..-0.4. A volume is -5%, MODEL=-5%, FAMILY=-5%, or customer:NAME=-5% for a value of a key of --by. With
     either, revenue, cost, margin and targets are of what is expected, and those at unchanged usage stand beside. Rows
-    without a price are counted by reason and are in no figure. The exit status is 0 if it is done, 1 for usage that cannot be read or priced, for a candidate that changes nothing and for one beyond a limit (--max-change, --max-rise),
-    2 for wrong use.
+    without a price are counted by reason and are in no figure. The exit status is 0 if it is done, 1 for usage that
+    cannot be read or priced, for a candidate that changes nothing and for one beyond a limit (--max-change,
+    --max-rise), 2 for wrong use.
     """
     check_usage(given["usage"], given["engine"])
     check_tornado(given)

@@ -67,11 +67,11 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
     columns += [Column(name, Kind.MONEY) for name in revenues] if exact else []
     columns.append(Column("Change", Kind.CHANGE, revenues[0] if exact else ""))
     rows: list[tuple[Value, ...]] = []
-    for step, *effects in zip(bridge.steps, *shown, strict=True):
+    for step, *parts in zip(bridge.steps, *shown, strict=True):
         sizes = step.sizes if exact else tuple(map(_size, step.sizes))
-        change = None if exact else total([each for each in effects if isinstance(each, Decimal)])
+        change = None if exact else total([each for each in parts if isinstance(each, Decimal)])
         changed = (change,) if change is not None else (*step.revenues, EXACT.subtract(*reversed(step.revenues)))
-        rows.append((step.model, *step.requests, *sizes, *effects, *changed))
+        rows.append((step.model, *step.requests, *sizes, *parts, *changed))
     none = (None,) * (4 + len(EFFECTS))
     rows += [
         (name, *none, *((now, then) if exact else ()), amount)

@@ -131,9 +131,8 @@ def _expected(report: Report, expected: Expected) -> dict[str, Any]:
     models: list[dict[str, Any]] = [{"model": each.model} for each in expected.models]
     total: dict[str, dict[str, str]] = {}
     for side, name in enumerate(side_names(report)):
-        columns = {
-            word: adding_up([getattr(each, key)[side] for each in expected.models]) for key, word in words.items()
-        }
+        amounts = {word: [getattr(each, key)[side] for each in expected.models] for key, word in words.items()}
+        columns = {word: adding_up(parts) for word, parts in amounts.items()}
         for number, model in enumerate(models):
             model[name] = {word: text(column[number]) for word, column in columns.items()}
         total[name] = {word: text(total_of(column)) for word, column in columns.items()}
