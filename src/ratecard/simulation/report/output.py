@@ -111,7 +111,7 @@ def _pace(report: Report) -> dict[str, Any] | None:
 
 
 def _customers(report: Report) -> dict[str, Any] | None:
-    """How many customers pay more, less and the same under each candidate; and more by more than the share asked for."""
+    """How many customers pay more, less and the same under each candidate; and more by more than was asked for."""
     if not report.has(CUSTOMER):
         return None
     found = {report.names[candidate]: report.customers(candidate) for candidate in report.candidates}

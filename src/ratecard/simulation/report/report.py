@@ -216,10 +216,10 @@ class Report:
 
 def expectation(report: Report, candidate: int = 1) -> str:
     """At which volume an amount is expected: `at a volume of -5%, once it answers prices by veo -2`."""
-    question, percent = report.question, report.figures.percent
-    named = (
-        f"{'' if name == 'all' else f'{name} '}{percent(Fraction(each))}" for name, each in question.volumes.items()
-    )
+    question, named = report.question, list[str]()
+    for name, each in question.volumes.items():
+        change = f"{'+' if each > 0 else '-'}{report.figures.percent(abs(Fraction(each)), signed=False)}"
+        named.append(change if name == "all" else f"{name} {change}")
     words = [f"at a volume of {', '.join(named)}"] if question.volumes else []
     if question.elasticities and candidate:
         elastic = ", ".join(f"{name} {each.value}" for name, each in question.elasticities.items())

@@ -263,9 +263,10 @@ def share_left(cost: Cost, side: int) -> Fraction | None:
 def expected_table(report: Report, expected: Expected, *, exact: bool = False) -> Table:
     """Each model at the volume that is expected under each side: requests, revenue, its change, cost and margin.
 
-    With `exact`, for a workbook, the exact amounts.
+    The greatest change is first, then the greatest revenue. With `exact`, the exact amounts.
     """
-    figures, models = report.figures, expected.models
+    figures = report.figures
+    models = sorted(expected.models, key=lambda each: (-abs(each.revenues[-1] - each.revenues[0]), -each.revenues[0]))
     columns, last = [Column("Model")], list[Value](["Total"])
     values: list[Sequence[Value]] = [[each.model for each in models]]
 
