@@ -28,9 +28,8 @@ def effects_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tab
     """
     effects = bridge.effects
     change = EXACT.subtract(*reversed(bridge.revenues))
-    amounts = (
-        adding_up(list(effects.values())) if exact else _shown(report, list(effects.values()), _change(report, bridge))
-    )
+    parts = list(effects.values())
+    amounts: Sequence[Value] = parts if exact else _shown(report, parts, _change(report, bridge))
     rows = [
         (name.capitalize(), amount, _MEANINGS.get(name, "models that the other period does not have"))
         for name, amount in zip(effects, amounts, strict=True)
