@@ -118,10 +118,8 @@ def test_a_sign_is_before_the_currency_on_an_axis(low: str, high: str, said: lis
 def test_lines_that_coincide_are_said_so(tmp_path: Path) -> None:
     table, dearer, _ = files(tmp_path)
     barely = tmp_path / "barely.yaml"
-    barely.write_text(
-        SWAPPED.partition("  - set")[0].replace("swapped", "barely")
-        + "  - scale: {model: claude-opus-4-6}\n    factor: 1.003\n"
-    )
+    scaled = "  - scale: {model: claude-opus-4-6}\n    factor: 1.003\n"
+    barely.write_text(SWAPPED.partition("  - set")[0].replace("swapped", "barely") + scaled, encoding="utf-8")
     with ratecard.simulate(table, None, [dearer, barely], by=["day"]) as simulation:
         words = charts.revenue_by_period(Report(simulation), "day").note
         assert "look like one line" not in words
