@@ -73,7 +73,7 @@ def test_every_option_is_answered(paths: tuple[str, str, str]) -> None:
         "The smallest factor that reaches +0,10",
         "is above 2",
         "once volume answers prices by all -0.8",
-        "Margin goes from",
+        "Expected margin goes from",
     ):
         assert words in done.stdout
 

@@ -254,7 +254,8 @@ def test_the_bridge_splits_price_size_volume_and_mix(dearer: Path) -> None:
             sums = models[row["model"]][month == 1]
             sums[:] = [one + more for one, more in zip(sums, (1, *amounts), strict=True)]
     shared = {model: periods for model, periods in models.items() if model != GPT}
-    mean = sum(now[2] for now, _ in shared.values()) / sum(now[0] for now, _ in shared.values())
+    sums = [sum((now[at] for now, _ in shared.values()), Fraction(0)) for at in (2, 0)]
+    mean = sums[0] / sums[1]
     effects = dict.fromkeys(("price", "size", "volume", "mix"), Fraction(0))
     for (q0, own0, r0), (q1, own1, r1) in shared.values():
         volume = (q1 - q0) * mean

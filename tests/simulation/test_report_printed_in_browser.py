@@ -62,7 +62,7 @@ def test_no_line_of_text_lies_over_another(printed: Any) -> None:
                 wide = min(one[2], other[2]) - max(one[0], other[0])
                 high = min(one[3], other[3]) - max(one[1], other[1])
                 least = min(one[3] - one[1], other[3] - other[1])
-                assert wide < 1 or high < least / 2, (
+                assert wide < 2 or high < least / 2, (
                     number,
                     found.get_text_bounded(*one),
                     found.get_text_bounded(*other),

@@ -115,6 +115,9 @@ class Answers:
     def forget(self) -> None:
         """Free what only the candidates need; the current prices and the roll-up stay."""
         self.comparison.forget()
+        for pair in self.__dict__.pop("cost_prices", ()):
+            for prices in pair:
+                prices.drop()
 
     @property
     def outcomes(self) -> list[Outcomes]:
@@ -248,6 +251,7 @@ class Answers:
             return bridge_of(self.comparison, (before, after), side, fixed.comparison.rows((key, MODEL)))
         finally:
             fixed.forget()
+            base.comparison.sides[0].drop()
 
     def margin(self) -> Margin:
         """The cost and margin of every side by model, and what is sold below cost, exactly.
@@ -294,14 +298,14 @@ class Answers:
         *,
         since: date | None = None,
     ) -> Expected:
-        """Expect revenue, cost and margin of every side at other volumes; with `since`, of the days from that one on.
+        """Expect revenue, cost and margin of every side at other volumes; with `since`, the revenue from that day on.
 
         `elasticities` are as in `response`. `volumes` are changes by model, family, `all`, or a value of a key that the
         usage is grouped by: `["-5%", "veo=+10%", "customer:acme=-100%"]`. Raises `SimulationError`.
         """
         changes, elastic, models = volumes_of(volumes), elasticities_of(elasticities or {}), self.by_model
         check_names(elastic, changes, [row.key[0] or "" for row in models], self._families.values(), self.by)
-        costs = self.cost_prices if self.costs else ()
+        costs = self.cost_prices if self.costs and since is None else ()
         marks = marks_of(changes, self.by)
         cells = self.comparison.cells(marks, since, costs)
         for key, values in marks.items():

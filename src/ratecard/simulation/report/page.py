@@ -16,6 +16,7 @@ from plotly.offline import get_plotlyjs
 
 from ratecard.base.money import EXACT, from_fraction, text
 from ratecard.pages import page_parts
+from ratecard.simulation.groups.plan import PERIODS
 from ratecard.simulation.report.breakdown import MOST_ROWS, heading, narrow, sides_table
 from ratecard.simulation.report.bridge_tables import bridge_sentences, bridge_table, effects_table
 from ratecard.simulation.report.charts import (
@@ -53,6 +54,7 @@ from ratecard.simulation.report.sentences import (
     scope,
 )
 from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, written
+from ratecard.simulation.rows.columns import DAY
 
 _TEXTS = {Kind.TEXT, Kind.DAY}
 # Of a key, with the row of all others.
@@ -161,7 +163,7 @@ def _values(report: Report) -> dict[str, Any]:
         "warnings": report.simulation.reading.warnings(),
         "disputed": disputed_table(report),
         "period": revenue_by_period(report, report.period) if report.period else None,
-        "largest": [] if report.candidates else [largest_chart(report, key) for key in _keys(report)],
+        "largest": [] if report.candidates else list(_largest(report)),
         "expected": expected_table(report, report.expected) if report.expected else None,
         "unchanged": EXPECTED_NOTE if report.expected else "",
         "candidates": [_candidate(report, candidate) for candidate in report.candidates],
@@ -254,6 +256,13 @@ def _tiles(report: Report, candidate: int) -> list[tuple[str, str, str, str]]:
 def _keys(report: Report) -> Sequence[str]:
     """The model, and every key that the usage was asked to be grouped by."""
     return tuple(dict.fromkeys(("model", *report.simulation.by)))
+
+
+def _largest(report: Report) -> Iterator[Chart]:
+    """A chart of every key but the periods, which are lines."""
+    for key in _keys(report):
+        if key not in (DAY, *PERIODS):
+            yield largest_chart(report, key)
 
 
 def _margins(report: Report) -> Iterator[Table]:
