@@ -133,8 +133,13 @@ def test_the_bridge_by_hand(two_months: Simulation) -> None:
     r5, r10 = kling.revenues[0] / 2, kling.revenues[1]
     assert (ovi.requests, kling.requests) == ((4, 6), (2, 1))
     mean = (4 * Fraction("0.22") + 2 * Fraction(r5)) / 6
-    assert (ovi.price, ovi.size, ovi.volume, ovi.mix) == (0, 0, 2 * mean, 2 * (Fraction("0.22") - mean))
-    assert (kling.price, kling.size, kling.volume) == (0, Fraction(r10) - Fraction(r5), -mean)
+    assert (ovi.price, ovi.size, ovi.volume, ovi.mix) == (
+        Fraction(0),
+        Fraction(0),
+        2 * mean,
+        2 * (Fraction("0.22") - mean),
+    )
+    assert (kling.price, kling.size, kling.volume) == (Fraction(0), Fraction(r10) - Fraction(r5), -mean)
     assert kling.mix == -(Fraction(r5) - mean)
     effects = found.effects
     assert effects["volume"] == (7 - 6) * mean
