@@ -50,8 +50,8 @@ def test_rises_and_falls_that_cancel_out_are_said_so(tmp_path: Path) -> None:
 
 def test_more_groups_than_fit_are_left_to_files_that_hold_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spreadsheet, "_MOST_ROWS", 20)
-    monkeypatch.setattr(breakdown, "MOST_ROWS", 5)
-    monkeypatch.setattr(page, "MOST_ROWS", 5)
+    monkeypatch.setattr(breakdown, "MOST_OF_KEY", 5)
+    monkeypatch.setattr(page, "MOST_OF_KEY", 5)
     monkeypatch.setattr(page, "_MOST_SHOWN", 6)
     with simulated(tmp_path) as simulation:
         write(Report(simulation), [tmp_path / "report.xlsx", tmp_path / "report.html"])
@@ -68,7 +68,7 @@ def test_more_groups_than_fit_are_left_to_files_that_hold_them(tmp_path: Path, m
 def test_of_many_values_the_first_and_all_others_add_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
-    monkeypatch.setattr(breakdown, "MOST_ROWS", 2)
+    monkeypatch.setattr(breakdown, "MOST_OF_KEY", 2)
     with mixed(tmp_path) as simulation:
         report = Report(simulation)
         listed = simulation.table(key)

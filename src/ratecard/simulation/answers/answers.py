@@ -24,7 +24,7 @@ from ratecard.simulation.answers.volume import (
     AnyElasticity,
     Expected,
     Response,
-    check_names,
+    check_named_usage,
     elasticities_of,
     expected_of,
     marks_of,
@@ -304,7 +304,7 @@ class Answers:
         usage is grouped by: `["-5%", "veo=+10%", "customer:acme=-100%"]`. Raises `SimulationError`.
         """
         changes, elastic, models = volumes_of(volumes), elasticities_of(elasticities or {}), self.by_model
-        check_names(elastic, changes, [row.key[0] or "" for row in models], self._families.values(), self.by)
+        check_named_usage(elastic, changes, [row.key[0] or "" for row in models], self._families.values(), self.by)
         costs = self.cost_prices if self.costs and since is None else ()
         marks = marks_of(changes, self.by)
         cells = self.comparison.cells(marks, since, costs)
@@ -345,7 +345,7 @@ class Answers:
         `elasticities` are by model, family or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
         """
         elastic, models = elasticities_of(elasticities), self.by_model
-        check_names(elastic, (), [row.key[0] or "" for row in models], self._families.values())
+        check_named_usage(elastic, (), [row.key[0] or "" for row in models], self._families.values())
         return response(models, candidate, elastic, self._families)
 
     @property

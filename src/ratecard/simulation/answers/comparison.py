@@ -12,7 +12,7 @@ from ratecard.base.money import EXACT, step, total
 from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.amounts import QUANTITY_COLUMNS, QUANTITY_NAMES, UNEVEN, GroupAmounts
 from ratecard.simulation.answers.key_sums import KeySums, Scales, of_integer
-from ratecard.simulation.answers.rows import EVEN, Cell, Row, Since, Uneven, made_rows
+from ratecard.simulation.answers.rows import EVEN, ModelSums, Row, Since, Uneven, made_rows
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.plan import MONTH, WEEK
 from ratecard.simulation.groups.roll_up import RollUp, uncollected
@@ -168,7 +168,7 @@ class Comparison:
 
     def cells(
         self, marks: Mapping[str, Sequence[str]], since: date | None, costs: Sequence[tuple[SidePrices, SidePrices]]
-    ) -> list[Cell]:
+    ) -> list[ModelSums]:
         """What each side charges by model, and by the values of keys that `marks` names; with `since`, from a day on.
 
         `costs` are cost and margin as prices, for each side; or empty.
@@ -201,7 +201,7 @@ class Comparison:
         values: Sequence[Any],
         uneven: Sequence[int],
         costs: Sequence[tuple[SidePrices, SidePrices]],
-    ) -> Cell:
+    ) -> ModelSums:
         (model, *named, requests), rest = values[: len(marks) + 2], iter(values[len(marks) + 2 :])
         now, *added = [of_integer(next(rest), side.scale) for side in self.sides]
         paid = [tuple(of_integer(next(rest), each.scale) for each in pair) for pair in costs] or [
@@ -223,7 +223,7 @@ class Comparison:
             new.append((new_requests, of_integer(brought, self.sides[side].scale), *costing))
             before.append(EXACT.subtract(now, of_integer(lost, self.sides[0].scale)))
             sides[0] = (requests - new_requests - neither, now, *paid[0])
-        return Cell(model, dict(zip(marks, named, strict=True)), tuple(sides), tuple(new), tuple(before))
+        return ModelSums(model, dict(zip(marks, named, strict=True)), tuple(sides), tuple(new), tuple(before))
 
     def since(self, day: date, candidate: int) -> Since:
         """How many requests lie before a day, and what those of that day and after it come to on both sides."""

@@ -115,7 +115,7 @@ def made_rows(
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ModelSums:
     """Requests of one model, with the values of some keys (`marks`), under each side.
 
     `sides` and `new`, the part that the current prices do not offer, are requests, revenue, cost and margin. `before`

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ratecard.base.money import EXACT, from_fraction
 from ratecard.base.suggestions import did_you_mean
-from ratecard.simulation.answers.rows import Cell, Row
+from ratecard.simulation.answers.rows import ModelSums, Row
 from ratecard.simulation.errors import SimulationError
 
 _PLACES = 2
@@ -96,7 +96,7 @@ class Moving(NamedTuple):
 
 
 def expected_of(
-    cells: Iterable[Cell],
+    cells: Iterable[ModelSums],
     elasticities: Mapping[str, Elasticity],
     volumes: Mapping[str, Decimal],
     families: Mapping[str, str],
@@ -132,7 +132,7 @@ def _added(models: Sequence[ExpectedModel], name: str) -> tuple[Fraction, ...]:
     return tuple(sum(column, Fraction(0)) for column in zip(*(getattr(each, name) for each in models), strict=True))
 
 
-def _moving(cell: Cell, side: int, factor: Fraction) -> Moving:
+def _moving(cell: ModelSums, side: int, factor: Fraction) -> Moving:
     whole, new = ([factor * Fraction(each) for each in amounts] for amounts in (cell.sides[side], cell.new[side]))
     return Moving(factor * Fraction(cell.before[side]), [*map(Fraction.__sub__, whole, new)], new)
 
@@ -200,7 +200,7 @@ def marks_of(volumes: Iterable[str], keys: Collection[str]) -> dict[str, list[st
     return marks
 
 
-def check_names(
+def check_named_usage(
     elasticities: Iterable[str],
     volumes: Iterable[str],
     models: Iterable[str],

@@ -22,7 +22,7 @@ TOTAL, ALL_OTHERS = "Total", "All others"
 # How many columns of changes fit on a page beside a name, requests and the current amount.
 _MOST_CHANGES = 8
 # More rows of a key than a page shows, and than a browser sorts at once; the files have all.
-MOST_ROWS = 1_000
+MOST_OF_KEY = 1_000
 
 
 def heading(key: str) -> str:
@@ -93,15 +93,15 @@ def largest(report: Report, key: str, most: int, *, exact: bool = False) -> Tabl
 
 
 def rows_of(report: Report, key: str, candidate: int) -> Sequence[Row]:
-    """The groups of a key in their order; of more than `MOST_ROWS` those that change most, and all others as one row.
+    """The groups of a key in their order; of more than `MOST_OF_KEY` those that change most, and all others as one row.
 
     Without a candidate (0), those that bring most. The engine finds them: there may be millions.
     """
     simulation = report.simulation
-    if simulation.size(key) <= MOST_ROWS:
+    if simulation.size(key) <= MOST_OF_KEY:
         return simulation.table(key)
     rows = simulation.comparison.by_key(key).rows(
-        order=f"abs(amount{candidate}) DESC, {OF_ALIKE}", most=MOST_ROWS, candidate=candidate
+        order=f"abs(amount{candidate}) DESC, {OF_ALIKE}", most=MOST_OF_KEY, candidate=candidate
     )
     return [*rows, _rest(simulation.total, rows)]
 

@@ -17,7 +17,7 @@ from plotly.offline import get_plotlyjs
 from ratecard.base.money import EXACT, from_fraction, text
 from ratecard.pages import page_parts
 from ratecard.simulation.groups.plan import PERIODS
-from ratecard.simulation.report.breakdown import MOST_ROWS, heading, narrow, sides_table
+from ratecard.simulation.report.breakdown import MOST_OF_KEY, heading, narrow, sides_table
 from ratecard.simulation.report.bridge_tables import bridge_sentences, bridge_table, effects_table
 from ratecard.simulation.report.charts import (
     Chart,
@@ -58,7 +58,7 @@ from ratecard.simulation.rows.columns import DAY
 
 _TEXTS = {Kind.TEXT, Kind.DAY}
 # Of a key, with the row of all others.
-_MOST_SHOWN = MOST_ROWS + 1
+_MOST_SHOWN = MOST_OF_KEY + 1
 EXPECTED_NOTE = "Charts and tables below are of unchanged usage, unless they say that they are expected."
 _SORTED_PLACES = 12
 # Tables of more columns are written smaller.
@@ -199,7 +199,7 @@ def _candidate(report: Report, candidate: int) -> _Candidate:
     ]
     if customers is not None:
         charts.append(customers_chart(report, customers))
-        tables += [lost_customers_table(report, customers, MOST_ROWS), losers_table(report, customers)]
+        tables += [lost_customers_table(report, customers, MOST_OF_KEY), losers_table(report, customers)]
         tables.append(winners_table(report, customers))
     if report.margin is not None:
         tables.append(below_cost_table(report, report.margin, candidate))
@@ -280,8 +280,8 @@ def _all(report: Report) -> Iterator[tuple[str, Table]]:
         for shown, table in narrow(report, key):
             size = report.simulation.size(key)
             note = (
-                f"The {MOST_ROWS:,} of {size:,} that matter most; a spreadsheet or CSV has all."
-                if size > MOST_ROWS
+                f"The {MOST_OF_KEY:,} of {size:,} that matter most; a spreadsheet or CSV has all."
+                if size > MOST_OF_KEY
                 else ""
             )
             yield _title(report, f"By {heading(key).lower()}", shown), table._replace(note=note)
