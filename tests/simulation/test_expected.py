@@ -379,6 +379,10 @@ def test_a_rounding_that_changes_nothing_is_no_end_of_the_search(tmp_path: Path)
         reached = simulation.reach(file, "1%")
     assert reached.below is not None
     assert reached.below < reached.wanted <= reached.revenue
+    # The dearest rate, 30, is rounded to itself down to 29.95; below that revenue is lower.
+    file = candidate(tmp_path, f"{{scale: {{model: {CLAUDE}}}, factor: 1.3, round: {{to: 0.1, mode: half-up}}}}")
+    with simulate(table_of(ROWS), None, file, by=BY) as simulation:
+        assert simulation.reach(file, "0%").factor == Decimal("0.9984")
 
 
 @pytest.mark.parametrize("given", ["5", "-101%", "=5%", "x%", "nan%", "all=5"])
