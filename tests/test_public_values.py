@@ -124,6 +124,8 @@ FOUND: dict[str, Callable[[Simulation], Any]] = {
     "bridge": lambda found: found.bridge("2026-10-01", "2026-10-02"),
     "step": lambda found: found.bridge("2026-10-01", "2026-10-02").steps[0],
     "response": lambda found: found.response({"all": "-0.5"}),
+    "expected": lambda found: found.expected({"all": "-0.5"}, ["-5%"]),
+    "pace": lambda found: found.pace(),
     "beyond": lambda found: next(beyond(found, ChangeLimits(change=Fraction(0)))),
     "swing": lambda found: tornado(found, Fraction(1, 10))[0],
     "reading": lambda found: found.reading,

@@ -66,14 +66,14 @@ def test_rows_without_a_price_come_before_the_answer(paths: tuple[str, str, str]
 
 def test_every_option_is_answered(paths: tuple[str, str, str]) -> None:
     usage, dearer, _ = paths
-    options = ["--cost", "2026-10-01", "--elasticity", "all=-0.8:-1.2..-0.4", "--until-target", "5%", "--rise", "2%"]
+    options = ["--cost", "2026-10-01", "--elasticity", "all=-0.8:-1.2..-0.4", "--until-target", "0.1%", "--rise", "2%"]
     done = run(usage, "--candidate", dearer, "--by", "customer", "--locale", "de_DE", *options)
     assert done.exit_code == 0, done.output
     for words in (
-        "The smallest factor that reaches +5,00",
+        "The smallest factor that reaches +0,10",
         "is above 2",
-        "that the elasticity expects",
-        "Margin goes from",
+        "once volume answers prices by all -0.8",
+        "Expected margin goes from",
     ):
         assert words in done.stdout
 
@@ -125,7 +125,9 @@ def test_a_candidate_without_effect_says_why(paths: tuple[str, str, str], tmp_pa
     [
         (("missing.parquet", "--candidate", "2026-10-01"), "There is no file missing.parquet"),
         (("USAGE", "--candidate", "nothing"), "'nothing' names nothing that can be compared"),
-        (("USAGE",), "Missing option '--candidate'"),
+        (("USAGE", "--elasticity", "all=-1", "--max-rise", "5%"), "--elasticity, --max-rise: only a candidate's"),
+        (("USAGE", "--volume", "5"), "volume '5' cannot be read. Write -5%, FAMILY=-5%"),
+        (("USAGE", "--pace", "30"), "pace '30' cannot be read. Write 30d, 90d or all"),
         (("USAGE", "--candidate", "DEARER", "--map", "model"), "'model' is not NAME=COLUMN"),
         (("USAGE", "--candidate", "DEARER", "--rise", "ten"), "'ten' is not a percentage. Write it like 10%"),
         (

@@ -156,8 +156,8 @@ def test_winners_and_losers() -> None:
     ]
     assert [band.falls for band in found.distribution] == [True] * 6 + [False] * 7
     assert sum(band.customers for band in found.distribution) == len(rows)
-    assert found.share_above(Fraction(5, 100)) == Fraction(2, 34)
-    assert found.share_above(Fraction(6, 100)) == Fraction(1, 34)
+    assert found.above(Fraction(5, 100)) == 2
+    assert found.above(Fraction(6, 100)) == 1
 
 
 def test_volume_answers_the_price_of_each_model(simulation: Simulation) -> None:

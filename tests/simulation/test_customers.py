@@ -75,7 +75,7 @@ def test_the_distribution_and_shares(found: tuple[list[Row], Customers]) -> None
 
     assert [band.customers for band in asked.distribution] == list(map(among, asked.distribution))
     for share in SHARES:
-        assert asked.share_above(share) == Fraction(sum(rise > 100 * share for rise in rises), len(kept))
+        assert asked.above(share) == sum(rise > 100 * share for rise in rises)
 
 
 @pytest.mark.parametrize("share", SHARES[1:])

@@ -28,7 +28,7 @@ def test_a_notebook_shows_the_answer_a_table_and_bars(tmp_path: Path) -> None:
 def test_without_a_candidate_it_shows_revenue(tmp_path: Path) -> None:
     usage, *_ = files(tmp_path)
     with ratecard.simulate(usage, by=["model"]) as simulation:
-        assert "<p>Revenue: $" in simulation._repr_html_()
+        assert "<b>Revenue is $" in simulation._repr_html_()
 
 
 def test_the_default_keys_are_those_that_the_usage_has(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_no_rows_are_a_table_with_its_columns(tmp_path: Path) -> None:
 
 def test_a_report_is_written_from_a_notebook(simulation: Simulation, tmp_path: Path) -> None:
     simulation.write(tmp_path / "report.html", str(tmp_path / "report.csv"), elasticities={"all": -0.5})
-    assert "At the volume that the elasticity expects" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "once volume answers prices by all -0.5" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert (tmp_path / "report.csv").exists()
     for path, words in ((tmp_path / "report.docx", "'.docx' is not a format"), (tmp_path / "no/report.csv", "No such")):
         with pytest.raises(SimulationError, match=words):

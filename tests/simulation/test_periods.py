@@ -15,8 +15,9 @@ import ratecard
 from ratecard.base.money import from_fraction, round_half_up
 from ratecard.load.folder import tables_from
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.report.bridge_tables import bridge_table
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.report.sections import annualised, bridge_table
+from ratecard.simulation.report.sentences import annualised
 from ratecard.simulation.simulation import Simulation
 from reports import simulated, usage
 from token_tables import by_tokens, family, text_model
@@ -128,20 +129,25 @@ def two_months() -> Iterator[Simulation]:
 
 def test_the_bridge_by_hand(two_months: Simulation) -> None:
     found = two_months.bridge("2026-09", "2026-10")
-    kling, ovi = found.steps
+    kling, ovi = sorted(found.steps, key=lambda step: step.model)
     r5, r10 = kling.revenues[0] / 2, kling.revenues[1]
     assert (ovi.requests, kling.requests) == ((4, 6), (2, 1))
     mean = (4 * Fraction("0.22") + 2 * Fraction(r5)) / 6
-    assert (ovi.price, ovi.volume, ovi.mix) == (Fraction(0), 2 * mean, 2 * (Fraction("0.22") - mean))
-    assert (kling.price, kling.volume) == (Fraction(r10) - Fraction(r5), -mean)
+    assert (ovi.price, ovi.size, ovi.volume, ovi.mix) == (
+        Fraction(0),
+        Fraction(0),
+        2 * mean,
+        2 * (Fraction("0.22") - mean),
+    )
+    assert (kling.price, kling.size, kling.volume) == (Fraction(0), Fraction(r10) - Fraction(r5), -mean)
     assert kling.mix == -(Fraction(r5) - mean)
-    assert found.volume == (7 - 6) * mean
+    effects = found.effects
+    assert effects["volume"] == (7 - 6) * mean
     assert list(found.gone) == [CLAUDE]
     assert list(found.new) == ["openai-gpt-54"]
     apart = sum(found.new.values(), Decimal(0)) - sum(found.gone.values(), Decimal(0))
-    assert found.price + found.volume + found.mix + Fraction(apart) == Fraction(found.revenues[1]) - Fraction(
-        found.revenues[0]
-    )
+    assert effects["only in 2026-09"] + effects["only in 2026-10"] == apart
+    assert sum(effects.values()) == Fraction(found.revenues[1]) - Fraction(found.revenues[0])
     assert [row.amounts[0] for row in two_months.table("month")] == list(found.revenues)
 
 
@@ -171,7 +177,7 @@ def test_the_table_of_a_bridge_adds_up_as_it_is_shown(two_months: Simulation) ->
     report = Report(two_months)
     table = bridge_table(report, two_months.bridge("2026-09", "2026-10"))
     assert table.total is not None
-    for column in range(5, 9):
+    for column in range(5, 10):
         amounts = [row[column] for row in table.rows if isinstance(row[column], Decimal)]
         assert sum(each for each in amounts if isinstance(each, Decimal)) == table.total[column], table.columns[column]
     assert [row[0] for row in table.rows[-2:]] == [
@@ -186,6 +192,8 @@ def test_a_year_at_the_pace_of_the_usage(tmp_path: Path) -> None:
     with simulated(tmp_path, by=["month"]) as simulation:
         words = annualised(Report(simulation), 1)
         year = from_fraction(Fraction(simulation.total.difference()) * 365 / 11, 2)
-    assert words == f"That is +${year} a year, at the pace of these 11 days (x 365 / 11)."
+    assert words.startswith(
+        f"That is +${year} a year, at the pace of all 11 days of the usage (2026-10-01 to 2026-10-11, x 365 / 11)."
+    )
     with simulated(tmp_path, by=["model"]) as simulation:
         assert annualised(Report(simulation), 1) == ""

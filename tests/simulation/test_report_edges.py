@@ -9,13 +9,14 @@ import pytest
 from babel import Locale
 
 import ratecard
-from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.report import page
+from ratecard.base.money import total
+from ratecard.simulation.report import breakdown, charts, page
 from ratecard.simulation.report import workbook as spreadsheet
+from ratecard.simulation.report.figures import ENGLISH, Figures
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.report.sentences import answer
-from reports import simulated
+from ratecard.simulation.report.sentences import answer, scope
+from reports import files, mixed, simulated
 
 SWAPPED = """
 candidate: swapped
@@ -49,7 +50,9 @@ def test_rises_and_falls_that_cancel_out_are_said_so(tmp_path: Path) -> None:
 
 def test_more_groups_than_fit_are_left_to_files_that_hold_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spreadsheet, "_MOST_ROWS", 20)
-    monkeypatch.setattr(page, "_MOST_ROWS", 5)
+    monkeypatch.setattr(breakdown, "MOST_OF_KEY", 5)
+    monkeypatch.setattr(page, "MOST_OF_KEY", 5)
+    monkeypatch.setattr(page, "_MOST_SHOWN", 6)
     with simulated(tmp_path) as simulation:
         write(Report(simulation), [tmp_path / "report.xlsx", tmp_path / "report.html"])
     book = openpyxl.load_workbook(tmp_path / "report.xlsx")
@@ -57,13 +60,84 @@ def test_more_groups_than_fit_are_left_to_files_that_hold_them(tmp_path: Path, m
     assert book["By model"].max_row == 1 + 4 + 1
     words = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<summary>By model" in words
-    assert "<summary>By day" not in words
+    assert "<summary>By day" in words
+    assert "The 5 of 11 that matter most; a spreadsheet or CSV has all." in words
 
 
-def test_a_page_needs_a_candidate(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["day", "customer", "model"])
+def test_of_many_values_the_first_and_all_others_add_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setattr(breakdown, "MOST_OF_KEY", 2)
+    with mixed(tmp_path) as simulation:
+        report = Report(simulation)
+        listed = simulation.table(key)
+        for candidate in (0, 1):
+            rows = breakdown.rows_of(report, key, candidate)
+            sizes = sorted((abs(row.difference() if candidate else row.amounts[0]) for row in listed), reverse=True)
+            assert [abs(row.difference() if candidate else row.amounts[0]) for row in rows[:2]] == sizes[:2]
+            assert rows[2].key == ("All others",)
+            for side in (0, 1):
+                assert total([row.amounts[side] for row in rows]) == simulation.total.amounts[side]
+            for name in ("lost", "new", "lost_requests"):
+                whole = getattr(simulation.total.beside(), name)
+                assert sum(getattr(row.beside(), name) for row in rows) == whole
+            assert sum(row.requests for row in rows) == simulation.total.requests
+        [(_, table)] = breakdown.narrow(report, key)
+        assert table.total is not None
+        assert sum(row[2] for row in table.rows if isinstance(row[2], Decimal)) == table.total[2]
+        assert breakdown.largest(report, key, 1).rows[1][0] == "All others"
+
+
+@pytest.mark.parametrize(("rows", "said"), [(1, "1 request, "), (2, "2 requests, ")])
+def test_one_is_not_many(rows: int, said: str) -> None:
+    """One row with a price and one without, then two of each."""
+    table = pyarrow.table({"type": ["rpc", "text"] * rows, "network": ["ethereum-mainnet", None] * rows,
+                           "method": ["eth_call", None] * rows, "model": [None, "no-such-model"] * rows})  # fmt: skip
+    with ratecard.simulate(table, "2026-10-01", by=["network"]) as simulation:
+        left = "1 row without a price is in no figure." if rows == 1 else "2 rows without a price are in no figure."
+        assert scope(Report(simulation)) == f"{said}all at the prices of 2026-10-01; {left}"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        ("-123", "260", ["-$100", "$0", "$100", "$200"]),
+        ("0", "0.004", ["$0.000", "$0.001", "$0.002", "$0.003", "$0.004"]),
+        ("-1500000", "0", ["-$1,500,000", "-$1,000,000", "-$500,000", "$0"]),
+        ("97.2", "99", ["$97.50", "$98.00", "$98.50", "$99.00"]),
+        ("7", "7", ["$7"]),
+    ],
+)
+def test_a_sign_is_before_the_currency_on_an_axis(low: str, high: str, said: list[str]) -> None:
+    axis = charts._money_axis(Figures(ENGLISH, "USD"), Decimal(low), Decimal(high))
+    assert axis["ticktext"] == said
+    assert all(Decimal(low) <= Decimal(each) <= Decimal(high) for each in axis["tickvals"])
+
+
+def test_lines_that_coincide_are_said_so(tmp_path: Path) -> None:
+    table, dearer, _ = files(tmp_path)
+    barely = tmp_path / "barely.yaml"
+    scaled = "  - scale: {model: claude-opus-4-6}\n    factor: 1.003\n"
+    barely.write_text(SWAPPED.partition("  - set")[0].replace("swapped", "barely") + scaled, encoding="utf-8")
+    with ratecard.simulate(table, None, [dearer, barely], by=["day"]) as simulation:
+        words = charts.revenue_by_period(Report(simulation), "day").note
+        assert "look like one line" not in words
+    with ratecard.simulate(table, None, barely, by=["day"]) as simulation:
+        words = charts.revenue_by_period(Report(simulation), "day").note
+        assert "Current and barely look like one line: they differ by at most $0.0" in words
+    later = tmp_path / "later.yaml"
+    later.write_text(dearer.read_text(encoding="utf-8").replace("2026-09-30", "2026-10-05"), encoding="utf-8")
+    with ratecard.simulate(table, None, later, by=["day"]) as simulation:
+        words = charts.revenue_by_period(Report(simulation), "day").note
+        assert words.endswith("Current and dearer text are equal on 4 of 11 days.")
+
+
+def test_a_page_without_a_candidate(tmp_path: Path) -> None:
     row = pyarrow.table({"type": ["rpc"], "network": ["ethereum-mainnet"], "method": ["eth_call"]})
     with ratecard.simulate(row, "2026-10-01", by=["network"]) as simulation:
-        with pytest.raises(SimulationError, match=r"none is given\. Allowed: \.xlsx, \.csv, \.parquet, \.json"):
-            simulation.write(tmp_path / "report.csv", tmp_path / "report.html")
-        assert not list(tmp_path.iterdir())
-        simulation.write(tmp_path / "report.csv")
+        simulation.write(tmp_path / "report.csv", tmp_path / "report.html")
+    words = (tmp_path / "report.html").read_text(encoding="utf-8")
+    for said in ("<title>Revenue</title>", "What usage brings", "Revenue is $0.000013.", "Revenue by network"):
+        assert said in words
+    assert "Revenue then" not in words

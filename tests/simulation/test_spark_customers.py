@@ -88,7 +88,7 @@ def test_the_report_of_customers(engines: Engines, tmp_path: Path, monkeypatch: 
         said, asked = (each.customers("customer", candidate) for each in both)
         assert asked == said
         assert (len(said.winners), len(said.losers)) == (min(said.less, 3), min(said.more, 3))
-        assert asked.share_above(Fraction(-1, 50)) == said.share_above(Fraction(-1, 50))
+        assert asked.above(Fraction(-1, 50)) == said.above(Fraction(-1, 50))
     counts = [found.customers("customer", candidate) for candidate in Report(found).candidates]
     assert min(max(getattr(each, name) for each in counts) for name in ("less", "more", "same", "losing")) > 3
     assert found.customers().rows == expected.customers().rows == found.table("customer")

@@ -96,7 +96,7 @@ def test_a_customer_who_loses_everything_neither_wins_nor_stays() -> None:
     ]
     found = customers_of(sums_of(rows), 1)
     assert sum(band.customers for band in found.distribution) == 1
-    assert found.share_above(Fraction(1, 10)) == 1
+    assert found.above(Fraction(1, 10)) == 1
     assert found.winners == ()
 
 

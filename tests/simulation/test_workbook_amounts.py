@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 
 from ratecard.simulation.answers.answers import Answers
+from ratecard.simulation.answers.bridge import EFFECTS
 from ratecard.simulation.answers.rows import Row
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
@@ -164,17 +165,16 @@ def _of_bridge(simulation: Answers) -> Iterator[tuple[tuple[str, str], Amounts]]
     bridge = simulation.bridge(*PERIODS)
     gone, new = list(bridge.gone.values()), list(bridge.new.values())
     apart = [None] * (len(gone) + len(new))
-    for name in ("price", "volume", "mix"):
-        yield (
-            ("Bridge", name.capitalize()),
-            [*(getattr(step, name) for step in bridge.steps), *apart, getattr(bridge, name)],
-        )
+    for name in EFFECTS:
+        amounts = [*(getattr(step, name) for step in bridge.steps), *apart, bridge.effects[name]]
+        yield ("Bridge by model", name.capitalize()), amounts
     before = [*(step.revenues[0] for step in bridge.steps), *gone, *(Decimal(0) for _ in new)]
     after = [*(step.revenues[1] for step in bridge.steps), *(Decimal(0) for _ in gone), *new]
     for period, amounts, whole in zip(PERIODS, (before, after), bridge.revenues, strict=True):
-        yield ("Bridge", f"{period}: revenue"), [*amounts, whole]
+        yield ("Bridge by model", f"{period}: revenue"), [*amounts, whole]
     changes = [two - one for one, two in zip(before, after, strict=True)]
-    yield ("Bridge", "Change"), [*changes, bridge.revenues[1] - bridge.revenues[0]]
+    yield ("Bridge", "Adds"), [*bridge.effects.values(), bridge.revenues[1] - bridge.revenues[0]]
+    yield ("Bridge by model", "Change"), [*changes, bridge.revenues[1] - bridge.revenues[0]]
 
 
 def _table(sheet: Any) -> tuple[list[str], list[Any]]:

@@ -223,7 +223,7 @@ class _Overlay:
             raise Refusal(*wrong)
         # A model that costs nothing stays as it is, as long as there are others.
         moving = {name: days for name, days in scaling.items() if any(amounts for _, amounts in days.values())}
-        if not moving:
+        if not moving and not self.idle:
             why = "all of these rates are 0" if change.round is None else "rounded, these rates are as they were"
             raise Refusal((path, f"changes nothing: {why}"))
         for name, days in moving.items():

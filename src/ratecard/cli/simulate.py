@@ -44,7 +44,7 @@ class _Recorded(click.Command):
 @click.command(cls=_Recorded, short_help="Price recorded usage under other prices.")
 @click.argument("usage", nargs=-1, required=True)
 @click.option("--current", metavar="SPEC", help="Today's prices. Default: those of each row's own timestamp.")
-@candidate_option("Other prices; repeatable. Needed but for --tornado.")
+@candidate_option("Other prices; repeatable. Without any, what the usage brings.")
 @by_option("Columns to group by. Default: model,day and customer, as far as there are; of a roll-up, its own.")
 @map_option
 @dialect_option
@@ -57,9 +57,13 @@ class _Recorded(click.Command):
     "--remap", metavar="OLD=NEW", multiple=True, help="Price a model as another under candidates; repeatable."
 )
 @click.option("--elasticity", "elasticities", metavar="NAME=E", multiple=True, help="How volume answers; repeatable.")
-@click.option("--until-target", metavar="TARGET", help="Seek the smallest factor that reaches 5%, or margin=40%.")
+@click.option("--volume", "volumes", metavar="[NAME=]P", multiple=True, help="Another volume, like -5%; repeatable.")
+@click.option(
+    "--pace", metavar="DAYS", default="90d", show_default=True, help="Reckon a year from the last 30d, or all."
+)
+@click.option("--until-target", metavar="TARGET", help="Seek the smallest factor for 5%, margin=40% or 50000/year.")
 @click.option("--rise", type=share, default="10%", show_default=True, help="Count the customers who rise above it.")
-@click.option("--bridge", metavar="A..B", help="Price, volume and mix of two periods: 2026-09..2026-10.")
+@click.option("--bridge", metavar="A..B", help="Why two periods differ: 2026-09..2026-10.")
 @click.option("--max-change", type=share, help="Exit with 1 if revenue rises or falls by more, like 5%.")
 @click.option("--max-rise", type=share, help="Exit with 1 if a customer's payments rise by more; says whose.")
 @click.option("--tornado", type=share, help="Instead: revenue if each family were 5% dearer or cheaper.")
@@ -73,11 +77,15 @@ class _Recorded(click.Command):
 def simulate(context: click.Context, /, disputes: str | None, **given: Any) -> None:
     """Price the recorded requests of USAGE under the current prices and under candidates, and say what changes.
 
+    Without a candidate, it says what the usage brings.
+
     \b
+    ratecard simulate usage.parquet --by customer,month --out accrual.xlsx
     ratecard simulate usage.parquet --candidate 2026-12-01 --out report.html
     ratecard simulate 'usage/*.csv' --candidate kling.yaml --map customer=account
     ratecard simulate usage.parquet --current 2026-08-03 --candidate 2026-08-21
-    ratecard simulate usage.parquet --candidate kling.yaml --until-target 5%
+    ratecard simulate usage.parquet --candidate kling.yaml --until-target 50000/year
+    ratecard simulate usage.parquet --candidate kling.yaml --elasticity all=-0.8 --volume customer:acme=-20%
     ratecard simulate usage.parquet --candidate kling.yaml --max-change 5% --max-rise 10%
     ratecard simulate usage.parquet --tornado 5%
     ratecard simulate bill.csv --disputes disputes.csv
@@ -97,9 +105,11 @@ def simulate(context: click.Context, /, disputes: str | None, **given: Any) -> N
     And, or, not and brackets join comparisons; day is the day of a row.
 
     Without --out a summary is printed. An elasticity is MODEL=-0.8, FAMILY=-0.8 or all=-0.8, with a range
-    all=-0.8:-1.2..-0.4. Rows without a price are counted by reason and are in no figure. The exit status is 0 if it is
-    done, 1 for usage that cannot be read or priced, for a candidate that changes nothing and for one beyond a limit
-    (--max-change, --max-rise), 2 for wrong use.
+    all=-0.8:-1.2..-0.4. A volume is -5%, MODEL=-5%, FAMILY=-5%, or customer:NAME=-5% for a value of a key of --by. With
+    either, revenue, cost, margin and targets are of what is expected, and those at unchanged usage stand beside. Rows
+    without a price are counted by reason and are in no figure. The exit status is 0 if it is done, 1 for usage that
+    cannot be read or priced, for a candidate that changes nothing and for one beyond a limit (--max-change,
+    --max-rise), 2 for wrong use.
     """
     check_usage(given["usage"], given["engine"])
     if disputes:

@@ -131,21 +131,24 @@ def periods(given: str | None) -> tuple[str, str] | None:
 
 
 def check_tornado(given: Mapping[str, Any]) -> None:
-    """Refuse options that --tornado does not use; without --tornado, require a candidate."""
-    if given["tornado"] is None:
-        if not given["candidates"]:
-            raise click.UsageError("Missing option '--candidate'.")
-        return
-    others = {
-        "--candidate": given["candidates"],
-        "--until-target": given["until_target"],
-        "--bridge": given["bridge"],
+    """Refuse options that --tornado does not use, or that need a candidate where there is none."""
+    of_candidates = {
         "--elasticity": given["elasticities"],
+        "--until-target": given["until_target"],
         "--max-change": given["max_change"] is not None,
         "--max-rise": given["max_rise"] is not None,
-        "--cost": given["cost"],
         "--successors": given["successors"],
         "--remap": given["remap"],
+    }
+    if given["tornado"] is None:
+        if not given["candidates"] and (named := [name for name, used in of_candidates.items() if used]):
+            raise click.UsageError(f"{', '.join(named)}: only a candidate's prices are answered so. Add --candidate")
+        return
+    others = of_candidates | {
+        "--candidate": given["candidates"],
+        "--bridge": given["bridge"],
+        "--cost": given["cost"],
+        "--volume": given["volumes"],
     }
     if named := [name for name, used in others.items() if used]:
         raise click.UsageError(f"--tornado moves the current prices, family by family; leave out {', '.join(named)}")

@@ -17,9 +17,10 @@ from ratecard.cli.options import tell_tables
 from ratecard.cli.simulate_progress import progress
 from ratecard.cli.simulate_text import show_simulation, show_tornado, tell, tell_beyond
 from ratecard.simulation.answers.limits import ChangeLimits, beyond, check_change_limits
+from ratecard.simulation.answers.pace import read_pace
 from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.answers.tornado import tornado as swings_of
-from ratecard.simulation.answers.volume import read_elasticity
+from ratecard.simulation.answers.volume import read_elasticity, volumes_of
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.engines.engine import writable
 from ratecard.simulation.prices.remap import Remapping
@@ -43,6 +44,8 @@ def run(
     places: Sequence[str],
     tables: Path | None,
     elasticities: tuple[str, ...],
+    volumes: tuple[str, ...],
+    pace: str,
     cost: str | None,
     until_target: str | None,
     rise: Fraction,
@@ -64,13 +67,14 @@ def run(
         Remapping(settings["remap"], settings["successors"]).check(side.card for side in compared)
         answers = dict(map(read_elasticity, elasticities))
         target = read_target(until_target) if until_target else None
+        changes, days = volumes_of(volumes), read_pace(pace)
         Chosen.of(settings["where"], settings["since"], settings["until"])
     except SimulationError as error:
         raise click.UsageError(str(error)) from None
     if target and (len(candidates) != 1 or not Path(candidates[0]).is_file()):
         raise click.UsageError("--until-target needs one --candidate, a file that scales rates by a factor")
     limits = ChangeLimits(max_change, max_rise)
-    question = Question(command, answers, rise, target, bridge=bridge)
+    question = Question(command, answers, rise, target, None, bridge, changes, days)
     # Which tables are read is said, unless the specifications say it.
     said = current in (None, AS_BILLED) or any(map(_is_date, (current, *candidates, cost)))
     with ExitStack() as stack:
@@ -93,7 +97,12 @@ def run(
             check_change_limits(simulation, limits, CUSTOMER)
             if target:
                 begin("Seeking the factor", None)
-                found = smallest_factor(simulation, Path(candidates[0]), target)
+                found = smallest_factor(
+                    *(simulation, Path(candidates[0]), target),
+                    elasticities=answers,
+                    volumes=changes,
+                    pace=simulation.pace(days),
+                )
                 question = replace(question, reached=found)
             report = Report(simulation, question, locale)
             if written := [*map(str, out), *places]:

@@ -8,13 +8,13 @@ import click
 from ratecard.cli.screen import align, heading_style, paragraph, show_table
 from ratecard.simulation.answers.limits import Beyond, ChangeLimits
 from ratecard.simulation.answers.tornado import Swing
-from ratecard.simulation.report.breakdown import changing_most, sides_table
+from ratecard.simulation.report.breakdown import changing_most, largest, sides_table
+from ratecard.simulation.report.bridge_tables import bridge_sentences, bridge_table, effects_table
 from ratecard.simulation.report.report import Report, share_of_change
 from ratecard.simulation.report.sections import (
     attribution_table,
     below_cost_table,
     beyond_table,
-    bridge_table,
     disputed_table,
     losers_table,
     lost_customers_table,
@@ -23,7 +23,7 @@ from ratecard.simulation.report.sections import (
     untouched_table,
     winners_table,
 )
-from ratecard.simulation.report.sentences import answer, further, proposals, reached, scope
+from ratecard.simulation.report.sentences import answers, further, own_days, proposals, reached, scope
 from ratecard.simulation.report.table import CHANGES, Kind, Table, Value, written
 from ratecard.simulation.report.tornado_page import tornado_headline, tornado_table
 
@@ -42,18 +42,37 @@ def show_simulation(report: Report) -> None:
     disputed = disputed_table(report).columns_named("Rows", "Reason")
     _show(report, _first(disputed, _REASONS, "Disputed rows of the export"))
     click.echo() if report.unpriced or disputed.rows else None
-    for candidate in report.candidates:
-        click.echo(click.style(paragraph(answer(report, candidate)), bold=True))
-    click.echo(paragraph(scope(report)))
+    for words in answers(report):
+        click.echo(click.style(paragraph(words), bold=True))
+    for words in filter(None, (scope(report), own_days(report))):
+        click.echo(paragraph(words))
     question = report.question
     if question.target and question.reached:
         click.echo(paragraph(reached(report, question.target, question.reached)))
     if report.bridge is not None:
-        _show(report, bridge_table(report, report.bridge))
+        _show(report, effects_table(report, report.bridge))
+        click.echo()
+        for words in bridge_sentences(report, report.bridge):
+            click.echo(paragraph(words))
+        _show(report, _first(bridge_table(report, report.bridge), _MODELS, "By model"))
     if len(report.candidates) > 1:
         _show(report, sides_table(report).columns_named("Revenue", "Change", "%", "Prices"))
+    if not report.candidates:
+        _now(report)
     for candidate in report.candidates:
         _candidate(report, candidate)
+
+
+def _now(report: Report) -> None:
+    """Print what the usage brings, by each key."""
+    for sentence in further(report, 0):
+        click.echo(paragraph(sentence))
+    for key in dict.fromkeys(("model", *report.simulation.by)):
+        table = largest(report, key, _MODELS)
+        _show(
+            report,
+            table.columns_named(*(column.name for column in (*table.columns[2:], table.columns[1], table.columns[0]))),
+        )
 
 
 def tell(report: Report, written_to: Sequence[str]) -> None:
@@ -64,8 +83,8 @@ def tell(report: Report, written_to: Sequence[str]) -> None:
         )
     for words in report.simulation.reading.warnings():
         click.echo(words, err=True)
-    for candidate in report.candidates:
-        click.echo(answer(report, candidate), err=True)
+    for words in filter(None, (*answers(report), scope(report), own_days(report))):
+        click.echo(words, err=True)
     for path in written_to:
         click.echo(f"Wrote {path}", err=True)
 
@@ -81,10 +100,10 @@ def tell_beyond(report: Report, limits: ChangeLimits, found: Sequence[Beyond]) -
                 f"Beyond the limit: revenue changes by {share} under {name}, and --max-change is {most}", err=True
             )
         if each.customers and limits.rise is not None:
-            count, of = report.figures.count(each.over), report.figures.count(each.of)
+            count, of = report.figures.count(each.over), report.figures.counted(each.of, "customer")
             most = report.figures.percent(limits.rise, signed=False)
             verb = "pays" if each.over == 1 else "pay"
-            words = f"{count} of {of} customers {verb} more than {most} more under {name}"
+            words = f"{count} of {of} {verb} more than {most} more under {name}"
             click.echo(f"Beyond the limit: {words}, and --max-rise is {most}", err=True)
             table = beyond_table(report, each.candidate, each.customers)
             for line in table_lines(report, table):
@@ -124,7 +143,7 @@ def _candidate(report: Report, candidate: int) -> None:
     unused = untouched_table(report, candidate)
     if unused.rows:
         count = len(unused.rows)
-        words = f"{report.figures.count(count)} changed rate{' was' if count == 1 else 's were'} used by no request"
+        words = f"{report.figures.counted(count, 'changed rate')} {'was' if count == 1 else 'were'} used by no request"
         click.echo(paragraph(f"\n{words}, of {_models(unused)}."))
 
 
@@ -155,8 +174,8 @@ def _first(table: Table, most: int, title: str) -> Table:
 
 
 def _unpriced(report: Report) -> str:
-    left, of = report.figures.count(report.unpriced), report.figures.count(report.simulation.rows)
-    return f"{left} of {of} rows cannot be priced and are in no figure"
+    left, of = report.figures.count(report.unpriced), report.figures.counted(report.simulation.rows, "row")
+    return f"{left} of {of} cannot be priced and {'is' if report.unpriced == 1 else 'are'} in no figure"
 
 
 def _models(table: Table) -> str:

@@ -1,11 +1,13 @@
 """The result of a simulation: its answers, as tables, files and in a notebook."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from ratecard.simulation.answers.answers import Answers
-from ratecard.simulation.answers.volume import AnyElasticity, elasticities_of
+from ratecard.simulation.answers.pace import read_pace
+from ratecard.simulation.answers.volume import AnyElasticity, elasticities_of, volumes_of
 from ratecard.simulation.report.figures import read_locale, read_share
 from ratecard.simulation.report.notebook import html_of, text_of
 from ratecard.simulation.report.report import Question, Report
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+
+    from ratecard.simulation.answers.target import Reached
 
 
 class Simulation(Answers):
@@ -45,17 +49,45 @@ class Simulation(Answers):
         elasticities: Mapping[str, AnyElasticity] | None = None,
         rise: str = "10%",
         bridge: tuple[str, str] | None = None,
+        volumes: Mapping[str, Decimal | str] | Iterable[str] = (),
+        pace: str = "90d",
         locale: str = "en_US",
     ) -> None:
         """Write a report: each path as .html, .xlsx, .csv, .parquet or .json; each file whole or not at all.
 
-        `rise` is the share of a customer's payments above which a rise is counted; `bridge` names two periods. Raises
-        `SimulationError` for what cannot be written, or an unknown format.
+        `rise` is the share of a customer's payments above which a rise is counted; `bridge` names two periods;
+        `elasticities` and `volumes` are those of `expected`; `pace` is which of the last days a year is reckoned from
+        (`30d`, `all`). Raises `SimulationError` for what cannot be written, or an unknown format.
         """
         from ratecard.simulation.report.output import write
 
-        question = Question("", elasticities_of(elasticities or {}), read_share(rise), bridge=bridge)
+        elastic, days = elasticities_of(elasticities or {}), read_pace(pace)
+        question = Question("", elastic, read_share(rise), bridge=bridge, volumes=volumes_of(volumes), pace=days)
         write(Report(self, question, read_locale(locale)), [Path(path) for path in paths])
+
+    def reach(
+        self,
+        candidate: str | Path,
+        target: str,
+        *,
+        elasticities: Mapping[str, AnyElasticity] | None = None,
+        volumes: Mapping[str, Decimal | str] | Iterable[str] = (),
+        pace: str = "90d",
+    ) -> "Reached":
+        """Find the smallest factor on the rates that a candidate file scales that reaches `5%`, `margin=40%` or
+        `50000/year`, to four decimals.
+
+        The candidate is the only one of this simulation; the other arguments are those of `write`. Raises
+        `SimulationError`.
+        """
+        from ratecard.simulation.answers.target import read_target, smallest_factor
+
+        return smallest_factor(
+            *(self, Path(candidate), read_target(target)),
+            elasticities=elasticities_of(elasticities or {}),
+            volumes=volumes_of(volumes),
+            pace=self.pace(read_pace(pace)),
+        )
 
     def __repr__(self) -> str:
         """What was simulated, and the answer in a sentence."""

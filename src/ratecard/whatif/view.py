@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT, round_half_up, total
 from ratecard.pages import page_text
-from ratecard.simulation.report.breakdown import ALL_OTHERS, NO_VALUE, TOTAL, changing_most, heading, shown
+from ratecard.simulation.report.breakdown import NO_VALUE, changing_most, largest, shown
 from ratecard.simulation.report.charts import Chart, bar_chart, change_by_model, revenue_by_period
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.page import written_cell
-from ratecard.simulation.report.report import CURRENT, CUSTOMER, Report, share_of_change
+from ratecard.simulation.report.report import CUSTOMER, Report, share_of_change
 from ratecard.simulation.report.sections import losers_table, share_left, unpriced_table, winners_table
 from ratecard.simulation.report.sentences import details, further, headline, scope
-from ratecard.simulation.report.table import Column, Kind, Table, Value
+from ratecard.simulation.report.table import Kind, Table, Value
 from ratecard.simulation.rows.columns import DAY
 
 
@@ -95,30 +94,6 @@ def revenue_by_family(report: Report) -> Chart:
     order = sorted(((total(amounts), family) for family, amounts in sums.items()), key=lambda each: (-each[0], each[1]))
     bars = [(family, amount) for amount, family in order[:_FAMILIES]]
     return bar_chart(report, "Revenue by family", "The families that bring most.", bars)
-
-
-def largest(report: Report, key: str, most: int) -> Table:
-    """The groups of a key that bring most, each with its share of the revenue."""
-    rows = report.simulation.table(key)
-    amounts = [each[0] for each in shown(report, rows)]
-    order = sorted(range(len(rows)), key=lambda index: (-amounts[index], rows[index].key[0] or ""))
-    whole = report.rounded(0)
-
-    def line(name: str, chosen: Sequence[int]) -> tuple[Value, ...]:
-        amount = total([amounts[index] for index in chosen])
-        share = Fraction(amount) / Fraction(whole) if whole else None
-        return name, sum(rows[index].requests for index in chosen), amount, share
-
-    lines = [line(rows[index].key[0] or NO_VALUE, [index]) for index in order[:most]]
-    if order[most:]:
-        lines.append(line(ALL_OTHERS, order[most:]))
-    columns = (
-        Column(heading(key)),
-        Column("Requests", Kind.COUNT),
-        Column(CURRENT, Kind.MONEY),
-        Column("Share", Kind.SHARE),
-    )
-    return Table("", columns, tuple(lines), line(TOTAL, order))
 
 
 # How many models, and customers of each list, the page shows.

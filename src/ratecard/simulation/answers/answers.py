@@ -1,8 +1,9 @@
 """The answers of a simulation: totals, breakdowns, and what could not be priced."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, Self
@@ -12,13 +13,24 @@ import numpy
 from ratecard.base.money import EXACT
 from ratecard.changes.sides import Side
 from ratecard.simulation.answers.attribution import Attribution, attribute
-from ratecard.simulation.answers.bridge import Bridge, bridge_of
+from ratecard.simulation.answers.bridge import Bridge, bridge_of, last_instant, period_key
 from ratecard.simulation.answers.comparison import MODEL, Comparison
 from ratecard.simulation.answers.customers import Customers, customers_of
 from ratecard.simulation.answers.margin import Costing, Margin, margin_of
 from ratecard.simulation.answers.no_effect import first_day, without_effect
-from ratecard.simulation.answers.rows import Disputed, Row, Since, Uncommon, Unpriced
-from ratecard.simulation.answers.volume import AnyElasticity, Response, elasticities_of, response
+from ratecard.simulation.answers.pace import DEFAULT_PACE, Pace, pace_of
+from ratecard.simulation.answers.rows import EVEN, Disputed, OwnDays, Row, Since, Uncommon, Unpriced
+from ratecard.simulation.answers.volume import (
+    AnyElasticity,
+    Expected,
+    Response,
+    check_named_usage,
+    elasticities_of,
+    expected_of,
+    marks_of,
+    response,
+    volumes_of,
+)
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.reading import Reading
@@ -29,7 +41,9 @@ from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
 from ratecard.simulation.prices.outcomes import Outcomes
 from ratecard.simulation.prices.price_table import SidePrices
 from ratecard.simulation.prices.pricer import Pricer
-from ratecard.simulation.prices.sides import Specification, against
+from ratecard.simulation.prices.remap import NO_REMAPPING
+from ratecard.simulation.prices.sides import OWN_DATE, Specification, against
+from ratecard.simulation.rows.columns import DAY
 
 _EXAMPLES = 3
 # The limit of a number that depends on other numbers of the same row.
@@ -101,6 +115,9 @@ class Answers:
     def forget(self) -> None:
         """Free what only the candidates need; the current prices and the roll-up stay."""
         self.comparison.forget()
+        for pair in self.__dict__.pop("cost_prices", ()):
+            for prices in pair:
+                prices.drop()
 
     @property
     def outcomes(self) -> list[Outcomes]:
@@ -218,12 +235,23 @@ class Answers:
         return customers_of(self.comparison.by_key(key), candidate)
 
     def bridge(self, before: str, after: str, side: int = 0) -> Bridge:
-        """Explain the revenue of two periods under one side by price, volume and mix of models.
+        """Explain the revenue of two periods under one side by price, size, volume and mix of models.
 
         A period is a day, a week (named by its Monday) or a month (`2026-10`). Raises `SimulationError` for a period
         that the usage is not grouped by, or that has no priced request.
         """
-        return bridge_of(self.comparison, before, after, side)
+        key, named = period_key(self.comparison, before, after), self.sides[side]
+        if named.at is not None or not named.has_rates:  # the same prices in both periods, or those of a bill
+            return bridge_of(self.comparison, (before, after), side)
+        pricer = self.pricer.apart()
+        pricer.remapping = NO_REMAPPING
+        base = type(self)(self.comparison.roll_up, (named,), pricer, (self.outcomes[side],))
+        fixed = base._against([Side(f"the end of {before}", named.card, last_instant(before, key))], pricer)
+        try:
+            return bridge_of(self.comparison, (before, after), side, fixed.comparison.rows((key, MODEL)))
+        finally:
+            fixed.forget()
+            base.comparison.sides[0].drop()
 
     def margin(self) -> Margin:
         """The cost and margin of every side by model, and what is sold below cost, exactly.
@@ -263,13 +291,67 @@ class Answers:
             for row in self.table(*keys)
         }
 
+    def expected(
+        self,
+        elasticities: Mapping[str, AnyElasticity] | None = None,
+        volumes: Mapping[str, Decimal | str] | Iterable[str] = (),
+        *,
+        since: date | None = None,
+    ) -> Expected:
+        """Expect revenue, cost and margin of every side at other volumes; with `since`, the revenue from that day on.
+
+        `elasticities` are as in `response`. `volumes` are changes by model, family, `all`, or a value of a key that the
+        usage is grouped by: `["-5%", "veo=+10%", "customer:acme=-100%"]`. Raises `SimulationError`.
+        """
+        changes, elastic, models = volumes_of(volumes), elasticities_of(elasticities or {}), self.by_model
+        check_named_usage(elastic, changes, [row.key[0] or "" for row in models], self._families.values(), self.by)
+        costs = self.cost_prices if self.costs and since is None else ()
+        marks = marks_of(changes, self.by)
+        cells = self.comparison.cells(marks, since, costs)
+        for key, values in marks.items():
+            missing = next((each for each in values if all(cell.marks[key] != each for cell in cells)), None)
+            if missing is not None and since is None:
+                raise SimulationError(f"volume of '{key}:{missing}': no usage of such a {key}")
+        return expected_of(cells, elastic, changes, self._families)
+
+    def pace(self, most: int | None = DEFAULT_PACE) -> Pace | None:
+        """The last days of the usage, at most so many (None: all), that a year is reckoned from; None without days."""
+        days = self.comparison.roll_up.days
+        return pace_of(days, self.table(DAY), most) if days else None
+
+    def own_days(self) -> OwnDays | None:
+        """What the usage comes to at the prices of each row's own day; None where the current prices are these.
+
+        Raises `SimulationError` where the usage is not grouped by day, which that needs.
+        """
+        current, plan = self.sides[0], self.comparison.roll_up.plan
+        if current.at is None or not current.has_rates:
+            return None
+        if DAY not in plan.keys:
+            raise SimulationError("the usage is not grouped by day. Add it: by=[..., 'day'], or --by ...,day")
+        pricer = self.pricer.apart()
+        pricer.remapping = NO_REMAPPING
+        found = self._against([Side(OWN_DATE, current.card)], pricer)
+        whole, now = found.total, self.total.beside() if len(self.sides) > 1 else EVEN
+        found.forget()
+        offered = self.total.requests - now.new_requests - now.neither
+        without = offered - whole.both_requests()
+        difference = EXACT.subtract(whole.amounts[1], self.total.amounts[0])
+        return OwnDays(whole.amounts[1], difference, without, whole.beside().new_requests)
+
     def response(self, elasticities: Mapping[str, AnyElasticity], candidate: int = 1) -> Response:
         """Estimate the revenue after customers react to the prices, rounded to cents.
 
         `elasticities` are by model, family or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
         """
-        families = {name: family for side in self.sides for name, family in side.card.tables.families.items()}
-        return response(self.by_model, candidate, elasticities_of(elasticities), families)
+        elastic, models = elasticities_of(elasticities), self.by_model
+        check_named_usage(elastic, (), [row.key[0] or "" for row in models], self._families.values())
+        return response(models, candidate, elastic, self._families)
+
+    @property
+    def _families(self) -> dict[str, str]:
+        """The family of each model."""
+        return {name: family for side in self.sides for name, family in side.card.tables.families.items()}
 
     @cached_property
     def by_model(self) -> tuple[Row, ...]:

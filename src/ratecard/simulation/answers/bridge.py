@@ -1,10 +1,13 @@
-"""Why revenue differs between two periods of the usage: price, volume and mix, model by model."""
+"""Why revenue differs between two periods of the usage: price, size, volume and mix, model by model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
+from ratecard.base.instants import utc
+from ratecard.base.money import total
 from ratecard.simulation.amounts import QUANTITY_NAMES, TOKEN_QUANTITIES
 from ratecard.simulation.answers.comparison import MODEL, Comparison
 from ratecard.simulation.answers.rows import Row
@@ -14,16 +17,19 @@ from ratecard.simulation.rows.columns import DAY
 
 # Of more periods, the first and the last are named.
 _MOST_NAMED = 12
+EFFECTS = ("price", "size", "volume", "mix")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One model in both periods: its requests, its revenue and what one request holds, then and now, and the effects.
 
-    With q requests of a revenue of p each, before (0) and after (1), and Q requests of all models of both periods:
-    `price` is q1 x (p1 - p0), `volume` the model's share of (Q1 - Q0) x mean p0, `mix` the rest. They add up to the
-    change of its revenue, as fractions, since no decimal holds a revenue per request. `sizes` are tokens, characters or
-    seconds a request, None where nothing is counted: a request that holds more costs more, which is a part of `price`.
+    `price` is what other prices do to the requests of both periods: the second's revenue, less what it would be at the
+    prices of the end of the first, less the same of the first. The others are at these prices. With q requests of p
+    each there, before (0) and after (1), and a mean of p0 over all models of both periods: `size` is q1 x (p1 - p0),
+    other sizes or kinds of a request within the model; `volume` is (q1 - q0) x mean p0, `mix` the rest. They add up to
+    the change of its revenue, as fractions, since no decimal holds a revenue per request. `sizes` are tokens,
+    characters or seconds a request, None where nothing is counted.
     """
 
     model: str
@@ -31,98 +37,128 @@ class Step:
     revenues: tuple[Decimal, Decimal]
     sizes: tuple[Fraction | None, Fraction | None]
     price: Fraction
+    size: Fraction
     volume: Fraction
     mix: Fraction
+
+    @property
+    def change(self) -> Fraction:
+        """The change of its revenue."""
+        return Fraction(self.revenues[1]) - Fraction(self.revenues[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """From the revenue of one period to that of another: what both have, and the models of only one of them."""
+    """From the revenue of one period to that of another: what both have, and the models of only one of them.
+
+    Steps and models are in the order of what they change, the greatest first. `fixed`: both have the same prices.
+    """
 
     periods: tuple[str, str]
     revenues: tuple[Decimal, Decimal]
     steps: tuple[Step, ...]
     gone: Mapping[str, Decimal] = field(hash=False)
     new: Mapping[str, Decimal] = field(hash=False)
+    fixed: bool = False
 
     @property
-    def price(self) -> Fraction:
-        """What other prices, and other sizes of a request, come to."""
-        return sum((step.price for step in self.steps), Fraction(0))
-
-    @property
-    def volume(self) -> Fraction:
-        """What more or fewer requests come to, at the mean revenue of a request before."""
-        return sum((step.volume for step in self.steps), Fraction(0))
-
-    @property
-    def mix(self) -> Fraction:
-        """What comes of a move to dearer or cheaper models."""
-        return sum((step.mix for step in self.steps), Fraction(0))
+    def effects(self) -> dict[str, Fraction]:
+        """Each effect by its name, the greatest first; they add up to the change of revenue exactly."""
+        before, after = self.periods
+        sums = {name: sum((getattr(step, name) for step in self.steps), Fraction(0)) for name in EFFECTS}
+        sums[f"only in {before}"] = -Fraction(total(list(self.gone.values())))
+        sums[f"only in {after}"] = Fraction(total(list(self.new.values())))
+        return dict(sorted(sums.items(), key=lambda each: -abs(each[1])))
 
 
-def bridge_of(comparison: Comparison, before: str, after: str, side: int = 0) -> Bridge:
+def bridge_of(
+    comparison: Comparison, periods: tuple[str, str], side: int, fixed: Sequence[Row] | None = None
+) -> Bridge:
     """The bridge between two days, weeks (by their Monday) or months (`2026-10`) under one side.
 
-    Raises `SimulationError` for periods that the usage is not grouped by, or has no priced request of.
+    `fixed` are rows by period and model beside the prices of the end of the first period; None where the side has the
+    same prices in both. Raises `SimulationError` for periods that have no priced request.
     """
-    key = _key(comparison, before, after)
-    found: dict[str, dict[str, Row]] = {before: {}, after: {}}
-    for row in comparison.rows((key, MODEL)):
-        period, model = row.key
-        if period in found and row.requests:
-            found[period][model or ""] = row
+    key = period_key(comparison, *periods)
+    found = {period: _of_period(comparison.rows((key, MODEL)), period) for period in periods}
     for period, rows in found.items():
         if not rows:
             known = sorted({row.key[0] or "" for row in comparison.rows((key,))} - {""})
             most = f"{known[0]} to {known[-1]}" if len(known) > _MOST_NAMED else ", ".join(known)
             raise SimulationError(f"no request of {period} has a price. The {key}s are: {most}")
-    first, second = found[before], found[after]
-    shared = sorted(first.keys() & second.keys())
-    steps = _steps({name: (first[name], second[name]) for name in shared}, side)
+    then, now = (found[period] for period in periods)
+    at_fixed = None if fixed is None else [_of_period(fixed, period) for period in periods]
+    pairs = {model: (then[model], now[model]) for model in sorted(then.keys() & now.keys())}
+    steps = _steps(pairs, side, at_fixed)
     gone, new = (
-        {name: rows[name].amounts[side] for name in sorted(rows.keys() - other.keys())}
-        for rows, other in ((first, second), (second, first))
+        {
+            name: rows[name].amounts[side]
+            for name in sorted(rows.keys() - other.keys(), key=lambda name: -abs(rows[name].amounts[side]))
+        }
+        for rows, other in ((then, now), (now, then))
     )
-    revenues = tuple(sum((row.amounts[side] for row in rows.values()), Decimal(0)) for rows in (first, second))
-    return Bridge((before, after), (revenues[0], revenues[1]), steps, gone, new)
+    revenues = tuple(total([row.amounts[side] for row in rows.values()]) for rows in (then, now))
+    return Bridge(periods, (revenues[0], revenues[1]), steps, gone, new, fixed is None)
 
 
-def _key(comparison: Comparison, before: str, after: str) -> str:
-    """The key that two periods are of."""
+def _of_period(rows: Sequence[Row], period: str) -> dict[str, Row]:
+    return {row.key[1] or "": row for row in rows if row.key[0] == period and row.requests}
+
+
+def last_instant(period: str, key: str) -> datetime:
+    """The last instant of a period: of a day, a week or a month. Raises `SimulationError` for what is none."""
+    try:
+        first = date.fromisoformat(f"{period}-01" if key == MONTH else period)
+    except ValueError:
+        raise SimulationError(
+            f"'{period}' is not a {key}. Write it like {'2026-10' if key == MONTH else '2026-10-05'}"
+        ) from None
+    days = {DAY: 1, WEEK: 7}.get(key)
+    after = first + timedelta(days) if days else (first + timedelta(31)).replace(day=1)
+    return utc(after) - timedelta(microseconds=1)
+
+
+def period_key(comparison: Comparison, before: str, after: str) -> str:
+    """The key that two periods are of. Raises `SimulationError` where the usage is not grouped by it."""
     if before == after:
         raise SimulationError(f"a bridge leads from one period to another, and both are {before}")
     month = len(before) == len("2026-10")
     if month != (len(after) == len("2026-10")):
         raise SimulationError(f"{before} and {after} are not periods of one length")
-    known = comparison.roll_up.plan.by
-    if month:
-        keys = [each for each in (MONTH, DAY) if each in known]
-        return MONTH if keys else _refuse(MONTH)
-    for key in (DAY, WEEK):
-        if key in known:
-            return key
-    return _refuse(DAY)
+    keys = (MONTH, DAY) if month else (DAY, WEEK)
+    key = next((each for each in keys if each in comparison.roll_up.plan.by), None)
+    if key is None:
+        raise SimulationError(
+            f"the usage is not grouped by {keys[0]}. Add it: by=[..., '{keys[0]}'], or --by ...,{keys[0]}"
+        )
+    return MONTH if month else key
 
 
-def _refuse(key: str) -> str:
-    raise SimulationError(f"the usage is not grouped by {key}. Add it: by=[..., '{key}'], or --by ...,{key}")
-
-
-def _steps(shared: Mapping[str, tuple[Row, Row]], side: int) -> tuple[Step, ...]:
-    counts = [sum(pair[number].requests for pair in shared.values()) for number in (0, 1)]
-    whole = sum((Fraction(pair[0].amounts[side]) for pair in shared.values()), Fraction(0))
-    mean = whole / counts[0] if counts[0] else Fraction(0)
+def _steps(
+    pairs: Mapping[str, tuple[Row, Row]], side: int, fixed: Sequence[Mapping[str, Row]] | None
+) -> tuple[Step, ...]:
+    before = sum(pair[0].requests for pair in pairs.values())
+    amounts = {
+        model: [_kept(rows[model]) for rows in fixed] if fixed else [Fraction(row.amounts[side]) for row in pair]
+        for model, pair in pairs.items()
+    }
+    mean = sum((each[0] for each in amounts.values()), Fraction(0)) / before if before else Fraction(0)
     steps = []
-    for model, (first, second) in shared.items():
+    for model, (first, second) in pairs.items():
         q0, q1 = first.requests, second.requests
-        r0, r1 = Fraction(first.amounts[side]), Fraction(second.amounts[side])
-        price = r1 - q1 * r0 / q0
-        volume = (q1 - q0) * mean
-        mix = r1 - r0 - price - volume
+        r0, r1 = amounts[model]
         revenues = (first.amounts[side], second.amounts[side])
-        steps.append(Step(model, (q0, q1), revenues, (_size(first), _size(second)), price, volume, mix))
-    return tuple(steps)
+        price = Fraction(revenues[1]) - r1 - Fraction(revenues[0]) + r0
+        size = r1 - q1 * r0 / q0
+        volume = (q1 - q0) * mean
+        mix = r1 - r0 - size - volume
+        steps.append(Step(model, (q0, q1), revenues, (_size(first), _size(second)), price, size, volume, mix))
+    return tuple(sorted(steps, key=lambda step: -abs(step.change)))
+
+
+def _kept(row: Row) -> Fraction:
+    """The amount of a row at fixed prices; what these do not offer keeps its own."""
+    return Fraction(row.both()[1]) + Fraction(row.beside().lost)
 
 
 def _size(row: Row) -> Fraction | None:

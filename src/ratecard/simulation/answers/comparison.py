@@ -12,12 +12,12 @@ from ratecard.base.money import EXACT, step, total
 from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.amounts import QUANTITY_COLUMNS, QUANTITY_NAMES, UNEVEN, GroupAmounts
 from ratecard.simulation.answers.key_sums import KeySums, Scales, of_integer
-from ratecard.simulation.answers.rows import EVEN, Row, Since, Uneven, made_rows
+from ratecard.simulation.answers.rows import EVEN, ModelSums, Row, Since, Uneven, made_rows
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.plan import MONTH, WEEK
 from ratecard.simulation.groups.roll_up import RollUp, uncollected
 from ratecard.simulation.groups.shapes import Counted
-from ratecard.simulation.prices.coverage import Coverage
+from ratecard.simulation.prices.coverage import NEW, Coverage
 from ratecard.simulation.prices.outcome import PricedShape, Vector
 from ratecard.simulation.prices.price_table import SidePrices
 from ratecard.simulation.rows.columns import DAY
@@ -38,6 +38,7 @@ _MOST_AT_ONCE = 1_000_000
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _QUANTITIES = tuple(f"coalesce(sum({name}), 0)" for name in QUANTITY_COLUMNS)
 _ZERO = Decimal(0)
+_NOTHING = (0, _ZERO, _ZERO, _ZERO)
 _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
 _KeyValues = tuple[str | None, ...]
 # A shape with its number and its price under each side; None under one that does not offer it.
@@ -164,6 +165,65 @@ class Comparison:
         query = f"FROM {source.query(self.roll_up.groups_by(keys), 0)}{self._grouped_by(keys)}"
         found, (amounts,) = self._added_up(keys, sums, query)
         return dict(zip(found, _decimals(amounts.tolist(), prices.scale), strict=True))
+
+    def cells(
+        self, marks: Mapping[str, Sequence[str]], since: date | None, costs: Sequence[tuple[SidePrices, SidePrices]]
+    ) -> list[ModelSums]:
+        """What each side charges by model, and by the values of keys that `marks` names; with `since`, from a day on.
+
+        `costs` are cost and margin as prices, for each side; or empty.
+        """
+        candidates = range(1, self.amounts)
+        uneven = [side for side in candidates if self.coverage.uneven[side]]
+        keys = ["coalesce(model, '')"]
+        for key, values in marks.items():
+            keys.append(
+                f"CASE WHEN {self.name(key)} IN ({', '.join(map(DuckDbSql.literal, values))}) THEN {self.name(key)} END"
+            )
+        paid = [
+            (f"amount{self.amounts + 2 * side}", f"amount{self.amounts + 2 * side + 1}") for side in range(len(costs))
+        ]
+        sums = [f"amount{side}" for side in range(self.amounts)] + [each for pair in paid for each in pair]
+        for side in uneven:
+            sums += [f"{name}{side}" for name in UNEVEN]
+            sums += [f"CASE WHEN kind{side} = {NEW} THEN {each} END" for pair in paid[side : side + 1] for each in pair]
+        further = [prices for pair in costs for prices in pair]
+        source = self._amounts.query(self.roll_up.groups, 0, *candidates, uneven=uneven, further=further)
+        chosen = ", ".join((*keys, _REQUESTS, *(f"coalesce(sum({each}), 0)" for each in sums)))
+        where = "" if since is None else f" WHERE day >= DATE '{since}'"
+        grouped = ", ".join(str(number) for number in range(1, len(keys) + 1))
+        found = self.roll_up.workspace.connection.execute(f"SELECT {chosen} FROM {source}{where} GROUP BY {grouped}")
+        return [self._cell(list(marks), values, uneven, costs) for values in found.fetchall()]
+
+    def _cell(
+        self,
+        marks: Sequence[str],
+        values: Sequence[Any],
+        uneven: Sequence[int],
+        costs: Sequence[tuple[SidePrices, SidePrices]],
+    ) -> ModelSums:
+        (model, *named, requests), rest = values[: len(marks) + 2], iter(values[len(marks) + 2 :])
+        now, *added = [of_integer(next(rest), side.scale) for side in self.sides]
+        paid = [tuple(of_integer(next(rest), each.scale) for each in pair) for pair in costs] or [
+            (_ZERO, _ZERO)
+        ] * self.amounts
+        sides: list[tuple[int | Decimal, ...]] = [(requests, now, *paid[0])]
+        new: list[tuple[int | Decimal, ...]] = [_NOTHING]
+        before = [now]
+        for side, more in enumerate(added, 1):
+            lost_requests, lost, new_requests, brought, neither = (
+                [next(rest) for _ in UNEVEN] if side in uneven else [0] * 5
+            )
+            costing = (
+                [of_integer(next(rest), each.scale) for each in costs[side]]
+                if costs and side in uneven
+                else [_ZERO] * 2
+            )
+            sides.append((requests - lost_requests - neither, EXACT.add(now, more), *paid[side]))
+            new.append((new_requests, of_integer(brought, self.sides[side].scale), *costing))
+            before.append(EXACT.subtract(now, of_integer(lost, self.sides[0].scale)))
+            sides[0] = (requests - new_requests - neither, now, *paid[0])
+        return ModelSums(model, dict(zip(marks, named, strict=True)), tuple(sides), tuple(new), tuple(before))
 
     def since(self, day: date, candidate: int) -> Since:
         """How many requests lie before a day, and what those of that day and after it come to on both sides."""

@@ -94,11 +94,9 @@ class Customers:
         units = (found[name].units + (found[name].place <= missing) for name in names)
         return [EXACT.scaleb(Decimal(each), -places) for each in units]
 
-    def share_above(self, rise: Fraction) -> Fraction:
-        """The share of customers who pay more by more than a share of it (`Fraction(1, 10)`: by more than 10 %)."""
-        kept = self.less + self.more + self.same
-        (above,) = self.sums.counts([f"{_KEPT} AND {self.sums.above('move', 'paid', rise)}"], self.candidate)
-        return Fraction(above, kept) if kept else Fraction(0)
+    def above(self, rise: Fraction) -> int:
+        """How many customers pay more by more than a share of it (`Fraction(1, 10)`: by more than 10 %)."""
+        return self.sums.counts([f"{_KEPT} AND {self.sums.above('move', 'paid', rise)}"], self.candidate)[0]
 
     def beyond(self, rise: Fraction) -> tuple[int, tuple[Row, ...]]:
         """How many pay more by more than a share of what they pay now, and the first of them.

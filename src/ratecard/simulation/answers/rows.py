@@ -1,6 +1,6 @@
 """The rows of an answer: groups with their amounts, what only one side prices, and what cannot be priced."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass
 from datetime import date
 from decimal import Decimal
@@ -29,6 +29,16 @@ class Uneven:
     def requests(self) -> int:
         """The number of requests that only one of the two sides prices."""
         return self.lost_requests + self.new_requests
+
+    def less(self, other: "Uneven") -> "Uneven":
+        """The same without what another group has of it."""
+        return Uneven(
+            self.lost_requests - other.lost_requests,
+            EXACT.subtract(self.lost, other.lost),
+            self.new_requests - other.new_requests,
+            EXACT.subtract(self.new, other.new),
+            self.neither - other.neither,
+        )
 
 
 EVEN = Uneven()
@@ -102,6 +112,34 @@ def made_rows(
     for row in rows:
         row.__class__ = Row
     return rows
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSums:
+    """Requests of one model, with the values of some keys (`marks`), under each side.
+
+    `sides` and `new`, the part that the current prices do not offer, are requests, revenue, cost and margin. `before`
+    is what the requests that a side and the current one offer bring at the current prices.
+    """
+
+    model: str
+    marks: Mapping[str, str | None]
+    sides: tuple[tuple[int | Decimal, ...], ...]
+    new: tuple[tuple[int | Decimal, ...], ...]
+    before: tuple[Decimal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnDays:
+    """What the usage comes to at the prices of each row's own day, and how that differs from the current prices.
+
+    `without` counts the requests that the current prices offer and those of their own day do not, `only` the opposite.
+    """
+
+    amount: Decimal
+    difference: Decimal
+    without: int
+    only: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""The smallest factor on the rates of a candidate that reaches a target, found on exact totals."""
+"""The smallest factor on the rates of a candidate that reaches a target, found on the totals of the report itself."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -8,21 +8,28 @@ from pathlib import Path
 
 from ratecard.base.errors import TableError
 from ratecard.base.instants import utc
-from ratecard.base.money import EXACT, from_fraction
+from ratecard.base.money import from_fraction
 from ratecard.candidates.file import CandidateFile, read_candidate
 from ratecard.changes.sides import Side
 from ratecard.simulation.answers.answers import Answers
+from ratecard.simulation.answers.pace import Pace
+from ratecard.simulation.answers.volume import Elasticity
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.prices.costs import Costs, cost_of
 from ratecard.tables.candidate import Scale
 
 # Factors are counted in ten-thousandths, up to a hundred times the price.
 _STEPS, _MOST = 10_000, 100
+# Where volume answers prices, revenue may fall as they rise: factors are tried from below, each so much of a step on.
+_GRID = [*range(500, 20_001, 500), *(20_000 * 11**n // 10**n for n in range(1, 42))]
+_PLACES = 12
+REVENUE, MARGIN, YEAR = "revenue", "margin", "year"
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is to be reached: a change of `revenue` (0.05: 5 % more), or a share of it that is left as `margin`."""
+    """What is to be reached: a change of `revenue` (0.05: 5 % more), a share of it that is left as `margin`, or so much
+    more revenue a `year`.
+    """
 
     kind: str
     share: Fraction
@@ -33,6 +40,7 @@ class Reached:
     """The smallest factor that reaches a target, the revenue at it, and that at one step below if there is a step.
 
     Of a margin they are that of the requests whose cost is known; `wanted` is the revenue at which that is the margin.
+    Of a year, they are the change of revenue in a year.
     """
 
     factor: Decimal
@@ -42,99 +50,153 @@ class Reached:
 
 
 def read_target(given: str) -> Target:
-    """`5%`, `revenue=5%` or `margin=40%`. Raises `SimulationError`."""
+    """`5%`, `revenue=5%`, `margin=40%` or `50000/year`. Raises `SimulationError`.
+
+    >>> read_target("50000/year")
+    Target(kind='year', share=Fraction(50000, 1))
+    """
     kind, equals, words = given.rpartition("=")
+    kind = kind if equals else REVENUE
     try:
+        if words.endswith("/year") and kind == REVENUE:
+            return Target(YEAR, Fraction(Decimal(words.removesuffix("/year"))))
         share = Fraction(Decimal(words.removesuffix("%"))) / 100
-        if not words.endswith("%") or (kind if equals else "revenue") not in ("revenue", "margin"):
+        if not words.endswith("%") or kind not in (REVENUE, MARGIN):
             raise ValueError
     except (ValueError, ArithmeticError):
-        raise SimulationError(f"target '{given}' cannot be read. Write 5%, revenue=-2.5% or margin=40%") from None
-    return Target(kind or "revenue", share)
+        allowed = "Write 5%, revenue=-2.5%, margin=40% or 50000/year"
+        raise SimulationError(f"target '{given}' cannot be read. {allowed}") from None
+    return Target(kind, share)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    """What the requests that a target counts bring and cost under a candidate."""
-
-    revenue: Decimal
-    cost: Decimal
-
-
-def smallest_factor(simulation: Answers, candidate: Path, target: Target) -> Reached:
+def smallest_factor(
+    simulation: Answers,
+    candidate: Path,
+    target: Target,
+    *,
+    elasticities: Mapping[str, Elasticity] | None = None,
+    volumes: Mapping[str, Decimal] | None = None,
+    pace: Pace | None = None,
+) -> Reached:
     """Replace every factor of a candidate's `scale` by the smallest one, to four decimals, that reaches the target.
 
-    What else the candidate changes stays as it is, and so does what it loses or brings anew. Raises `SimulationError`
-    for a candidate that scales nothing, and where a hundred times the price is too little.
+    What else the candidate changes stays as it is, and so does what it loses or brings anew; revenue and cost are those
+    of the volume that is expected. Raises `SimulationError` for a candidate that scales nothing, and where a hundred
+    times the price is too little.
     """
     file = read_candidate(candidate)
     if not any(isinstance(change, Scale) for _, change in file.changes):
         raise SimulationError(f"{candidate} scales nothing: name the rates by `- scale: ...` with a factor")
-    costs = simulation.costs if target.kind == "margin" else None
-    if target.kind == "margin" and costs is None:
+    if target.kind == MARGIN and simulation.costs is None:
         raise SimulationError("a margin needs the costs: --cost COSTS")
-    now = simulation.total.amounts[0]
-    known: dict[int, _Sums] = {}
+    if target.kind == YEAR and pace is None:
+        raise SimulationError("a target of money a year needs to know the days. Add day to --by")
+    kept = 1 - target.share if target.kind == MARGIN else 1 / (1 + target.share) if target.share != -1 else Fraction(0)
+    if kept <= 0 and target.kind != YEAR:
+        raise SimulationError(f"a margin of {100 * target.share} % cannot be reached: it leaves nothing for the costs")
+    if target.kind == MARGIN and simulation.costs and simulation.total.beside(1).new_requests:
+        simulation.costs.check_margin(kept)
+    since = pace.first if target.kind == YEAR and pace else None
+    known: dict[int, tuple[Fraction, Fraction] | None] = {}
+    refused: list[SimulationError] = []
 
-    def sums(steps: int) -> _Sums:
+    def sums(steps: int) -> tuple[Fraction, Fraction] | None:
+        """What a factor brings, and what is wanted of it; None where tables refuse the factor."""
         if steps not in known:
-            known[steps] = _sums(simulation, _scaled(file, simulation.sides[0], steps), costs)
+            try:
+                side = _scaled(file, simulation.sides[0], steps)
+            except SimulationError as error:
+                refused.append(error)
+                known[steps] = None
+                return None
+            with simulation.trying(side) as trial:
+                if trial.priced != simulation.priced:
+                    raise SimulationError(f"{side.label}: {trial.unpriced_text()}")
+                found = trial.expected(elasticities, volumes or {}, since=since)
+            now, revenue = found.total.revenues
+            if target.kind == MARGIN:
+                cost, margin = found.total.costs[1], found.total.margins[1]
+                known[steps] = cost + margin, cost / kept
+            elif pace is not None and target.kind == YEAR:
+                known[steps] = pace.year(revenue - now), target.share
+            else:
+                known[steps] = revenue, now / kept
         return known[steps]
 
-    kept = 1 - target.share if target.kind == "margin" else 1 / (1 + target.share)
-    if kept <= 0:
-        raise SimulationError(f"a margin of {100 * target.share} % cannot be reached: it leaves nothing for the costs")
-    if costs and simulation.total.beside(1).new_requests:
-        costs.check_margin(kept)
+    def missing(steps: int) -> Fraction | None:
+        pair = sums(steps)
+        return pair and pair[1] - pair[0]
 
-    def wanted(steps: int) -> Fraction:
-        # Both are a revenue: what is kept of it, after the share that is wanted, is the cost or the revenue now.
-        return Fraction(sums(steps).cost if costs else now) / kept
-
-    steps = _search(lambda steps: sums(steps).revenue >= wanted(steps))
-    below = sums(steps - 1).revenue if steps > 1 else None
-    return Reached(Decimal(steps) / _STEPS, sums(steps).revenue, below, from_fraction(wanted(steps), 12))
-
-
-def _sums(simulation: Answers, side: Side, costs: Costs | None) -> _Sums:
-    """What one more side brings of the rows in the figures: with `costs`, of those whose cost is known."""
-    comparison, current = simulation.comparison, simulation.sides[0]
-    rolled, sides = comparison.roll_up.shapes, (current, side)
-    outcomes = simulation.pricer.beside(side, current, rolled, comparison.sides[0].outcomes)
-    revenue = cost = Decimal(0)
-    for number, counted, found in comparison.priced:
-        price, refusal = outcomes[number].price, outcomes[number].refusal
-        if refusal and not refusal.not_offered:
-            raise SimulationError(f"{side.label}: {counted.requests} rows cannot be priced: {refusal.reason}")
-        if price is None:
-            continue
-        if costs is not None:
-            vectors = cost_of(counted, (found[0], price), sides, simulation.pricer, costs)
-            if vectors is None:
-                continue
-            cost = EXACT.add(cost, comparison.charge(counted, vectors[1]))
-        revenue = EXACT.add(revenue, comparison.charge(counted, price.amounts))
-    return _Sums(revenue, cost)
+    steps = _search(missing) if not elasticities else _search_upwards(missing)
+    if steps is None:
+        most = f"the target is not reached at {_MOST} times the price of these rates"
+        if elasticities:
+            at = min((step for step in known if known[step]), key=lambda step: missing(step) or 0, default=_STEPS)
+            most = f"the target is not reached: volume answers, and a factor of {Decimal(at) / _STEPS} comes nearest"
+        raise refused[0] if refused else SimulationError(most)
+    (revenue, wanted), below = sums(steps) or (Fraction(0), Fraction(0)), sums(steps - 1) if steps > 1 else None
+    amounts = (from_fraction(each, _PLACES) for each in (revenue, wanted))
+    return Reached(
+        Decimal(steps) / _STEPS,
+        next(amounts),
+        None if below is None else from_fraction(below[0], _PLACES),
+        next(amounts),
+    )
 
 
-def _search(reached: Callable[[int], bool]) -> int:
-    """The smallest step that reaches it: revenue never falls as a factor rises."""
+_Missing = Callable[[int], Fraction | None]
+
+
+def _reaches(missing: _Missing, steps: int) -> bool:
+    amount = missing(steps)
+    return amount is not None and amount <= 0
+
+
+def _search(missing: _Missing) -> int | None:
+    """The smallest step that reaches it, where revenue never falls as a factor rises."""
     low, high = 0, _STEPS
-    while not reached(high):
+    while not _reaches(missing, high):
         low, high = high, high * 2
         if high > _STEPS * _MOST:
-            raise SimulationError(f"the target is not reached at {_MOST} times the price of these rates")
+            return None
+    return _between(missing, low, high)
+
+
+def _between(missing: _Missing, low: int, high: int) -> int:
+    """A step that reaches it and whose predecessor does not, after one that does not and up to one that does."""
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
+        low, high = (low, middle) if _reaches(missing, middle) else (middle, high)
     return high
+
+
+def _search_upwards(missing: _Missing) -> int | None:
+    """The first step of a grid that reaches it, made finer; else the one where least is missing, made finer."""
+    for low, high in zip([0, *_GRID], _GRID, strict=False):
+        if _reaches(missing, high):
+            return _between(missing, low, high)
+    known = [(amount, at) for at, step in enumerate(_GRID) if (amount := missing(step)) is not None]
+    if not known:
+        return None
+    at = min(known)[1]
+    low, high = ([0, *_GRID][at], [*_GRID, _GRID[-1]][at + 1])
+    first = low
+    while high - low > 2:  # of one peak, the third with less revenue is left out
+        third = max(1, (high - low) // 3)
+        one, other = missing(low + third), missing(high - third)
+        if other is None or (one is not None and one <= other):
+            high -= third
+        else:
+            low += third
+    best = next((step for step in range(low, high + 1) if step and _reaches(missing, step)), None)
+    return None if best is None else _between(missing, first, best)
 
 
 def _scaled(file: CandidateFile, current: Side, steps: int) -> Side:
     """The candidate with another factor. Raises `SimulationError` where a rate would have too many digits.
 
-    At factor 1 the scaling is left out, because a candidate cannot say it; its other changes hold. A change without
-    effect at this factor is allowed.
+    At factor 1 a scaling without rounding is left out, because a candidate cannot say it; its other changes hold. A
+    change without effect at this factor is allowed.
     """
     factor = Decimal(steps) / _STEPS
     changes = tuple(

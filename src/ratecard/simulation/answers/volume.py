@@ -1,17 +1,19 @@
-"""How volume reacts to a price: a linear elasticity for each model, family, or all."""
+"""How volume may differ from the usage: by itself, and in answer to prices by an elasticity."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
-from ratecard.base.money import from_fraction
+from ratecard.base.money import EXACT, from_fraction
 from ratecard.base.suggestions import did_you_mean
-from ratecard.simulation.answers.rows import Row
+from ratecard.simulation.answers.rows import ModelSums, Row
 from ratecard.simulation.errors import SimulationError
 
 _PLACES = 2
 ALL = "all"
+_REQUESTS, _REVENUE, _COST, _MARGIN = range(4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,71 +38,181 @@ class Response:
     current: Decimal
 
 
+@dataclass(frozen=True, slots=True)
+class ExpectedModel:
+    """What a model, or all of them, is expected to have under each side, the current one first.
+
+    Costs and margins are of the requests whose cost is known, and zero where no costs are given. All are exact: a
+    volume that answers a price is a fraction, which may have no last decimal.
+    """
+
+    model: str
+    requests: tuple[Fraction, ...]
+    revenues: tuple[Fraction, ...]
+    costs: tuple[Fraction, ...]
+    margins: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """Revenue, cost and margin at the volume that is expected: by model, and of all; the models add up to all.
+
+    `ranges` has the least and the most revenue under each side within the ranges of the elasticities.
+    """
+
+    models: tuple[ExpectedModel, ...]
+    total: ExpectedModel
+    ranges: tuple[tuple[Fraction, Fraction], ...]
+
+    def change(self, candidate: int) -> Fraction:
+        """What a candidate adds to the revenue at the current prices, both at the volume that is expected."""
+        return self.total.revenues[candidate] - self.total.revenues[0]
+
+
+class Moving(NamedTuple):
+    """Requests of a model under one side: what it charges for those that both offer, and what these bring `before`.
+
+    `both` and `new`, what only this side offers, are requests, revenue, cost and margin; only the first answers prices.
+    """
+
+    before: Fraction
+    both: Sequence[Fraction]
+    new: Sequence[Fraction]
+
+    @property
+    def change(self) -> Fraction:
+        """The change in price as a share; none from nothing."""
+        return (self.both[_REVENUE] - self.before) / self.before if self.before else Fraction(0)
+
+    def at(self, elasticity: Decimal | Fraction) -> list[Fraction]:
+        """Requests, revenue, cost and margin once volume has answered the price; never below nothing."""
+        factor = max(Fraction(0), 1 + Fraction(elasticity) * self.change)
+        return [both * factor + new for both, new in zip(self.both, self.new, strict=True)]
+
+    def plus(self, other: "Moving") -> "Moving":
+        """Both together."""
+        both, new = ([*map(Fraction.__add__, *pair)] for pair in ((self.both, other.both), (self.new, other.new)))
+        return Moving(self.before + other.before, both, new)
+
+
+def expected_of(
+    cells: Iterable[ModelSums],
+    elasticities: Mapping[str, Elasticity],
+    volumes: Mapping[str, Decimal],
+    families: Mapping[str, str],
+) -> Expected:
+    """Expect the revenue, cost and margin of every side at other volumes.
+
+    First each request counts as often as `volumes` says, whatever the prices are: by the most special of its model, its
+    family and `all`, times those of the other keys (`customer:acme`). Then the volume of what both sides offer is
+    multiplied by 1 + elasticity x (the change in price of the model), never below nothing.
+    """
+    known: dict[str, list[Moving]] = {}
+    for cell in cells:
+        factor = 1 + Fraction(volumes.get(_special(volumes, cell.model, families) or "", 0))
+        for key, value in cell.marks.items():
+            factor *= 1 + Fraction(volumes.get(f"{key}:{value}", 0))
+        moved = [_moving(cell, side, factor) for side in range(len(cell.sides))]
+        sums = known.get(cell.model)
+        known[cell.model] = moved if sums is None else [one.plus(other) for one, other in zip(sums, moved, strict=True)]
+    models = []
+    for model, sides in sorted(known.items()):
+        name = _special(elasticities, model, families)
+        vectors = [each.at(elasticities[name].value if name else Fraction(0)) for each in sides]
+        models.append(ExpectedModel(model, *map(tuple, zip(*vectors, strict=True))))
+    ranges = [
+        _range({model: movings[side] for model, movings in known.items()}, elasticities, families)
+        for side in range(max(map(len, known.values()), default=0))
+    ]
+    total = ExpectedModel("", *(_added(models, name) for name in ("requests", "revenues", "costs", "margins")))
+    return Expected(tuple(models), total, tuple(ranges))
+
+
+def _added(models: Sequence[ExpectedModel], name: str) -> tuple[Fraction, ...]:
+    return tuple(sum(column, Fraction(0)) for column in zip(*(getattr(each, name) for each in models), strict=True))
+
+
+def _moving(cell: ModelSums, side: int, factor: Fraction) -> Moving:
+    whole, new = ([factor * Fraction(each) for each in amounts] for amounts in (cell.sides[side], cell.new[side]))
+    return Moving(factor * Fraction(cell.before[side]), [*map(Fraction.__sub__, whole, new)], new)
+
+
 def response(
     models: Sequence[Row], candidate: int, elasticities: Mapping[str, Elasticity], families: Mapping[str, str]
 ) -> Response:
     """Estimate the revenue of a candidate after its volume reacts to its prices.
 
-    A model's volume is multiplied by 1 + elasticity x (its change in price), never below nothing; its change in price
-    is that of the exact total of what both sides price, and only that moves: what is new stays as it is. A model's own
-    elasticity counts before its family's, and that before `all`. Of several elasticities, each may be anywhere in its
-    range, whatever the others are; the models of one have the same.
+    A model's change in price is that of the exact total of what both sides price, and only that moves: what is new
+    stays as it is. A model's own elasticity counts before its family's, and that before `all`. Of several elasticities,
+    each may be anywhere in its range, whatever the others are; the models of one have the same.
     """
-    _check(elasticities, (row.key[0] or "" for row in models), families.values())
-    steady, moving = Fraction(0), dict[str, list[Row]]()
+    moving = {}
     for row in models:
-        model = row.key[0] or ""
-        steady += Fraction(row.beside(candidate).new)
-        name = next((each for each in (model, families.get(model, ""), ALL) if each in elasticities), None)
-        if name is None:
-            steady += Fraction(row.both(candidate)[1])
-        else:
-            moving.setdefault(name, []).append(row)
-    totals = [steady] * 3
-    for name, rows in moving.items():
-        chosen = elasticities[name]
-        found = [_revenue(rows, candidate, each) for each in _turns(rows, candidate, chosen)]
-        totals[0] += _revenue(rows, candidate, Fraction(chosen.value))
-        totals[1] += min(found)
-        totals[2] += max(found)
-    low, high = totals[1:]
-    current = from_fraction(sum((Fraction(row.amounts[0]) for row in models), Fraction(0)), _PLACES)
-    expected, least, most = (from_fraction(each, _PLACES) for each in (totals[0], low, high))
-    return Response(expected, least, most, current)
+        before, after = map(Fraction, row.both(candidate))
+        revenues = (
+            [Fraction(0), each, Fraction(0), Fraction(0)] for each in (after, Fraction(row.beside(candidate).new))
+        )
+        moving[row.key[0] or ""] = Moving(before, *revenues)
+    values = {name: Elasticity(each.value, each.value, each.value) for name, each in elasticities.items()}
+    expected, _ = _range(moving, values, families)
+    current = sum((Fraction(row.amounts[0]) for row in models), Fraction(0))
+    amounts = (expected, *_range(moving, elasticities, families), current)
+    return Response(*(from_fraction(each, _PLACES) for each in amounts))
 
 
-def volume_factor(row: Row, candidate: int, elasticity: Decimal | Fraction) -> Fraction:
-    """What the volume of a model is multiplied by, of the requests that both sides price."""
-    return max(Fraction(0), 1 + Fraction(elasticity) * _change(row, candidate))
+def _range(
+    moving: Mapping[str, Moving], elasticities: Mapping[str, Elasticity], families: Mapping[str, str]
+) -> tuple[Fraction, Fraction]:
+    """The least and the most revenue of these models within the ranges of their elasticities."""
+    low = high = Fraction(0)
+    for name in (None, *elasticities):
+        chosen = [each for model, each in moving.items() if _special(elasticities, model, families) == name]
+        turns = _turns(chosen, elasticities[name]) if name else [Fraction(0)]
+        revenues = [sum((each.at(turn)[_REVENUE] for each in chosen), Fraction(0)) for turn in turns]
+        low, high = low + min(revenues), high + max(revenues)
+    return low, high
 
 
-def _change(row: Row, candidate: int) -> Fraction:
-    """The change in price as a share; none from nothing."""
-    current = Fraction(row.both(candidate)[0])
-    return Fraction(row.change(candidate)) / current if current else Fraction(0)
-
-
-def _revenue(rows: Sequence[Row], candidate: int, elasticity: Fraction) -> Fraction:
-    return sum(
-        (Fraction(row.both(candidate)[1]) * volume_factor(row, candidate, elasticity) for row in rows), Fraction(0)
-    )
-
-
-def _turns(rows: Sequence[Row], candidate: int, elasticity: Elasticity) -> list[Fraction]:
+def _turns(moving: Sequence[Moving], elasticity: Elasticity) -> list[Fraction]:
     """Where revenue may be least or most within a range: its ends, and where the volume of a model comes to nothing."""
     low, high = sorted((Fraction(elasticity.low), Fraction(elasticity.high)))
-    changes = (_change(row, candidate) for row in rows)
+    changes = (each.change for each in moving)
     return [low, high, *(turn for change in changes if change and low < (turn := -1 / change) < high)]
 
 
-def _check(elasticities: Mapping[str, Elasticity], models: Iterable[str], families: Iterable[str]) -> None:
-    """Raise `SimulationError` for an elasticity of something that has no usage."""
+def _special(named: Collection[str], model: str, families: Mapping[str, str]) -> str | None:
+    """The most special of a model, its family and `all` that has a name here."""
+    return next((each for each in (model, families.get(model, ""), ALL) if each in named), None)
+
+
+def _key(name: str, keys: Collection[str]) -> str:
+    """The key of `customer:acme`, where the usage is grouped by it; empty for the name of a model or a family."""
+    key, colon, _ = name.partition(":")
+    return key if colon and key in keys else ""
+
+
+def marks_of(volumes: Iterable[str], keys: Collection[str]) -> dict[str, list[str]]:
+    """The values of other keys than the model that volumes name, by key."""
+    marks: dict[str, list[str]] = {}
+    for name in volumes:
+        if key := _key(name, keys):
+            marks.setdefault(key, []).append(name.partition(":")[2])
+    return marks
+
+
+def check_named_usage(
+    elasticities: Iterable[str],
+    volumes: Iterable[str],
+    models: Iterable[str],
+    families: Iterable[str],
+    keys: Collection[str] = (),
+) -> None:
+    """Raise `SimulationError` for an elasticity, or a volume, of something that has no usage."""
     known = {ALL, *models, *families}
-    for name in elasticities:
-        if name not in known:
-            raise SimulationError(
-                f"elasticity of '{name}': no usage of such a model or family.{did_you_mean(name, known)}"
-            )
+    for what, names in (("elasticity", elasticities), ("volume", [name for name in volumes if not _key(name, keys)])):
+        if (name := next((each for each in names if each not in known), None)) is not None:
+            near = did_you_mean(name, known)
+            raise SimulationError(f"{what} of '{name}': no usage of such a model or family.{near}")
 
 
 # A number, or a text with a range.
@@ -134,3 +246,33 @@ def read_elasticity(given: str) -> tuple[str, Elasticity]:
         words = "Write MODEL=-0.8, FAMILY=-0.8 or all=-0.8, with a range all=-0.8:-1.2..-0.4"
         raise SimulationError(f"elasticity '{given}' cannot be read. {words}") from None
     return name, Elasticity(*numbers)
+
+
+def volumes_of(given: Mapping[str, Decimal | str] | Iterable[str]) -> dict[str, Decimal]:
+    """Changes of volume by model, family, `all` or a value of a key (`customer:acme`), as shares: `-5%` is -0.05.
+
+    Raises `SimulationError` for what is not a percentage of at least -100%, and for a name that is there twice.
+
+    >>> volumes_of(["-5%", "customer:acme=-100%"])
+    {'all': Decimal('-0.05'), 'customer:acme': Decimal('-1.00')}
+    """
+    listed = given.items() if isinstance(given, Mapping) else ()
+    shares = [
+        f"{name}={EXACT.scaleb(each, 2)}%" if isinstance(each, Decimal) else f"{name}={each}" for name, each in listed
+    ]
+    texts = shares if isinstance(given, Mapping) else given
+    volumes: dict[str, Decimal] = {}
+    for each in texts:
+        name, equals, words = each.rpartition("=")
+        name = name if equals else ALL
+        try:
+            change = Decimal(words.removesuffix("%")).scaleb(-2)
+            if not name or not words.endswith("%") or not change.is_finite() or change < -1:
+                raise ValueError
+        except (ValueError, ArithmeticError):
+            words = "Write -5%, FAMILY=-5%, MODEL=+10% or customer:NAME=-100%"
+            raise SimulationError(f"volume '{each}' cannot be read. {words}") from None
+        if name in volumes:
+            raise SimulationError(f"the volume of '{name}' is given twice")
+        volumes[name] = change
+    return volumes

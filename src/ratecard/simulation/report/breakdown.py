@@ -5,11 +5,13 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
-from ratecard.base.money import EXACT, total
+from ratecard.base.money import EXACT, from_fraction, round_half_up, total
 from ratecard.simulation.amounts import QUANTITY_NAMES
-from ratecard.simulation.answers.rows import Row, joined
-from ratecard.simulation.report.figures import apportion, apportion_rows
-from ratecard.simulation.report.report import CURRENT, Report, share_of_change
+from ratecard.simulation.answers.key_sums import OF_ALIKE
+from ratecard.simulation.answers.rows import OwnDays, Row, joined
+from ratecard.simulation.prices.sides import OWN_DATE
+from ratecard.simulation.report.figures import FRACTION_PLACES, apportion, apportion_rows
+from ratecard.simulation.report.report import CURRENT, Report, expectation, share_of_change
 from ratecard.simulation.report.table import Column, Kind, Table, Value
 
 _HEADINGS = {"model": "Model", "day": "Day", "week": "Week of", "month": "Month", "customer": "Customer"}
@@ -19,6 +21,8 @@ NO_VALUE = "(none)"
 TOTAL, ALL_OTHERS = "Total", "All others"
 # How many columns of changes fit on a page beside a name, requests and the current amount.
 _MOST_CHANGES = 8
+# More rows of a key than a page shows, and than a browser sorts at once; the files have all.
+MOST_OF_KEY = 1_000
 
 
 def heading(key: str) -> str:
@@ -39,11 +43,11 @@ def breakdown(report: Report, *keys: str, exact: bool = False) -> Table:
 
 def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
     """The same in tables that fit on a page: of several candidates what each changes, a few of them in each table."""
-    if len(report.candidates) == 1:
-        yield report.candidates, breakdown(report, key)
-        return
-    rows = report.simulation.table(key)
+    rows = rows_of(report, key, min(1, len(report.candidates)))
     amounts = shown(report, rows)
+    if len(report.candidates) <= 1:
+        yield report.candidates, _table(report, (key,), rows, amounts, report.candidates, exact=False)
+        return
     most = _MOST_CHANGES // (4 if report.uneven else 2)
     for first in range(1, len(report.names), most):
         chosen = report.candidates[first - 1 : first - 1 + most]
@@ -64,6 +68,42 @@ def changing_most(report: Report, key: str, most: int, candidate: int, *, exact:
         kept.append(_joined([rows[index] for index in rest]))
         kept_amounts.append(tuple(map(_sum, zip(*(amounts[index] for index in rest), strict=True))))
     return _table(report, (key,), kept, kept_amounts, [candidate], exact=exact)
+
+
+def largest(report: Report, key: str, most: int, *, exact: bool = False) -> Table:
+    """The groups of a key that bring most at the current prices, each with its share of the revenue, and all others."""
+    rows = rows_of(report, key, 0)
+    amounts = [row.amounts[0] for row in rows] if exact else [each[0] for each in shown(report, rows)]
+    order = sorted(
+        range(len(rows)), key=lambda at: (rows[at].key == (ALL_OTHERS,), -amounts[at], rows[at].key[0] or "")
+    )
+    whole = report.simulation.total.amounts[0] if exact else report.rounded(0)
+
+    def line(name: str, chosen: Sequence[int]) -> tuple[Value, ...]:
+        amount = _sum(amounts[at] for at in chosen)
+        share = Fraction(amount) / Fraction(whole) if whole else None
+        return name, sum(rows[at].requests for at in chosen), amount, share
+
+    lines = [line(NO_VALUE if rows[at].key[0] is None else str(rows[at].key[0]), [at]) for at in order[:most]]
+    if order[most:]:
+        lines.append(line(ALL_OTHERS, order[most:]))
+    columns = (Column(heading(key)), Column("Requests", Kind.COUNT), Column(CURRENT, Kind.MONEY))
+    title = f"Largest by {heading(key).lower()}" if order[most:] else f"By {heading(key).lower()}"
+    return Table(title, (*columns, Column("Share", Kind.SHARE)), tuple(lines), line(TOTAL, order))
+
+
+def rows_of(report: Report, key: str, candidate: int) -> Sequence[Row]:
+    """The groups of a key in their order; of more than `MOST_OF_KEY` those that change most, and all others as one row.
+
+    Without a candidate (0), those that bring most. The engine finds them: there may be millions.
+    """
+    simulation = report.simulation
+    if simulation.size(key) <= MOST_OF_KEY:
+        return simulation.table(key)
+    rows = simulation.comparison.by_key(key).rows(
+        order=f"abs(amount{candidate}) DESC, {OF_ALIKE}", most=MOST_OF_KEY, candidate=candidate
+    )
+    return [*rows, _rest(simulation.total, rows)]
 
 
 def changes_of(table: Table, kind: Kind = Kind.CHANGE) -> list[Decimal]:
@@ -94,7 +134,34 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
         columns += [Column("By prices", Kind.CHANGE), Column("Lost", Kind.LOST), Column("New", Kind.NEW)]
         parts = [(None,) * 3, *(report.parts(side, exact=exact) for side in report.candidates)]
         rows = [(*row, *each) for row, each in zip(rows, parts, strict=True)]
+    rows += [(*row, *(None,) * (len(columns) - 3)) for row in _further_sides(report, exact=exact)]
     return Table("Revenue under each", (Column("Prices"), Column("Of"), *columns), tuple(rows))
+
+
+def _further_sides(report: Report, *, exact: bool) -> Iterator[tuple[Value, ...]]:
+    """The same at the volume that is expected, and at the prices of their own days, where these are others."""
+    places = FRACTION_PLACES if exact else report.figures.places
+    if (expected := report.expected) is not None:
+        revenues = [round_half_up(from_fraction(each, places), places) for each in expected.total.revenues]
+        for side, name in enumerate(report.names):
+            change = EXACT.subtract(revenues[side], revenues[0]) if side else None
+            yield (
+                f"{name}, expected",
+                expectation(report, side),
+                revenues[side],
+                change,
+                report.share(side) if side else None,
+            )
+    if isinstance(own := report.own_days, OwnDays):
+        amounts = (
+            (own.amount, own.difference)
+            if exact
+            else [round_half_up(each, places) for each in (own.amount, own.difference)]
+        )
+        now = Fraction(report.simulation.total.amounts[0])
+        yield "Own days", OWN_DATE, *amounts, Fraction(own.difference) / now if now else None
+    elif own is not None:
+        yield "Own days", f"cannot be had: {own}", None, None, None
 
 
 def shown(report: Report, rows: Sequence[Row]) -> tuple[tuple[Decimal, ...], ...]:
@@ -187,6 +254,19 @@ def _joined(rows: Sequence[Row]) -> Row:
     amounts = tuple(map(_sum, zip(*(row.amounts for row in rows), strict=True)))
     uneven = tuple(map(joined, zip(*(row.uneven for row in rows), strict=True)))
     return Row((ALL_OTHERS,), sum(row.requests for row in rows), quantities, amounts, uneven)
+
+
+def _rest(whole: Row, rows: Sequence[Row]) -> Row:
+    """All that is in no row, as one."""
+    listed = _joined(rows)
+    pairs = zip(whole.uneven, listed.uneven, strict=True)
+    return Row(
+        (ALL_OTHERS,),
+        whole.requests - listed.requests,
+        tuple(map(EXACT.subtract, whole.quantities, listed.quantities)),
+        tuple(map(EXACT.subtract, whole.amounts, listed.amounts)),
+        tuple(one.less(other) for one, other in pairs),
+    )
 
 
 def _sum(amounts: Iterable[Decimal]) -> Decimal:

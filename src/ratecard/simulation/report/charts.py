@@ -1,16 +1,18 @@
 """The charts of the page, as Plotly's figures: values rounded as in the tables, colours by their names in the style."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from html import escape
-from itertools import accumulate
+from itertools import accumulate, combinations
+from math import ceil, floor
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from ratecard.base.money import EXACT, from_fraction, text, total
+from ratecard.base.money import EXACT, exact_decimal, from_fraction, places_of, plain, text, total
 from ratecard.simulation.answers.customers import Customers
-from ratecard.simulation.report.breakdown import changes_of, changing_most, shown
+from ratecard.simulation.report.breakdown import changes_of, changing_most, heading, largest, shown
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sections import greatest_parts
@@ -23,6 +25,8 @@ _LINES = ("var(--line)", "var(--second)", "var(--third)", "var(--fourth)")
 # In pixels; what a label may have in a line leaves room for the bars on a phone.
 _LINE, _ROW, _MARGIN = 15, 14, 70
 _LABEL = 24
+# Lines that differ by less than this part of an axis look like one.
+_SEEN = 100
 # What is left free beside the steps of a waterfall: an eighth of them; and the decimals of its axis.
 _PAD, _PLACES = 8, 6
 
@@ -42,21 +46,50 @@ def revenue_by_period(report: Report, period: str) -> Chart:
     rows = report.simulation.table(period)
     known = [(row.key[0], amounts) for row, amounts in zip(rows, shown(report, rows), strict=True) if row.key[0]]
     times, amounts = [time for time, _ in known], [each for _, each in known]
-    several = len(report.candidates) > 1
-    lines = []
-    for side, name in enumerate(report.names):
-        if several and not side:
-            continue
+    several, lines = len(report.candidates) > 1, []
+    plotted = {
+        side: [EXACT.subtract(row[side], row[0]) if several else row[side] for row in amounts]
+        for side in range(several, len(report.names))
+    }
+    for side, values in plotted.items():
         colour = _LINES[(side - 1) % len(_LINES)] if side else _QUIET
-        line = {"color": colour, "width": 2, "dash": "solid" if side else "dot"}
-        values = [EXACT.subtract(row[side], row[0]) if several else row[side] for row in amounts]
+        line = {"color": colour, "width": 2, "dash": "solid" if side or len(plotted) == 1 else "dot"}
         points = _points(report, "y", values, signed=range(len(values)) if several else range(0))
-        lines.append({"type": "scatter", "mode": "lines", "name": name, "x": times, "line": line} | points)
+        lines.append(
+            {"type": "scatter", "mode": "lines", "name": report.names[side], "x": times, "line": line} | points
+        )
+    every = [value for values in plotted.values() for value in values] or [Decimal(0)]
     dates = {"type": "category"} if period == "month" else {"type": "date", "tickformat": "%Y-%m-%d"}
-    axes = {"xaxis": dates | {"nticks": 6}, "yaxis": _money_axis(report.figures)}
-    note = "What each candidate changes." if several else "A line for each set of prices."
+    axes = {"xaxis": dates | {"nticks": 6}, "yaxis": _money_axis(report.figures, min(every), max(every))}
+    named = [(report.names[side], values) for side, values in plotted.items()]
+    note = "What each candidate changes." if several else "A line for each set of prices." if report.candidates else ""
+    same = _coinciding(report.figures, named, period, EXACT.subtract(max(every), min(every)))
     title = f"{'Change' if several else 'Revenue'} by {period}"
-    return Chart(title, note, 320, lines, {**axes, "hovermode": "x unified", "showlegend": True})
+    layout = {**axes, "hovermode": "x unified", "showlegend": True}
+    return Chart(title, " ".join(filter(None, (note, *same))), 320, lines, layout)
+
+
+def _coinciding(
+    figures: Figures, lines: Sequence[tuple[str, Sequence[Decimal]]], period: str, height: Decimal
+) -> Iterator[str]:
+    """What a reader cannot see: lines that are one, or so near that they look like one."""
+    for (name, line), (other, another) in combinations(lines, 2):
+        distances = [EXACT.subtract(one, two).copy_abs() for one, two in zip(line, another, strict=True)]
+        most, same = max(distances, default=Decimal(0)), distances.count(Decimal(0))
+        if not most:
+            yield f"{name} and {other} are one line: they are equal every {period}."
+        elif most * _SEEN < height:
+            yield f"{name} and {other} look like one line: they differ by at most {figures.money(most)} a {period}."
+        elif same:
+            of = figures.counted(len(distances), period)
+            yield f"{name} and {other} are equal on {figures.count(same)} of {of}."
+
+
+def largest_chart(report: Report, key: str) -> Chart:
+    """A bar for each value of a key that brings most at the current prices."""
+    table = largest(report, key, _MODELS)
+    bars = [(str(row[0]), row[2]) for row in table.rows if isinstance(row[2], Decimal)]
+    return bar_chart(report, f"Revenue by {heading(key).lower()}", "Those that bring most, and all others.", bars)
 
 
 def change_by_model(report: Report, candidate: int) -> Chart:
@@ -74,15 +107,12 @@ def change_by_model(report: Report, candidate: int) -> Chart:
         data.append(data[0] | own | _points(report, "x", amounts, signed=range(len(amounts)), labelled=True))
     also = ", ".join(kind.value for kind in apart)
     note = "The models that change most" + (f": by prices, {also}." if also else ".")
-    ends = [_ends(list(map(Fraction, each))) for each in zip(prices, *apart.values(), strict=True)]
-    least, most = min(low for low, _ in ends), max(high for _, high in ends)
+    sums = [_ends(list(map(Fraction, each))) for each in zip(prices, *apart.values(), strict=True)]
+    least, most = min(low for low, _ in sums), max(high for _, high in sums)
     pad = (most - least) / _PAD
-    axis = chart.layout["xaxis"] | {"range": [text(from_fraction(end, _PLACES)) for end in (least - pad, most + pad)]}
-    layout = chart.layout | {
-        "barmode": "relative",
-        "showlegend": False,
-        "xaxis": axis if pad else chart.layout["xaxis"],
-    }
+    ends = [from_fraction(end, _PLACES) for end in (least - pad, most + pad)]
+    axis = _money_axis(report.figures, *ends) | ({"range": list(map(text, ends))} if pad else {})
+    layout = chart.layout | {"barmode": "relative", "showlegend": False, "xaxis": axis}
     return chart._replace(note=note, data=data, layout=layout)
 
 
@@ -92,8 +122,9 @@ def bar_chart(
     """A bar for each name, the first one at the top."""
     names = [name for name, _ in bars]
     drawn = {"type": "bar", "orientation": "h", "y": _labels(names), "marker": {"color": colours}}
-    layout = {"xaxis": _money_axis(report.figures), "yaxis": _label_axis()}
-    points = _points(report, "x", [amount for _, amount in bars])
+    amounts = [Decimal(0), *(amount for _, amount in bars)]
+    layout = {"xaxis": _money_axis(report.figures, min(amounts), max(amounts)), "yaxis": _label_axis()}
+    points = _points(report, "x", amounts[1:])
     return Chart(title, note, _height(names), [drawn | points], layout)
 
 
@@ -137,7 +168,7 @@ def waterfall(report: Report, candidate: int) -> Chart:
     } | _points(report, "x", [before, *changes, after], signed=range(1, len(parts) + 1), labelled=True)
     steps["x"] = list(map(text, [EXACT.subtract(before, low), *changes, EXACT.subtract(after, low)]))
     layout = {
-        "xaxis": _money_axis(report.figures) | {"range": [text(low), text(high)]},
+        "xaxis": _money_axis(report.figures, low, high) | {"range": [text(low), text(high)]},
         "yaxis": _label_axis(),
     }
     note = "The greatest parts of the change, by rate." + (" The axis does not begin at zero." if cut else "")
@@ -187,10 +218,24 @@ def _colours(changes: Sequence[Decimal]) -> list[str]:
     return [_RISE if change > 0 else _FALL for change in changes]
 
 
-def _money_axis(figures: Figures) -> dict[str, Any]:
-    before, behind = figures.symbol
-    own = {"type": "linear", "tickprefix": before, "ticksuffix": behind, "exponentformat": "B", "nticks": 5}
-    return {**own, "separatethousands": True, "zerolinecolor": _QUIET}
+def _money_axis(figures: Figures, low: Decimal, high: Decimal) -> dict[str, Any]:
+    """An axis of amounts that are written as everywhere else: a sign is before the symbol of the currency."""
+    ticks = _ticks(low, high)
+    places = max(places_of(plain(each)) for each in ticks)
+    written = replace(figures, places=max(places, 2) if places else 0)
+    labels = {"tickvals": list(map(text, ticks)), "ticktext": list(map(written.money, ticks))}
+    return {"type": "linear", "tickmode": "array", **labels, "zerolinecolor": _QUIET}
+
+
+def _ticks(low: Decimal, high: Decimal) -> list[Decimal]:
+    """At most six round amounts between two, such as -100, 0 and 100."""
+    span = Fraction(high) - Fraction(low)
+    if not span:
+        return [low]
+    size = Fraction(10) ** (len(str(int(span))) if span >= 1 else -len(str(int(1 / span))) + 1)
+    step = next(each for times in (1, 2, 4, 5, 10, 20, 40) if span / (each := size / times) >= 3)
+    first, last = ceil(Fraction(low) / step), floor(Fraction(high) / step)
+    return [exact_decimal(step * number) for number in range(first, last + 1)]
 
 
 def _label_axis() -> dict[str, Any]:

@@ -9,10 +9,23 @@ from math import floor
 from babel import Locale, UnknownLocaleError
 from babel.numbers import NumberPattern, get_currency_precision, get_currency_symbol, parse_pattern
 
-from ratecard.base.money import EXACT, ROUNDING, from_fraction, places_of, plain, round_half_up, step, total
+from ratecard.base.money import (
+    EXACT,
+    ROUNDING,
+    as_decimal,
+    from_fraction,
+    nearest,
+    places_of,
+    plain,
+    round_half_up,
+    step,
+    total,
+)
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
 
+# Fractions that no decimal holds are written with as many decimals as no amount that is shown has.
+FRACTION_PLACES = 12
 # Amounts of one row: the current one first, then that of each candidate.
 _Amounts = Sequence[Decimal]
 
@@ -35,6 +48,21 @@ def apportion(amounts: _Amounts, places: int, whole: Decimal | None = None) -> t
     for index in sorted(range(len(units)), key=remainders.__getitem__, reverse=True)[:missing]:
         units[index] += 1
     return tuple(EXACT.scaleb(Decimal(unit), -places) for unit in units)
+
+
+def adding_up(parts: Sequence[Fraction]) -> list[Decimal]:
+    """Convert fractions to decimals that add up: as they are, or by the largest remainder if no decimal holds one.
+
+    The sum itself is exact wherever a decimal holds it, else rounded to twelve places.
+
+    >>> adding_up([Fraction(1, 3), Fraction(2, 3)])
+    [Decimal('0.333333333333'), Decimal('0.666666666667')]
+    """
+    exact, whole = list(map(as_decimal, parts)), nearest(sum(parts, Fraction(0)), FRACTION_PLACES)
+    if all(isinstance(each, Decimal) for each in exact):
+        return [each for each in exact if isinstance(each, Decimal)]
+    places = max(FRACTION_PLACES, places_of(whole))
+    return list(apportion([from_fraction(each, 2 * places) for each in parts], places, whole))
 
 
 def apportion_rows(rows: Sequence[_Amounts], totals: _Amounts, places: int) -> tuple[tuple[Decimal, ...], ...]:
@@ -98,6 +126,18 @@ class Figures:
         short = plain(amount)
         places = max(get_currency_precision(self.currency), places_of(short))
         return self._written(self.locale.currency_formats["standard"], short, places)
+
+    def counted(self, number: int, noun: str) -> str:
+        """A number of things: with an s behind the noun unless it is one.
+
+        >>> Figures(ENGLISH, "USD").counted(1, "row"), Figures(ENGLISH, "USD").counted(1200, "row")
+        ('1 row', '1,200 rows')
+        """
+        return f"{self.count(number)} {noun}{'' if number == 1 else 's'}"
+
+    def rounded(self, amount: Fraction) -> Decimal:
+        """A fraction with the decimals that are shown."""
+        return round_half_up(from_fraction(amount, self.places), self.places)
 
     def count(self, number: int) -> str:
         """A whole number."""

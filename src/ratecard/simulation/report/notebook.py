@@ -9,7 +9,7 @@ from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.breakdown import changes_of, changing_most
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.report.sentences import answer, scope
+from ratecard.simulation.report.sentences import answers, scope
 from ratecard.simulation.report.table import Kind, Table, Value, written
 
 _MODELS, _WIDTH = 10, 160
@@ -19,12 +19,10 @@ _NUMBER = ' style="text-align: right; font-variant-numeric: tabular-nums"'
 def html_of(simulation: Answers) -> str:
     """The answers in sentences, and the models that change most."""
     report = Report(simulation)
-    parts = [f"<p><b>{escape(answer(report, candidate))}</b></p>" for candidate in report.candidates]
+    parts = [f"<p><b>{escape(words)}</b></p>" for words in answers(report)]
     parts.append(f"<p>{escape(scope(report))}</p>")
     for candidate in report.candidates:
         parts.append(_table(report, changing_most(report, "model", _MODELS, candidate)))
-    if not report.candidates:
-        parts.append(f"<p>Revenue: {escape(report.figures.money(report.rounded(0)))}</p>")
     return "".join(parts)
 
 
@@ -32,13 +30,12 @@ def text_of(simulation: Answers) -> str:
     """`<Simulation of 240 rows, 234 priced, by model, day: Revenue rises by ...>`; once closed, just that."""
     try:
         report = Report(simulation)
-        counted = f"{report.figures.count(simulation.rows)} rows, {report.figures.count(simulation.priced)} priced"
-        answers = [answer(report, candidate) for candidate in report.candidates]
-        answers = answers or [f"Revenue: {report.figures.money(report.rounded(0))}"]
+        counted = f"{report.figures.counted(simulation.rows, 'row')}, {report.figures.count(simulation.priced)} priced"
+        said = answers(report)
     except SimulationError as error:
         return f"<Simulation: {error}>"
     by = f", by {', '.join(simulation.by)}" if simulation.by else ""
-    return f"<Simulation of {counted}{by}: {' '.join(answers)}>"
+    return f"<Simulation of {counted}{by}: {' '.join(said)}>"
 
 
 def _table(report: Report, table: Table) -> str:

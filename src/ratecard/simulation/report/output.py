@@ -6,17 +6,22 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TextIO
 
 import duckdb
 
-from ratecard.base.money import text
+from ratecard.base.money import nearest, text
+from ratecard.base.money import total as total_of
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.answers.attribution import Part
 from ratecard.simulation.answers.margin import Cost, Margin
-from ratecard.simulation.answers.rows import Uncommon
+from ratecard.simulation.answers.rows import OwnDays, Uncommon
+from ratecard.simulation.answers.volume import Expected
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.report.bridge_tables import bridge_record
+from ratecard.simulation.report.figures import FRACTION_PLACES, adding_up
 from ratecard.simulation.report.groups import (
     GroupField,
     groups_query,
@@ -26,7 +31,7 @@ from ratecard.simulation.report.groups import (
 )
 from ratecard.simulation.report.page import write_page
 from ratecard.simulation.report.place import beside
-from ratecard.simulation.report.report import Report
+from ratecard.simulation.report.report import CUSTOMER, Report
 from ratecard.simulation.report.workbook import write_spreadsheet
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 
@@ -67,7 +72,80 @@ def _head(report: Report) -> dict[str, Any]:
         "lost": _uncommon(report, simulation.lost),
         "new": _uncommon(report, simulation.new),
         "margin": _margin(report.margin, report.names) if report.margin else None,
+        "own_days": _own_days(report.own_days),
+        "pace": _pace(report),
+        "customers": _customers(report),
+        "expected": _expected(report, report.expected) if report.expected else None,
+        "bridge": bridge_record(report.bridge) if report.bridge else None,
         "by": list(simulation.by),
+    }
+
+
+def _own_days(found: OwnDays | str | None) -> dict[str, Any] | None:
+    """What the usage came to at the prices of its own days; or why that cannot be had."""
+    if isinstance(found, str):
+        return {"reason": found}
+    if found is None:
+        return None
+    return asdict(found) | {"amount": text(found.amount), "difference": text(found.difference)}
+
+
+def _pace(report: Report) -> dict[str, Any] | None:
+    """The days that a year is reckoned from, and what each side brings, or a candidate changes, in a year."""
+    pace, found = report.pace, report.paced
+    if pace is None or found is None:
+        return None
+    revenues = found.total.revenues or (Fraction(0),) * len(report.names)
+    changes = [pace.year(revenue - revenues[0]) for revenue in revenues[1:]]
+    year = [pace.year(revenues[0]), *changes]
+    names = ["current", *(f"{name} change" for name in report.names[1:])]
+    growth = None if pace.growth is None else text(nearest(pace.growth, FRACTION_PLACES))
+    return {
+        "first": pace.first.isoformat(),
+        "last": pace.last.isoformat(),
+        "days": pace.days,
+        "empty": pace.empty,
+        "growth": growth,
+        "year": {name: text(nearest(each, FRACTION_PLACES)) for name, each in zip(names, year, strict=True)},
+    }
+
+
+def _customers(report: Report) -> dict[str, Any] | None:
+    """How many customers pay more, less and the same under each candidate; and more by more than was asked for."""
+    if not report.has(CUSTOMER):
+        return None
+    found = {report.names[candidate]: report.customers(candidate) for candidate in report.candidates}
+    rise = text(nearest(report.question.rise, FRACTION_PLACES))
+    return {
+        name: {"more": each.more, "less": each.less, "same": each.same, "losing": each.losing}
+        | {"rise": rise, "above": each.above(report.question.rise)}
+        for name, each in found.items()
+        if each is not None
+    }
+
+
+def _expected(report: Report, expected: Expected) -> dict[str, Any]:
+    """Every side at the volume that is expected; the models add up to the total."""
+    words = {"requests": "requests", "revenues": "revenue"}
+    words |= {"costs": "cost", "margins": "margin"} if report.margin else {}
+    models: list[dict[str, Any]] = [{"model": each.model} for each in expected.models]
+    total: dict[str, dict[str, str]] = {}
+    for side, name in enumerate(side_names(report)):
+        amounts = {word: [getattr(each, key)[side] for each in expected.models] for key, word in words.items()}
+        columns = {word: adding_up(parts) for word, parts in amounts.items()}
+        for number, model in enumerate(models):
+            model[name] = {word: text(column[number]) for word, column in columns.items()}
+        total[name] = {word: text(total_of(column)) for word, column in columns.items()}
+        low, high = (text(nearest(each, FRACTION_PLACES)) for each in expected.ranges[side])
+        total[name] |= {"low": low, "high": high}
+    elasticities = report.question.elasticities.items()
+    return {
+        "elasticities": {
+            name: {key: text(value) for key, value in asdict(each).items()} for name, each in elasticities
+        },
+        "volumes": {name: text(each) for name, each in report.question.volumes.items()},
+        "total": total,
+        "models": models,
     }
 
 
@@ -159,11 +237,6 @@ def write(report: Report, paths: Sequence[Path]) -> None:
     for path in paths:
         if path.suffix.lower() not in WRITERS:
             raise SimulationError(f"{path}: '{path.suffix}' is not a format of reports. Allowed: {_ALLOWED}")
-        if path.suffix.lower() == ".html" and not report.candidates:
-            allowed = ", ".join(each for each in WRITERS if each != ".html")
-            raise SimulationError(
-                f"{path}: a page shows what a candidate changes, and none is given. Allowed: {allowed}"
-            )
     made: dict[Path, Path] = {}
     path = Path()
     try:

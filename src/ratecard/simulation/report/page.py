@@ -16,16 +16,25 @@ from plotly.offline import get_plotlyjs
 
 from ratecard.base.money import EXACT, from_fraction, text
 from ratecard.pages import page_parts
-from ratecard.simulation.report.breakdown import narrow, sides_table
-from ratecard.simulation.report.charts import Chart, change_by_model, customers_chart, revenue_by_period, waterfall
+from ratecard.simulation.groups.plan import PERIODS
+from ratecard.simulation.report.breakdown import MOST_OF_KEY, heading, narrow, sides_table
+from ratecard.simulation.report.bridge_tables import bridge_sentences, bridge_table, effects_table
+from ratecard.simulation.report.charts import (
+    Chart,
+    change_by_model,
+    customers_chart,
+    largest_chart,
+    revenue_by_period,
+    waterfall,
+)
 from ratecard.simulation.report.figures import Figures
-from ratecard.simulation.report.report import CUSTOMER, Report, share_of_change
+from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sections import (
     about_table,
     attribution_table,
     below_cost_table,
-    bridge_table,
     disputed_table,
+    expected_table,
     losers_table,
     lost_customers_table,
     margin_table,
@@ -34,12 +43,23 @@ from ratecard.simulation.report.sections import (
     untouched_table,
     winners_table,
 )
-from ratecard.simulation.report.sentences import answer, details, further, headline, proposals, reached, scope
+from ratecard.simulation.report.sentences import (
+    answers,
+    details,
+    further,
+    headline,
+    own_days,
+    proposals,
+    reached,
+    scope,
+)
 from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, written
+from ratecard.simulation.rows.columns import DAY
 
 _TEXTS = {Kind.TEXT, Kind.DAY}
-# More rows than a person reads, and than a browser sorts at once; the files have all.
-_MOST_ROWS = 1_000
+# Of a key, with the row of all others.
+_MOST_SHOWN = MOST_OF_KEY + 1
+EXPECTED_NOTE = "Charts and tables below are of unchanged usage, unless they say that they are expected."
 _SORTED_PLACES = 12
 # Tables of more columns are written smaller.
 _MOST_COLUMNS = 9
@@ -64,13 +84,13 @@ def _laid(table: Table, figures: Figures) -> _Laid:
     """The table; of a very long one the first thousand rows."""
     kept = table.without(Kind.EXACT)
     tones = kept.tones or (Kind.CHANGE,) * len(kept.rows)
-    rows = list(zip(kept.rows, tones, strict=True))[:_MOST_ROWS]
-    more = f"The first {_MOST_ROWS:,} of {kept.size:,} rows; a spreadsheet or CSV has all."
+    rows = list(zip(kept.rows, tones, strict=True))[:_MOST_SHOWN]
+    more = f"The first {_MOST_SHOWN:,} of {kept.size:,} rows; a spreadsheet or CSV has all."
     return _Laid(
         [(column.name, column.kind not in _TEXTS) for column in kept.columns],
         (_cells(row, kept.columns, figures, tone) for row, tone in rows),
         _cells(kept.total, kept.columns, figures) if kept.total else None,
-        [note for note in (table.note, more if kept.size > _MOST_ROWS else "") if note],
+        [note for note in (table.note, more if kept.size > _MOST_SHOWN else "") if note],
         len(kept.columns) > _MOST_COLUMNS,
     )
 
@@ -118,8 +138,9 @@ def _values(report: Report) -> dict[str, Any]:
     """What the template shows."""
     figures, question, names = report.figures, report.question, count(1)
     target, found = question.target, question.reached
-    left, of = figures.count(report.unpriced), figures.count(report.simulation.rows)
-    several = len(report.candidates) > 1
+    left, of = figures.count(report.unpriced), figures.counted(report.simulation.rows, "row")
+    several, one = len(report.candidates) > 1, min(1, len(report.candidates))
+    sides = sides_table(report)
     return {
         "names": report.names,
         "locale": str(figures.locale).replace("_", "-"),
@@ -128,20 +149,28 @@ def _values(report: Report) -> dict[str, Any]:
         "next_name": lambda: f"figure{next(names)}",
         "plotly": _packed(get_plotlyjs()),
         "several": several,
-        "sides": sides_table(report) if several else None,
-        "answers": [answer(report, candidate) for candidate in report.candidates] if several else [],
-        "headline": "" if several else headline(report, 1),
-        "details": [] if several else list(filter(None, [details(report, 1)])),
-        "scope": scope(report),
+        "sides": sides if len(sides.rows) > 1 + one else None,
+        "answers": answers(report) if several else [],
+        "headline": "" if several else headline(report, one),
+        "details": [] if several else list(filter(None, [details(report, one)])),
+        "scope": list(filter(None, (scope(report), own_days(report)))),
+        "tiles_now": [] if report.candidates else _tiles(report, 0),
+        "further_now": [] if report.candidates else list(further(report, 0)),
         "reached": [reached(report, target, found)] if target and found else [],
-        "unpriced": f"{left} of {of}" if report.unpriced else "",
+        "unpriced": f"{left} of {of} {'has' if report.unpriced == 1 else 'have'} no price" if report.unpriced else "",
+        "unpriced_verb": "is" if report.unpriced == 1 else "are",
         "unpriced_table": unpriced_table(report),
         "warnings": report.simulation.reading.warnings(),
         "disputed": disputed_table(report),
         "period": revenue_by_period(report, report.period) if report.period else None,
+        "largest": [] if report.candidates else list(_largest(report)),
+        "expected": expected_table(report, report.expected) if report.expected else None,
+        "unchanged": EXPECTED_NOTE if report.expected else "",
         "candidates": [_candidate(report, candidate) for candidate in report.candidates],
-        "bridge": bridge_table(report, report.bridge) if report.bridge else None,
-        "all": _all(report),
+        "bridge": list(bridge_sentences(report, report.bridge)) if report.bridge else [],
+        "bridges": [effects_table(report, report.bridge), bridge_table(report, report.bridge)] if report.bridge else [],
+        "margins": list(_margins(report)),
+        "all": list(_all(report)),
         "about": about_table(report),
     }
 
@@ -151,7 +180,7 @@ class _Candidate(NamedTuple):
 
     name: str
     proposals: Sequence[str]
-    tiles: list[tuple[str, str, str]]
+    tiles: list[tuple[str, str, str, str]]
     further: Sequence[str]
     differs: bool
     charts: list[Chart]
@@ -170,7 +199,7 @@ def _candidate(report: Report, candidate: int) -> _Candidate:
     ]
     if customers is not None:
         charts.append(customers_chart(report, customers))
-        tables += [lost_customers_table(report, customers, _MOST_ROWS), losers_table(report, customers)]
+        tables += [lost_customers_table(report, customers, MOST_OF_KEY), losers_table(report, customers)]
         tables.append(winners_table(report, customers))
     if report.margin is not None:
         tables.append(below_cost_table(report, report.margin, candidate))
@@ -189,36 +218,73 @@ def _candidate(report: Report, candidate: int) -> _Candidate:
     )
 
 
-def _tiles(report: Report, candidate: int) -> list[tuple[str, str, str]]:
-    """The figures that are read first: what each is, its words, its tone."""
-    figures = report.figures
-    before, after = report.rounded(0), report.rounded(candidate)
-    change = EXACT.subtract(after, before)
-    tone = tone_of(change, Kind.CHANGE)
-    arrow = {"rise": "▲ ", "fall": "▼ "}.get(tone, "")
-    share = figures.percent(share_of_change(report.simulation.total, candidate))
-    tiles = [
-        ("Revenue now", figures.money(before), ""),
-        ("Revenue then", figures.money(after), ""),
-        ("Change", f"{arrow}{figures.change(change)}", tone),
-        ("Change in percent", share or "from zero", tone),
-    ]
-    if (customers := report.customers(candidate)) is not None:
+def _tiles(report: Report, candidate: int) -> list[tuple[str, str, str, str]]:
+    """The figures that are read first: what each is, its words, its tone, and a note."""
+    figures, expected = report.figures, "Expected revenue" if report.expected else "Revenue"
+    before, after = report.revenue(0), report.revenue(candidate)
+    tiles = [(f"{expected} now", figures.money(before), "", "")]
+    if candidate:
+        change = EXACT.subtract(after, before)
+        tone = tone_of(change, Kind.CHANGE)
+        arrow = {"rise": "▲ ", "fall": "▼ "}.get(tone, "")
+        tiles.append((f"{expected} then", figures.money(after), "", ""))
+        share = figures.percent(report.share(candidate)) or "from zero"
+        tiles.append(
+            ("Expected change" if report.expected else "Change", f"{arrow}{figures.change(change)}", tone, share)
+        )
+    if report.expected is not None:
+        plain = EXACT.subtract(report.rounded(candidate), report.rounded(0)) if candidate else report.rounded(0)
+        words = figures.change(plain) if candidate else figures.money(plain)
+        tiles.append(("At unchanged usage", words, tone_of(plain, Kind.CHANGE) if candidate else "", ""))
+    for side, word in ((0, "now"), (candidate, "then")) if candidate else ((0, "now"),):
+        if (margin := report.margin_of(side)) is not None:
+            left, share = figures.money(figures.rounded(margin[1])), figures.percent(margin[2], signed=False)
+            tiles.append(
+                (
+                    f"{'Expected margin' if report.expected else 'Margin'} {word}",
+                    share or left,
+                    "",
+                    f"{left} of revenue",
+                )
+            )
+    if candidate and (customers := report.customers(candidate)) is not None:
         more, less = figures.count(customers.more), figures.count(customers.less)
-        tiles += [("Customers pay more", more, ""), ("Customers pay less", less, "")]
+        tiles += [("Customers pay more", more, "", ""), ("Customers pay less", less, "", "")]
     return tiles
 
 
-def _all(report: Report) -> Iterator[tuple[str, Table]]:
-    """(title, table) of the margin and of every key of the report, each for as many candidates as fit."""
+def _keys(report: Report) -> Sequence[str]:
+    """The model, and every key that the usage was asked to be grouped by."""
+    return tuple(dict.fromkeys(("model", *report.simulation.by)))
+
+
+def _largest(report: Report) -> Iterator[Chart]:
+    """A chart of every key but the periods, which are lines."""
+    for key in _keys(report):
+        if key not in (DAY, *PERIODS):
+            yield largest_chart(report, key)
+
+
+def _margins(report: Report) -> Iterator[Table]:
+    """The tables of margin, each for as many candidates as fit."""
     if report.margin is not None:
-        for first in range(1, len(report.names), _MARGINS):
+        for first in range(1, max(len(report.names), 2), _MARGINS):
             chosen = report.candidates[first - 1 : first - 1 + _MARGINS]
-            yield _title(report, "Margin by model", chosen), margin_table(report, report.margin, [0, *chosen])
-    for key in dict.fromkeys(("model", *report.simulation.by)):
-        if key != CUSTOMER and report.simulation.size(key) <= _MOST_ROWS:
-            for shown, table in narrow(report, key):
-                yield _title(report, f"By {key}", shown), table
+            table = margin_table(report, report.margin, [0, *chosen])
+            yield table._replace(title=_title(report, table.title, chosen))
+
+
+def _all(report: Report) -> Iterator[tuple[str, Table]]:
+    """(title, table) of every key of the report, each for as many candidates as fit."""
+    for key in _keys(report):
+        for shown, table in narrow(report, key):
+            size = report.simulation.size(key)
+            note = (
+                f"The {MOST_OF_KEY:,} of {size:,} that matter most; a spreadsheet or CSV has all."
+                if size > MOST_OF_KEY
+                else ""
+            )
+            yield _title(report, f"By {heading(key).lower()}", shown), table._replace(note=note)
 
 
 def _title(report: Report, title: str, chosen: Sequence[int]) -> str:

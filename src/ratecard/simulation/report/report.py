@@ -17,9 +17,11 @@ from ratecard.simulation.answers.attribution import Attribution
 from ratecard.simulation.answers.bridge import Bridge
 from ratecard.simulation.answers.customers import Customers
 from ratecard.simulation.answers.margin import Margin
-from ratecard.simulation.answers.rows import Row, Unpriced
+from ratecard.simulation.answers.pace import DEFAULT_PACE, Pace
+from ratecard.simulation.answers.rows import OwnDays, Row, Unpriced
 from ratecard.simulation.answers.target import Reached, Target
-from ratecard.simulation.answers.volume import Elasticity, Response
+from ratecard.simulation.answers.volume import Elasticity, Expected
+from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.plan import PERIODS
 from ratecard.simulation.report.figures import ENGLISH, Figures, apportion
 from ratecard.simulation.rows.columns import DAY
@@ -38,7 +40,8 @@ class Question:
     """What was asked beside the prices that are compared.
 
     `command` is what made the report; `rise` the share of a customer's payments above which a rise is counted;
-    `reached` the answer to a target; `bridge` names two periods.
+    `reached` the answer to a target; `bridge` names two periods; `volumes` are changes of volume, as `Answers.expected`
+    takes them; `pace` is how many of the last days a year is reckoned from, None for all.
     """
 
     command: str = ""
@@ -47,6 +50,8 @@ class Question:
     target: Target | None = None
     reached: Reached | None = None
     bridge: tuple[str, str] | None = None
+    volumes: Mapping[str, Decimal] = field(default_factory=dict, hash=False)
+    pace: int | None = DEFAULT_PACE
 
 
 class Report:
@@ -154,10 +159,72 @@ class Report:
         periods = self.question.bridge
         return self.simulation.bridge(*periods) if periods else None
 
-    def response(self, candidate: int) -> Response | None:
-        """What volume answers, where an elasticity is given."""
-        given = self.question.elasticities
-        return self.simulation.response(given, candidate) if given else None
+    @cached_property
+    def expected(self) -> Expected | None:
+        """Revenue, cost and margin at the volume that is expected; None where it is that of the usage."""
+        question = self.question
+        if not question.elasticities and not question.volumes:
+            return None
+        return self.simulation.expected(question.elasticities, question.volumes)
+
+    def revenue(self, side: int) -> Decimal:
+        """The revenue of a side as it is shown: that which is expected, where volume is expected to differ."""
+        return self.figures.rounded(self.expected.total.revenues[side]) if self.expected else self.rounded(side)
+
+    def share(self, candidate: int) -> Fraction | None:
+        """The change of that revenue as a share of the current one; None where that is zero."""
+        if self.expected is None:
+            return share_of_change(self.simulation.total, candidate)
+        now = self.expected.total.revenues[0]
+        return self.expected.change(candidate) / now if now else None
+
+    def margin_of(self, side: int) -> tuple[Fraction, Fraction, Fraction | None] | None:
+        """Cost, margin, and that as a share of revenue (None without any), at the volume that is expected.
+
+        They are of the requests whose cost is known. None where no costs are given.
+        """
+        if self.margin is None:
+            return None
+        if self.expected is not None:
+            cost, left = self.expected.total.costs[side], self.expected.total.margins[side]
+        else:
+            whole = self.margin.total
+            cost, left = Fraction(whole.costs[side]), Fraction(whole.margin(side))
+        return cost, left, left / (cost + left) if cost + left else None
+
+    @cached_property
+    def pace(self) -> Pace | None:
+        """The days that a year is reckoned from; None where days are not known."""
+        return self.simulation.pace(self.question.pace)
+
+    @cached_property
+    def paced(self) -> Expected | None:
+        """Revenue on these days at the volume that is expected."""
+        question = self.question
+        if self.pace is None:
+            return None
+        return self.simulation.expected(question.elasticities, question.volumes, since=self.pace.first)
+
+    @cached_property
+    def own_days(self) -> OwnDays | str | None:
+        """What the usage came to at the prices of its own days, or why it cannot be had; None if it has these."""
+        try:
+            return self.simulation.own_days()
+        except SimulationError as error:
+            return str(error)
+
+
+def expectation(report: Report, candidate: int = 1) -> str:
+    """At which volume an amount is expected: `at a volume of -5%, once it answers prices by veo -2`."""
+    question, named = report.question, list[str]()
+    for name, each in question.volumes.items():
+        change = f"{'+' if each > 0 else '-'}{report.figures.percent(abs(Fraction(each)), signed=False)}"
+        named.append(change if name == "all" else f"{name} {change}")
+    words = [f"at a volume of {', '.join(named)}"] if question.volumes else []
+    if question.elasticities and candidate:
+        elastic = ", ".join(f"{name} {each.value}" for name, each in question.elasticities.items())
+        words.append(f"once volume answers prices by {elastic}")
+    return ", ".join(words) or "at the volume of the usage"
 
 
 def _choices(side: Side) -> Iterator[str]:

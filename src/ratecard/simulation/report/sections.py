@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from importlib.metadata import version
@@ -10,10 +9,10 @@ from typing import Any
 
 from ratecard.base.money import EXACT, from_fraction, round_half_up, total
 from ratecard.simulation.answers.attribution import BILLED, LOST_PART, MOVED, NEW_PART, RATE, Part, Untouched
-from ratecard.simulation.answers.bridge import Bridge, Step
 from ratecard.simulation.answers.customers import Customers
 from ratecard.simulation.answers.margin import Cost, Margin
 from ratecard.simulation.answers.rows import Row
+from ratecard.simulation.answers.volume import Expected
 from ratecard.simulation.prices.outcome import ROUNDING_PART
 from ratecard.simulation.report.breakdown import NO_VALUE, columns_of, values_of
 from ratecard.simulation.report.figures import apportion
@@ -130,111 +129,8 @@ def _example(row: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in row.items() if name != "type")
 
 
-_YEAR = 365
 # Fractions are apportioned with more decimals than any amount that is shown.
-_PLACES, _SIZE_PLACES = 12, 2
-
-
-def annualised(report: Report, candidate: int) -> str:
-    """`That is +$1,234.56 a year, at the pace of these 31 days (x 365 / 31).`; empty where days are not known."""
-    if report.days is None:
-        return ""
-    first, last = map(date.fromisoformat, report.days)
-    covered = (last - first).days + 1
-    change = Fraction(report.simulation.total.difference(candidate)) * _YEAR / covered
-    words = report.figures.change(round_half_up(from_fraction(change, _PLACES), report.figures.places))
-    days = "day" if covered == 1 else f"{report.figures.count(covered)} days"
-    return f"That is {words} a year, at the pace of these {days} (x {_YEAR} / {report.figures.count(covered)})."
-
-
-def bridge_table(report: Report, bridge: Bridge) -> Table:
-    """The bridge of two periods: price, volume and mix of each model, then the models of one period alone."""
-    before, after = bridge.periods
-    places = report.figures.places
-    whole = [round_half_up(revenue, places) for revenue in bridge.revenues]
-    apart = [*(-each for each in bridge.gone.values()), *bridge.new.values()]
-    effects = [*map(_decimal, (bridge.price, bridge.volume, bridge.mix)), total(apart)]
-    wholes = apportion(effects, places, EXACT.subtract(whole[1], whole[0]))
-    shown = [
-        apportion([_decimal(getattr(step, name)) for step in bridge.steps], places, each)
-        for name, each in zip(("price", "volume", "mix"), wholes, strict=False)
-    ]
-    shown_apart = apportion(apart, places, wholes[3])
-    columns = (
-        Column("Model"),
-        *(Column(f"{period}: requests", Kind.COUNT) for period in bridge.periods),
-        *(Column(f"{period}: size", Kind.QUANTITY) for period in bridge.periods),
-        *(Column(name, Kind.CHANGE) for name in ("Price", "Volume", "Mix", "Change")),
-    )
-    rows: list[tuple[Value, ...]] = [
-        (step.model, *step.requests, *map(_size, step.sizes), *each, total(list(each)))
-        for step, *each in zip(bridge.steps, *shown, strict=True)
-    ]
-    names = [
-        *((name, f"only in {before}") for name in bridge.gone),
-        *((name, f"only in {after}") for name in bridge.new),
-    ]
-    rows += [
-        (f"{name} ({where})", None, None, None, None, None, None, None, amount)
-        for (name, where), amount in zip(names, shown_apart, strict=True)
-    ]
-    requests = [sum(step.requests[number] for step in bridge.steps) for number in (0, 1)]
-    last = ("Total", *requests, None, None, *wholes[:3], EXACT.subtract(whole[1], whole[0]))
-    note = " ".join(bridge_sentences(report, bridge))
-    return Table(f"From {before} to {after}", columns, tuple(rows), last, note)
-
-
-def exact_bridge_table(bridge: Bridge) -> Table:
-    """The bridge for a workbook: exact amounts, with the revenue of each model in both periods."""
-    before, after = bridge.periods
-    revenues = [f"{period}: revenue" for period in bridge.periods]
-    columns = (
-        Column("Model"),
-        *(Column(f"{period}: requests", Kind.COUNT) for period in bridge.periods),
-        *(Column(f"{period}: size", Kind.QUANTITY) for period in bridge.periods),
-        *(Column(name, Kind.CHANGE) for name in ("Price", "Volume", "Mix")),
-        *(Column(name, Kind.MONEY) for name in revenues),
-        Column("Change", Kind.CHANGE, revenues[0]),
-    )
-    rows: list[tuple[Value, ...]] = [
-        (step.model, *step.requests, *step.sizes, step.price, step.volume, step.mix, *step.revenues, _grown(step))
-        for step in bridge.steps
-    ]
-    none = (None,) * 7
-    rows += [
-        (f"{name} (only in {before})", *none, amount, Decimal(0), EXACT.minus(amount))
-        for name, amount in bridge.gone.items()
-    ]
-    rows += [(f"{name} (only in {after})", *none, Decimal(0), amount, amount) for name, amount in bridge.new.items()]
-    requests = [sum(step.requests[number] for step in bridge.steps) for number in (0, 1)]
-    effects = (bridge.price, bridge.volume, bridge.mix)
-    last = ("Total", *requests, None, None, *effects, *bridge.revenues, EXACT.subtract(*reversed(bridge.revenues)))
-    return Table(f"From {before} to {after}", columns, tuple(rows), last)
-
-
-def _grown(step: Step) -> Decimal:
-    return EXACT.subtract(*reversed(step.revenues))
-
-
-def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:
-    """What the bridge comes to, and how it is meant."""
-    money = report.figures.money
-    before, after = (round_half_up(revenue, report.figures.places) for revenue in bridge.revenues)
-    yield f"Revenue was {money(before)} in {bridge.periods[0]} and {money(after)} in {bridge.periods[1]}."
-    yield (
-        "Price is what other prices and sizes of a request come to, volume more or fewer requests at the mean revenue"
-        " of one before, mix a move to dearer or cheaper models. Size is tokens, characters or seconds a request."
-    )
-
-
-def _size(size: Fraction | None) -> Decimal | None:
-    return None if size is None else round_half_up(from_fraction(size, _SIZE_PLACES), _SIZE_PLACES)
-
-
-def _decimal(amount: Fraction) -> Decimal:
-    return from_fraction(amount, _PLACES)
-
-
+_PLACES, _REQUEST_PLACES = 12, 1
 _RATES = (Column("Old", Kind.RATE), Column("New", Kind.RATE), Column("Rate changes", Kind.PERCENT))
 _TONES = {LOST_PART: Kind.LOST, NEW_PART: Kind.NEW}
 _KINDS = {"terms": "other quantity", "added": "new rate", "removed": "rate gone", ROUNDING_PART: "rounding"}
@@ -327,28 +223,36 @@ def _unused(each: Untouched) -> tuple[Value, ...]:
 PLAIN = "(plain)"
 
 
-def margin_table(report: Report, margin: Margin, sides: Sequence[int]) -> Table:
-    """Cost by model under some sides, and what is left, of the rows whose cost is known."""
-    places = report.figures.places
+def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact: bool = False) -> Table:
+    """Cost by model under some sides, and what is left, of the rows whose cost is known.
+
+    With `exact`, for a workbook, the exact amounts, with the revenue that a margin is of.
+    """
+    places, models = report.figures.places, margin.models
     columns = [Column("Model"), Column("Requests", Kind.COUNT), Column("Without cost", Kind.COUNT)]
     for name in (report.names[side] for side in sides):
-        columns += [Column(f"{name}: cost", Kind.MONEY), Column(f"{name}: margin", Kind.MONEY)]
-        columns.append(Column(f"{name}: margin %", Kind.SHARE))
+        revenue, cost = (f"{name}: revenue", f"{name}: cost") if exact else ("", "")
+        columns += [Column(revenue, Kind.MONEY)] if exact else []
+        columns += [Column(f"{name}: cost", Kind.MONEY), Column(f"{name}: margin", Kind.MONEY, cost, revenue)]
+        columns.append(Column(f"{name}: margin %", Kind.SHARE, revenue))
 
-    def values(each: Cost, costs: Sequence[Decimal], left: Sequence[Decimal]) -> tuple[Value, ...]:
-        parts = zip(costs, left, (share_left(each, side) for side in sides), strict=True)
-        return (each.model, each.requests, each.unknown, *(value for part in parts for value in part))
+    def shown(amounts: Sequence[Decimal]) -> Sequence[Decimal]:
+        return amounts if exact else apportion(amounts, places)
 
-    costs = [apportion([each.costs[side] for each in margin.models], places) for side in sides]
-    margins = [apportion([each.margin(side) for each in margin.models], places) for side in sides]
-    rows = zip(margin.models, zip(*costs, strict=True), zip(*margins, strict=True), strict=True)
+    costs = [shown([each.costs[side] for each in models]) for side in sides]
+    margins = [shown([each.margin(side) for each in models]) for side in sides]
+
+    def values(each: Cost, paid: Sequence[Decimal], left: Sequence[Decimal]) -> tuple[Value, ...]:
+        listed: list[Value] = [each.model, each.requests, each.unknown]
+        for side, *amounts in zip(sides, paid, left, strict=True):
+            listed += [*([each.revenues[side]] if exact else []), *amounts, share_left(each, side)]
+        return tuple(listed)
+
+    rows = tuple(map(values, models, zip(*costs, strict=True), zip(*margins, strict=True)))
     whole = replace(margin.total, model="Total")
-    paid, rounded = (
-        [round_half_up(amount, places) for amount in amounts]
-        for amounts in ([whole.costs[side] for side in sides], [whole.margin(side) for side in sides])
-    )
-    last = values(whole, paid, rounded)
-    return Table("Margin by model", tuple(columns), tuple(values(*row) for row in rows), last)
+    last = ([whole.costs[side] for side in sides], [whole.margin(side) for side in sides])
+    paid, left = last if exact else ([round_half_up(each, places) for each in amounts] for amounts in last)
+    return Table("Margin by model", tuple(columns), rows, values(whole, paid, left))
 
 
 def share_left(cost: Cost, side: int) -> Fraction | None:
@@ -356,22 +260,33 @@ def share_left(cost: Cost, side: int) -> Fraction | None:
     return Fraction(cost.margin(side)) / Fraction(cost.revenues[side]) if cost.revenues[side] else None
 
 
-def exact_margin_table(report: Report, margin: Margin) -> Table:
-    """The same for a workbook: exact amounts, with the revenue that a margin is of."""
-    columns = [Column("Model"), Column("Requests", Kind.COUNT), Column("Without cost", Kind.COUNT)]
-    for name in report.names:
-        revenue, cost = f"{name}: revenue", f"{name}: cost"
-        columns += [Column(revenue, Kind.MONEY), Column(cost, Kind.MONEY)]
-        columns.append(Column(f"{name}: margin", Kind.MONEY, cost, revenue))
-        columns.append(Column(f"{name}: margin %", Kind.SHARE, revenue))
+def expected_table(report: Report, expected: Expected, *, exact: bool = False) -> Table:
+    """Each model at the volume that is expected under each side: requests, revenue, its change, cost and margin.
 
-    def values(each: Cost) -> tuple[Value, ...]:
-        sides = range(len(report.names))
-        parts = ((each.revenues[side], each.costs[side], each.margin(side), share_left(each, side)) for side in sides)
-        return (each.model, each.requests, each.unknown, *(value for part in parts for value in part))
+    The greatest change is first, then the greatest revenue. With `exact`, the exact amounts.
+    """
+    figures = report.figures
+    models = sorted(expected.models, key=lambda each: (-abs(each.revenues[-1] - each.revenues[0]), -each.revenues[0]))
+    columns, last = [Column("Model")], list[Value](["Total"])
+    values: list[Sequence[Value]] = [[each.model for each in models]]
 
-    whole = values(replace(margin.total, model="Total"))
-    return Table("Margin by model", tuple(columns), tuple(map(values, margin.models)), whole)
+    def add(name: str, kind: Kind, amounts: Sequence[Fraction]) -> None:
+        columns.append(Column(name, kind))
+        places = _REQUEST_PLACES if kind is Kind.QUANTITY else figures.places
+        whole = round_half_up(from_fraction(sum(amounts, Fraction(0)), places), places)
+        rounded = apportion([from_fraction(each, 2 * _PLACES) for each in amounts], places, whole)
+        values.append(amounts if exact else rounded)
+        last.append(sum(amounts, Fraction(0)) if exact else whole)
+
+    for side, name in enumerate(report.names):
+        add(f"{name}: requests", Kind.QUANTITY, [each.requests[side] for each in models])
+        add(f"{name}: revenue", Kind.MONEY, [each.revenues[side] for each in models])
+        if side:
+            add(f"{name}: change", Kind.CHANGE, [each.revenues[side] - each.revenues[0] for each in models])
+        if report.margin is not None:
+            add(f"{name}: cost", Kind.MONEY, [each.costs[side] for each in models])
+            add(f"{name}: margin", Kind.MONEY, [each.margins[side] for each in models])
+    return Table("Expected by model", tuple(columns), tuple(zip(*values, strict=True)), tuple(last))
 
 
 def below_cost_table(report: Report, margin: Margin, side: int, *, exact: bool = False) -> Table:
@@ -402,6 +317,7 @@ def about_table(report: Report) -> Table:
     if (costs := simulation.costs) is not None:
         rows.append(("Costs", costs.about))
     rows += [
+        *_paced(report),
         ("Rows", f"{count(simulation.rows)} = {count(simulation.priced)} priced + {count(report.unpriced)} not priced"),
         *_read(report),
         ("Grouped by", ", ".join(simulation.by)),
@@ -411,12 +327,21 @@ def about_table(report: Report) -> Table:
     return Table("About", (Column("What"), Column("Is")), tuple(rows))
 
 
+def _paced(report: Report) -> Iterator[tuple[str, str]]:
+    """The days that a year is reckoned from."""
+    if (pace := report.pace) is not None:
+        yield (
+            "Pace of a year",
+            f"{pace.first} to {pace.last}: {report.figures.counted(pace.days, 'day')}, x 365 / {pace.days}",
+        )
+
+
 def _read(report: Report) -> Iterator[tuple[str, str]]:
     """The files that were read, their columns, and which of the rows."""
     reading, count = report.simulation.reading, report.figures.count
     source = reading.source
     if source.files:
-        files = f"{count(source.files)} {'file' if source.files == 1 else 'files'}"
+        files = report.figures.counted(source.files, "file")
         yield "Usage", f"{files}, {count(source.bytes)} bytes, fingerprint {source.fingerprint}"
     if reading.chosen:
         words = f"{count(report.simulation.rows)} of {count(reading.found)} rows: {reading.chosen}"

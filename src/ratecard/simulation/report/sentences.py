@@ -1,18 +1,26 @@
 """The main answers of a report in sentences."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ratecard.base.money import EXACT, round_half_up
 from ratecard.simulation.answers.customers import Customers
-from ratecard.simulation.answers.margin import Margin
-from ratecard.simulation.answers.volume import Response
-from ratecard.simulation.report.report import Report, share_of_change, share_of_prices
-from ratecard.simulation.report.sections import annualised, bridge_sentences
+from ratecard.simulation.answers.pace import Pace
+from ratecard.simulation.report.bridge_tables import bridge_sentences
+from ratecard.simulation.report.report import Report, expectation, share_of_change, share_of_prices
 
 if TYPE_CHECKING:
     from ratecard.simulation.answers.target import Reached, Target
+
+# A usage whose pace changes by more than this share is said to grow or to shrink.
+_STEADY = Fraction(1, 10)
+
+
+def answers(report: Report) -> list[str]:
+    """The answer of every candidate; without any, what the usage brings."""
+    return [answer(report, candidate) for candidate in report.candidates or (0,)]
 
 
 def answer(report: Report, candidate: int) -> str:
@@ -23,23 +31,50 @@ def answer(report: Report, candidate: int) -> str:
     """
     parts, since = _details(report, candidate)
     words = headline(report, candidate)
-    words = f"{words.removesuffix('.')}: {parts}" if parts else words
-    return f"{words} {since}" if since else words
+    if report.expected is None and parts:
+        words, parts = f"{words.removesuffix('.')}: {parts}", ""
+    return " ".join(filter(None, (words, parts, since)))
 
 
 def headline(report: Report, candidate: int) -> str:
-    """The first clause of the answer alone, as a sentence."""
-    figures, total = report.figures, report.simulation.total
-    before, after, name = report.rounded(0), report.rounded(candidate), report.names[candidate]
-    if why := report.simulation.no_effect[candidate - 1]:
-        return f"No change under {name}: {why}."
-    if not total.difference(candidate):
-        cancelled = "" if total.beside(candidate).requests else ": rises and falls cancel out"
-        return f"Revenue stays at {figures.money(before)} under {name}{cancelled}."
-    verb = "rises" if total.difference(candidate) > 0 else "falls"
-    share = figures.percent(share_of_change(total, candidate))
-    by = figures.money(EXACT.subtract(after, before).copy_abs()) + (f" ({share})" if share else "")
-    return f"Revenue {verb} by {by}, from {figures.money(before)} to {figures.money(after)}, under {name}."
+    """The first clause of the answer alone, as a sentence: where volume is expected to differ, what is expected."""
+    if candidate and (why := report.simulation.no_effect[candidate - 1]):
+        return f"No change under {report.names[candidate]}: {why}."
+    if report.expected is None:
+        return f"{_moves(report, candidate)}."
+    whole = report.expected
+    change = whole.change(candidate) if candidate else Fraction(0)
+    amounts = report.revenue(0), report.revenue(candidate)
+    moved = _moved(report, "Expected revenue", candidate, amounts, change, report.share(candidate))
+    return f"{moved}, {expectation(report, candidate)}."
+
+
+def _moves(report: Report, candidate: int, noun: str = "Revenue") -> str:
+    """How revenue moves at unchanged usage."""
+    total, amounts = report.simulation.total, (report.rounded(0), report.rounded(candidate))
+    change = Fraction(total.difference(candidate)) if candidate else Fraction(0)
+    return _moved(report, noun, candidate, amounts, change, share_of_change(total, candidate) if candidate else None)
+
+
+def _moved(
+    report: Report,
+    noun: str,
+    candidate: int,
+    amounts: tuple[Decimal, Decimal],
+    change: Fraction,
+    share: Fraction | None,
+) -> str:
+    figures, (before, after) = report.figures, amounts
+    if not candidate:
+        return f"{noun} is {figures.money(after)}"
+    name = report.names[candidate]
+    if not change:
+        cancelled = "" if report.simulation.total.beside(candidate).requests else ": rises and falls cancel out"
+        return f"{noun} stays at {figures.money(before)} under {name}{cancelled}"
+    percent = figures.percent(share)
+    by = figures.money(EXACT.subtract(after, before).copy_abs()) + (f" ({percent})" if percent else "")
+    verb = "rises" if change > 0 else "falls"
+    return f"{noun} {verb} by {by}, from {figures.money(before)} to {figures.money(after)}, under {name}"
 
 
 def details(report: Report, candidate: int) -> str:
@@ -48,10 +83,12 @@ def details(report: Report, candidate: int) -> str:
 
 
 def _details(report: Report, candidate: int) -> tuple[str, str]:
-    if report.simulation.no_effect[candidate - 1]:
-        return "", ""
-    parts = ", ".join(_parts(report, candidate))
-    return f"{parts}." if parts else "", _since(report, candidate)
+    idle = candidate and report.simulation.no_effect[candidate - 1]
+    parts = "" if idle or not candidate else ", ".join(_parts(report, candidate))
+    if report.expected is not None and not idle:
+        unchanged = f"At unchanged usage, {_moves(report, candidate, 'revenue')}"
+        parts = f"{unchanged}: {parts}" if parts else unchanged
+    return f"{parts}." if parts else "", _since(report, candidate) if candidate and not idle else ""
 
 
 def proposals(report: Report, candidate: int) -> Iterator[str]:
@@ -64,20 +101,17 @@ def proposals(report: Report, candidate: int) -> Iterator[str]:
 def _parts(report: Report, candidate: int) -> Iterator[str]:
     """The change of what both sides price, what is lost and what is new; nothing where both price the same requests."""
     figures, total = report.figures, report.simulation.total
-    uneven = total.beside(candidate)
-    if not uneven.requests:
+    one_side = total.beside(candidate)
+    if not one_side.requests:
         return
     prices, lost, new = report.parts(candidate)
     share = figures.percent(share_of_prices(total, candidate))
     yield f"{figures.change(prices)}{f' ({share})' if share else ''} by prices on the requests that both offer"
-    if uneven.lost_requests:
-        yield f"{figures.change(lost)} lost with {_requests(report, uneven.lost_requests)} that it does not offer"
-    if uneven.new_requests:
-        yield f"{figures.change(new)} new with {_requests(report, uneven.new_requests)} that only it offers"
-
-
-def _requests(report: Report, count: int) -> str:
-    return f"{report.figures.count(count)} request{'' if count == 1 else 's'}"
+    if one_side.lost_requests:
+        requests = figures.counted(one_side.lost_requests, "request")
+        yield f"{figures.change(lost)} lost with {requests} that it does not offer"
+    if one_side.new_requests:
+        yield f"{figures.change(new)} new with {figures.counted(one_side.new_requests, 'request')} that only it offers"
 
 
 def _since(report: Report, candidate: int) -> str:
@@ -96,85 +130,181 @@ def _since(report: Report, candidate: int) -> str:
 
 
 def scope(report: Report) -> str:
-    """`199,997 requests of 2026-01-01 to 2026-10-31; 3 rows without a price are in no figure.`"""
-    count, left = report.figures.count, report.unpriced
-    words = f"{count(report.simulation.priced)} requests"
+    """`199,997 requests of 2026-01-01 to 2026-10-31, all at the prices of 2026-12-01; 3 rows without a price are in no
+    figure.`"""
+    counted, left = report.figures.counted, report.unpriced
+    words = counted(report.simulation.priced, "request")
     words += f" of {' to '.join(dict.fromkeys(report.days))}" if report.days else ""
     if chosen := report.simulation.reading.chosen:
-        words += f" ({count(report.simulation.rows)} of {count(report.simulation.reading.found)} rows: {chosen})"
-    return f"{words}; {count(left)} rows without a price are in no figure." if left else f"{words}."
+        count = report.figures.count
+        words += f" ({count(report.simulation.rows)} of {counted(report.simulation.reading.found, 'row')}: {chosen})"
+    words += f", {_prices(report)}"
+    return (
+        f"{words}; {counted(left, 'row')} without a price {'is' if left == 1 else 'are'} in no figure."
+        if left
+        else f"{words}."
+    )
+
+
+def _prices(report: Report) -> str:
+    """At which prices the requests are."""
+    current, *candidates = report.simulation.sides
+    if not current.has_rates:
+        return "as they were billed"
+    if current.at is None:
+        return "each at the prices of its own day"
+    others = {f"{side.at:%Y-%m-%d}": None for side in candidates if side.at and side.at != current.at}
+    later = f", and of {', '.join(others)} under the candidate{'' if len(candidates) == 1 else 's'}" if others else ""
+    return f"all at the prices of {current.at:%Y-%m-%d}{later}"
+
+
+def own_days(report: Report) -> str:
+    """What the usage came to at the prices of its own days, how that differs, or why it cannot be had; else nothing."""
+    found, figures = report.own_days, report.figures
+    if found is None:
+        return ""
+    if isinstance(found, str):
+        return f"What these requests came to at the prices of their own days cannot be had: {found}."
+    amount, difference = (round_half_up(each, figures.places) for each in (found.amount, found.difference))
+    now = Fraction(report.simulation.total.amounts[0])
+    share = figures.percent(Fraction(found.difference) / now if now else None)
+    words = f"At the prices of its own days, this usage came to {figures.money(amount)}: {figures.change(difference)}"
+    words += f" ({share})" if share else ""
+    counts = ((found.only, "have a price only there"), (found.without, "have none there"))
+    others = [f"{figures.counted(count, 'request')} {told}" for count, told in counts if count]
+    return f"{words}; {' and '.join(others)}." if others else f"{words}."
 
 
 def further(report: Report, candidate: int) -> Iterator[str]:
-    """What else is to say of a candidate: a year of it, customers, elasticity, margin."""
+    """What else is to say of a candidate, or of the current prices alone (0): a year, customers, ranges, margin."""
     if words := annualised(report, candidate):
         yield words
-    if (customers := report.customers(candidate)) is not None:
+    if candidate and (customers := report.customers(candidate)) is not None:
         yield _customers(report, customers)
-    if (response := report.response(candidate)) is not None:
-        yield _response(report, response)
+    if report.expected is not None and candidate:
+        low, high = report.expected.ranges[candidate]
+        if low != high:
+            ends = " and ".join(report.figures.money(report.figures.rounded(each)) for each in (low, high))
+            yield f"Within the ranges of the elasticities, revenue is between {ends}."
     if report.margin is not None:
-        yield _margin(report, report.margin, candidate)
+        yield _margin(report, candidate)
 
 
 def every_sentence(report: Report) -> Iterator[str]:
     """All that there is to say, in order."""
-    for candidate in report.candidates:
-        yield answer(report, candidate)
+    yield from answers(report)
     yield scope(report)
+    if words := own_days(report):
+        yield words
     question = report.question
     if question.target and question.reached:
         yield reached(report, question.target, question.reached)
     if report.bridge is not None:
         yield from bridge_sentences(report, report.bridge)
-    for candidate in report.candidates:
+    for candidate in report.candidates or (0,):
         yield from proposals(report, candidate)
         yield from further(report, candidate)
+
+
+def annualised(report: Report, candidate: int) -> str:
+    """`That is +$1,234.56 a year, at the pace of the last 90 days (2026-10-11 to 2027-01-08, x 365 / 90).`
+
+    Empty where days are not known; with what tells that these days are not like a year.
+    """
+    pace, found = report.pace, report.paced
+    if pace is None or found is None:
+        return ""
+    figures = report.figures
+    amount = found.change(candidate) if candidate else found.total.revenues[0] if found.models else Fraction(0)
+    year = figures.rounded(pace.year(amount))
+    days = figures.counted(pace.days, "day")
+    named = f"all {days} of the usage" if pace.every else f"the last {days}"
+    named = "its only day" if pace.days == 1 and pace.every else named
+    words = figures.change(year) if candidate else figures.money(year)
+    return " ".join(
+        (
+            f"That is {words} a year, at the pace of {named} ({pace.first} to {pace.last}, x 365 / {pace.days}).",
+            *_unlike_a_year(report, pace),
+        )
+    )
+
+
+def _unlike_a_year(report: Report, pace: Pace) -> Iterator[str]:
+    figures, most = report.figures, report.question.pace
+    if pace.every and most is not None and pace.days < most:
+        yield f"The usage covers {figures.counted(pace.days, 'day')} of the {figures.count(most)} that are asked for."
+    if pace.empty:
+        yield f"On {figures.count(pace.empty)} of these days no request has a price: the usage may be partial."
+    if pace.growth is not None and abs(pace.growth) > _STEADY:
+        grows = "grows" if pace.growth > 0 else "shrinks"
+        share = figures.percent(pace.growth)
+        yield f"The usage {grows}: the second half of these days has {share} requests against the first."
 
 
 def reached(report: Report, target: "Target", found: "Reached") -> str:
     """The factor that reaches what was wanted."""
     figures = report.figures
+
+    def money(amount: Decimal) -> str:
+        rounded = round_half_up(amount, figures.places)
+        return figures.change(rounded) if target.kind == "year" else figures.money(rounded)
+
     share = figures.percent(target.share, signed=target.kind != "margin")
-    words = f"a margin of {share}" if target.kind == "margin" else f"{share} revenue"
-    revenue, wanted = (figures.money(round_half_up(each, figures.places)) for each in (found.revenue, found.wanted))
+    words = {"margin": f"a margin of {share}", "year": f"{money(found.wanted)} a year"}.get(
+        target.kind, f"{share} revenue"
+    )
+    revenue, wanted = money(found.revenue), money(found.wanted)
     answer = f"The smallest factor that reaches {words} is {found.factor}: it brings {revenue}, and {wanted} is wanted"
     if found.below is not None:
-        answer += f"; one ten-thousandth less brings {figures.money(round_half_up(found.below, figures.places))}"
+        answer += f"; one ten-thousandth less brings {money(found.below)}"
+    if report.expected is not None:
+        answer += f", {expectation(report)}"
     known = report.margin.total.unknown if target.kind == "margin" and report.margin else 0
     return f"{answer}, of the requests whose cost is known." if known else f"{answer}."
 
 
 def _customers(report: Report, customers: Customers) -> str:
     figures = report.figures
-    less, more, same = map(figures.count, (customers.less, customers.more, customers.same))
-    share = figures.percent(customers.share_above(report.question.rise), signed=False)
-    rise = figures.percent(report.question.rise, signed=False)
-    words = f"{more} customers pay more, {less} less, {same} the same; for {share} of them the rise is above {rise}."
+    less, same = figures.count(customers.less), figures.count(customers.same)
+    pay = "pays" if customers.more == 1 else "pay"
+    words = f"{figures.counted(customers.more, 'customer')} {pay} more, {less} less, {same} the same"
+    if customers.more:
+        above, rise = customers.above(report.question.rise), figures.percent(report.question.rise, signed=False)
+        share = figures.percent(Fraction(above, customers.more), signed=False)
+        words += f"; for {figures.count(above)} of {figures.count(customers.more)} ({share}) the rise is above {rise}"
     lost = customers.losing
     if not lost:
-        return words
-    one = lost == 1
-    return (
-        f"{words} {figures.count(lost)} customer{' loses' if one else 's lose'} requests that are not offered any more."
+        return f"{words}."
+    loses = "loses" if lost == 1 else "lose"
+    return f"{words}. {figures.counted(lost, 'customer')} {loses} requests that are not offered any more."
+
+
+def _margin(report: Report, candidate: int) -> str:
+    figures, margin = report.figures, report.margin
+    sides = [found for side in (0, candidate) if (found := report.margin_of(side)) is not None]
+    if margin is None:
+        return ""
+    paid, then = (figures.money(figures.rounded(cost)) for cost, _, _ in sides)
+    before, after = (
+        figures.money(figures.rounded(left))
+        + (f" ({figures.percent(share, signed=False)} of revenue)" if share else "")
+        for _, left, share in sides
     )
-
-
-def _response(report: Report, response: Response) -> str:
-    expected, low, high = map(report.figures.money, (response.expected, response.low, response.high))
-    around = "" if response.low == response.high else f", between {low} and {high}"
-    return f"At the volume that the elasticity expects, revenue is {expected}{around}."
-
-
-def _margin(report: Report, margin: Margin, candidate: int) -> str:
-    figures, whole = report.figures, margin.total
-    before, after = (figures.money(round_half_up(whole.margin(side), figures.places)) for side in (0, candidate))
-    paid, then = (figures.money(round_half_up(whole.costs[side], figures.places)) for side in (0, candidate))
     count = len(margin.below[candidate])
-    below = f"{figures.count(count)} kinds of request are sold" if count else "Nothing is sold"
+    below = (
+        f"{figures.counted(count, 'kind')} of request {'is' if count == 1 else 'are'} sold"
+        if count
+        else "Nothing is sold"
+    )
     cost = f"at a cost of {paid}" if paid == then else f"and cost from {paid} to {then}"
-    words = f"Margin goes from {before} to {after}, {cost}. {below} below cost."
-    if not whole.unknown:
+    moves = f"goes from {before} to {after}" if candidate else f"is {before}"
+    noun = "Margin" if report.expected is None else "Expected margin"
+    words = f"{noun} {moves}, {cost}. {below} below cost."
+    if not margin.total.unknown:
         return words
-    brings = figures.money(round_half_up(whole.unknown_revenues[0], figures.places))
-    return f"{words} {_requests(report, whole.unknown)} of unknown cost, which bring {brings} now, are in no margin."
+    brings = figures.money(round_half_up(margin.total.unknown_revenues[0], figures.places))
+    one = margin.total.unknown == 1
+    unknown = f"{figures.counted(margin.total.unknown, 'request')} of unknown cost"
+    return (
+        f"{words} {unknown}, which {'brings' if one else 'bring'} {brings} now, {'is' if one else 'are'} in no margin."
+    )

@@ -18,7 +18,8 @@ from xlsxwriter.exceptions import XlsxWriterException
 from xlsxwriter.utility import xl_rowcol_to_cell
 
 from ratecard.base.money import plain, text
-from ratecard.simulation.report.breakdown import breakdown, changing_most, heading, sides_table
+from ratecard.simulation.report.breakdown import breakdown, changing_most, heading, largest, sides_table
+from ratecard.simulation.report.bridge_tables import bridge_table, effects_table
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sections import (
@@ -27,8 +28,8 @@ from ratecard.simulation.report.sections import (
     below_cost_table,
     customers_table,
     disputed_table,
-    exact_bridge_table,
-    exact_margin_table,
+    expected_table,
+    margin_table,
     uncommon_table,
     unpriced_table,
     untouched_table,
@@ -291,6 +292,10 @@ def _write_charts(sheets: Sheets, report: Report, placed: Mapping[str, Placed]) 
             title = f"Change by model: {report.names[candidate]}"
             sheets.chart(sheet, row, "bar", title, changes, heading("model"), ["Change"])
             row += _CHART_ROWS
+    if not report.candidates and placed[_BY_MODEL].first <= placed[_BY_MODEL].last:
+        models = sheets.add("Largest", largest(report, "model", _MODELS, exact=True))
+        sheets.chart(sheet, row, "bar", "Revenue by model", models, heading("model"), ["Current"])
+        row += _CHART_ROWS
     if not row:
         sheet.write_string(0, 0, "There is nothing to draw: no request has a price.")
 
@@ -327,9 +332,12 @@ def _tables(report: Report) -> Iterator[tuple[str, Table]]:
             yield f"Below cost{number}", below_cost_table(report, report.margin, candidate, exact=True)
         yield f"Rates without usage{number}", untouched_table(report, candidate)
     if report.margin is not None:
-        yield "Margin", exact_margin_table(report, report.margin)
+        yield "Margin", margin_table(report, report.margin, range(len(report.names)), exact=True)
+    if report.expected is not None:
+        yield "Expected", expected_table(report, report.expected, exact=True)
     if report.bridge is not None:
-        yield "Bridge", exact_bridge_table(report.bridge)
+        yield "Bridge", effects_table(report, report.bridge, exact=True)
+        yield "Bridge by model", bridge_table(report, report.bridge, exact=True)
     yield "Unpriced", unpriced_table(report)
     if simulation.disputed:
         yield "Disputed", disputed_table(report)

@@ -1,0 +1,59 @@
+"""The pace of a usage: the days that a year is reckoned from, and whether these are like a year."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from fractions import Fraction
+
+from ratecard.simulation.answers.rows import Row
+from ratecard.simulation.errors import SimulationError
+
+# How many days a year is reckoned from, unless it is said; and how many it has.
+DEFAULT_PACE, _YEAR = 90, 365
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The days from `first` to `last`, of which `days` there are; `every` where they are all that the usage covers.
+
+    `empty` of them have no priced request. `growth` is by what share the second half of them has more requests than the
+    first; None where the first has none.
+    """
+
+    first: date
+    last: date
+    days: int
+    every: bool
+    empty: int
+    growth: Fraction | None
+
+    def year(self, amount: Fraction) -> Fraction:
+        """What an amount of these days comes to in a year."""
+        return amount * _YEAR / self.days
+
+
+def read_pace(given: str) -> int | None:
+    """Read how many days a year is reckoned from: `30d`; None for `all`. Raises `SimulationError`.
+
+    >>> read_pace("30d")
+    30
+    """
+    if given == "all":
+        return None
+    if not re.fullmatch(r"0*[1-9]\d{0,5}d", given, re.ASCII):
+        raise SimulationError(f"pace '{given}' cannot be read. Write 30d, 90d or all")
+    return int(given.removesuffix("d"))
+
+
+def pace_of(covered: tuple[date, date], rows: Sequence[Row], most: int | None) -> Pace:
+    """Choose the last `most` days that a usage covers; `rows` are its priced requests by day."""
+    earliest, last = covered
+    days = (last - earliest).days + 1
+    days = days if most is None else min(days, most)
+    first = last - timedelta(days - 1)
+    requests = {row.key[0]: row.requests for row in rows if row.requests}
+    counts = [requests.get((first + timedelta(day)).isoformat(), 0) for day in range(days)]
+    before, after = sum(counts[: days // 2]), sum(counts[-(days // 2) :] if days > 1 else ())
+    growth = Fraction(after, before) - 1 if before else None
+    return Pace(first, last, days, first == earliest, counts.count(0), growth)

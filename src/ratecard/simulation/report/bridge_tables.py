@@ -1,0 +1,133 @@
+"""The bridge between two periods as tables: its effects, each a row, and every model."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from ratecard.base.money import EXACT, from_fraction, round_half_up, text, total
+from ratecard.simulation.answers.bridge import EFFECTS, Bridge
+from ratecard.simulation.report.figures import adding_up, apportion
+from ratecard.simulation.report.report import Report
+from ratecard.simulation.report.table import Column, Kind, Table, Value
+
+# Fractions are apportioned with more decimals than any amount that is shown.
+_PLACES, _SIZE_PLACES = 24, 2
+_MEANINGS = {
+    "price": "other prices for the same requests",
+    "size": "other sizes or kinds of a request, within a model",
+    "volume": "more or fewer requests, at the mean revenue of one before",
+    "mix": "a move to dearer or cheaper models",
+}
+
+
+def effects_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Table:
+    """What each effect adds to the revenue of the first period, the greatest first; they add up to the change.
+
+    With `exact`, for a workbook, the exact amounts.
+    """
+    effects = bridge.effects
+    change = EXACT.subtract(*reversed(bridge.revenues))
+    parts = list(effects.values())
+    amounts: Sequence[Value] = parts if exact else _shown(report, parts, _change(report, bridge))
+    rows = [
+        (name.capitalize(), amount, _MEANINGS.get(name, "models that the other period does not have"))
+        for name, amount in zip(effects, amounts, strict=True)
+    ]
+    columns = (Column("Effect"), Column("Adds", Kind.CHANGE), Column("Is"))
+    before, after = bridge.periods
+    whole = change if exact else _change(report, bridge)
+    return Table(f"Why revenue differs from {before} to {after}", columns, tuple(rows), ("Total", whole, ""))
+
+
+def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Table:
+    """The effects of each model, the greatest change first, then the models of one period alone.
+
+    With `exact`, for a workbook: exact amounts, with the revenue of each model in both periods.
+    """
+    before, after = bridge.periods
+    alone = [(f"{name} (only in {before})", amount, Decimal(0)) for name, amount in bridge.gone.items()]
+    alone += [(f"{name} (only in {after})", Decimal(0), amount) for name, amount in bridge.new.items()]
+    wholes = {name: amount for name, amount in bridge.effects.items() if name in EFFECTS}
+    apart = [EXACT.subtract(then, now) for _, now, then in alone]
+    shown: list[Sequence[Value]] = [[getattr(step, name) for step in bridge.steps] for name in EFFECTS]
+    sums: Sequence[Value] = [wholes[name] for name in EFFECTS]
+    if not exact:
+        effects = [*(wholes[name] for name in EFFECTS), Fraction(total(apart))]
+        *rounded, rest = _shown(report, effects, _change(report, bridge))
+        sums = rounded
+        fractions = [[getattr(step, name) for step in bridge.steps] for name in EFFECTS]
+        shown = [_shown(report, column, whole) for column, whole in zip(fractions, rounded, strict=True)]
+        apart = list(apportion(apart, report.figures.places, rest))
+    columns = [Column("Model"), *(Column(f"{period}: requests", Kind.COUNT) for period in bridge.periods)]
+    columns += [Column(f"{period}: size", Kind.QUANTITY) for period in bridge.periods]
+    columns += [Column(name.capitalize(), Kind.CHANGE) for name in EFFECTS]
+    revenues = [f"{period}: revenue" for period in bridge.periods]
+    columns += [Column(name, Kind.MONEY) for name in revenues] if exact else []
+    columns.append(Column("Change", Kind.CHANGE, revenues[0] if exact else ""))
+    rows: list[tuple[Value, ...]] = []
+    for step, *parts in zip(bridge.steps, *shown, strict=True):
+        sizes = step.sizes if exact else tuple(map(_size, step.sizes))
+        change = None if exact else total([each for each in parts if isinstance(each, Decimal)])
+        changed = (change,) if change is not None else (*step.revenues, EXACT.subtract(*reversed(step.revenues)))
+        rows.append((step.model, *step.requests, *sizes, *parts, *changed))
+    none = (None,) * (4 + len(EFFECTS))
+    rows += [
+        (name, *none, *((now, then) if exact else ()), amount)
+        for (name, now, then), amount in zip(alone, apart, strict=True)
+    ]
+    requests = [sum(step.requests[number] for step in bridge.steps) for number in (0, 1)]
+    whole = (*bridge.revenues, EXACT.subtract(*reversed(bridge.revenues))) if exact else (_change(report, bridge),)
+    return Table(
+        f"From {before} to {after}, by model",
+        tuple(columns),
+        tuple(rows),
+        ("Total", *requests, None, None, *sums, *whole),
+    )
+
+
+def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:
+    """What the bridge comes to, and how it is meant."""
+    money = report.figures.money
+    before, after = (round_half_up(revenue, report.figures.places) for revenue in bridge.revenues)
+    yield f"Revenue was {money(before)} in {bridge.periods[0]} and {money(after)} in {bridge.periods[1]}."
+    prices = (
+        "Both have the same prices, so that none of it is a price."
+        if bridge.fixed
+        else f"Size, volume and mix are at the prices of the end of {bridge.periods[0]}; price is what changed since."
+    )
+    yield f"{prices} A size is tokens, characters or seconds a request, where these are counted."
+
+
+def bridge_record(bridge: Bridge) -> dict[str, Any]:
+    """The bridge as JSON has it: amounts as text, of which the effects add up, and those of each model."""
+
+    def named(effects: dict[str, Fraction]) -> dict[str, str]:
+        return dict(zip(effects, map(text, adding_up(list(effects.values()))), strict=True))
+
+    return {
+        "periods": list(bridge.periods),
+        "revenues": list(map(text, bridge.revenues)),
+        "effects": named(bridge.effects),
+        "models": [
+            {"model": step.model, "requests": list(step.requests), "revenues": list(map(text, step.revenues))}
+            | named({name: getattr(step, name) for name in EFFECTS})
+            for step in bridge.steps
+        ],
+        "gone": {name: text(amount) for name, amount in bridge.gone.items()},
+        "new": {name: text(amount) for name, amount in bridge.new.items()},
+    }
+
+
+def _change(report: Report, bridge: Bridge) -> Decimal:
+    """The change of revenue as it is shown."""
+    before, after = (round_half_up(revenue, report.figures.places) for revenue in bridge.revenues)
+    return EXACT.subtract(after, before)
+
+
+def _shown(report: Report, parts: Sequence[Fraction], whole: Decimal) -> list[Decimal]:
+    return list(apportion([from_fraction(each, _PLACES) for each in parts], report.figures.places, whole))
+
+
+def _size(size: Fraction | None) -> Decimal | None:
+    return None if size is None else round_half_up(from_fraction(size, _SIZE_PLACES), _SIZE_PLACES)
