@@ -9,7 +9,7 @@ import click
 from ratecard.cli.options import tell_tables
 from ratecard.cli.simulate_options import OF_DISPUTES
 from ratecard.cli.simulate_progress import progress
-from ratecard.simulation.billing.disputes import write_disputes
+from ratecard.simulation.disputes import write_disputes
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.prices.sides import sides
 
