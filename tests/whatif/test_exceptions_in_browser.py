@@ -83,8 +83,8 @@ def test_all_but_one_family_is_raised_rounded_and_reported(tmp_path: Path) -> No
 
         # The same with an elasticity, as a file of its own.
         out = tmp_path / "elastic.html"
-        words = ["simulate", str(usage), "--current", DAY, "--candidate", str(candidate), "--elasticity", "all=-0.5"]
-        sent = CliRunner().invoke(main, [*words, "--out", str(out)])
+        command = ["simulate", str(usage), "--current", DAY, "--candidate", str(candidate), "--elasticity", "all=-0.5"]
+        sent = CliRunner().invoke(main, [*command, "--out", str(out)])
         assert sent.exit_code == 0, sent.output
         for width in (WIDE, PHONE):
             page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics | {"width": width, "mobile": False})
