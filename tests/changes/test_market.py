@@ -306,7 +306,7 @@ def test_ranges_that_meet_at_an_edge_are_joined(tmp_path: Path, ours: str, their
         ratecard.load_rate_card(written(tmp_path / side, {"x.yaml": f"family: x\nmodels:\n{tiered('x', edge)}"}))
         for side, edge in (("ours", ours), ("theirs", theirs))
     ]
-    market = compare_models(*cards, {"x": "x"}, at=AT)
+    market = compare_models(cards[0], cards[1], {"x": "x"}, at=AT)
     assert [row[1] for row in rows(market) if row[0] == "input tokens"] == [f"prompts {each}" for each in prompts]
     assert market.counts()["higher than ours"] == len(prompts) - 2
 

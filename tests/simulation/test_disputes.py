@@ -14,8 +14,8 @@ from rows import Row
 from ratecard import RateCard
 from ratecard.changes.sides import Side
 from ratecard.cli import main
-from ratecard.simulation.billing.disputes import COLUMNS, DisputedRows, write_disputes
 from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.disputes import DISPUTE_COLUMNS, DisputedRows, write_disputes
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 
@@ -48,7 +48,7 @@ def disputes(folder: Path, *rows: str, **settings: Any) -> tuple[DisputedRows, l
     found = write_disputes(bill(folder, *rows), NOW, out, **settings)
     with out.open(encoding="utf-8", newline="") as file:
         head, *lines = csv.reader(file)
-    assert tuple(head) == COLUMNS
+    assert tuple(head) == DISPUTE_COLUMNS
     assert found.disputed == len(lines)
     return found, lines
 

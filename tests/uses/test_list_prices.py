@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.cli import main
 from ratecard.testing.card_strategies import card_of
-from ratecard.views.list_prices import COLUMNS, _plural, list_prices
+from ratecard.views.list_prices import PRICE_COLUMNS, _plural, list_prices
 
 TABLES = b"""\
 family: acme
@@ -155,7 +155,7 @@ def sheet(folder: Path, kind: str) -> str:
 
 def test_all_formats_hold_the_same(tmp_path: Path) -> None:
     listed = list(csv.DictReader(io.StringIO(sheet(tmp_path, "csv"))))
-    assert [tuple(row) for row in listed] == [COLUMNS] * 4
+    assert [tuple(row) for row in listed] == [PRICE_COLUMNS] * 4
     assert json.loads(sheet(tmp_path, "json")) == [
         {key: value for key, value in row.items() if value} for row in listed
     ]

@@ -91,6 +91,10 @@ def test_a_family_rises_another_ones_output_falls_from_a_day_and_it_is_promoted(
         write(page, "Factor", "10%")
         wait(lambda: "has a version from" in text_of(page, ".changes"))
         assert complaints_of(page) == []
+        status = Path(f"/proc/{running.process.pid}/status")
+        if status.exists():  # of Linux: the most memory that the server has held
+            [most] = [line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM")]
+            assert int(most) < 1_000_000, f"{most} kB"
 
     candidate = folder / "candidates" / "new-year.yaml"
     new = load_rate_card(tables)

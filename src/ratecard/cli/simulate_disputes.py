@@ -9,15 +9,17 @@ import click
 from ratecard.cli.options import tell_tables
 from ratecard.cli.simulate_options import OF_DISPUTES
 from ratecard.cli.simulate_progress import progress
-from ratecard.simulation.billing.disputes import write_disputes
+from ratecard.simulation.disputes import write_disputes
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.prices.sides import sides
+from ratecard.simulation.prices.sides import AS_BILLED, sides
 
 _NOT_SETTINGS = ("usage", "disputes", "current", "tables")
 
 
 def run_disputes(path: Path, given: Mapping[str, Any]) -> None:
     """Write the disputed rows of a bill, and say how many there are and what they come to."""
+    if given["current"] == AS_BILLED:
+        raise click.UsageError("--disputes compares a bill with prices; --current names them, or leave it out")
     try:
         [current] = sides(given["current"], (), given["tables"])
     except SimulationError as error:

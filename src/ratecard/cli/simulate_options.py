@@ -12,7 +12,6 @@ from click.core import ParameterSource
 from ratecard.cli.options import Decorator, options
 from ratecard.requests.dialects import TABLE_DIALECTS
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.prices.sides import AS_BILLED
 from ratecard.simulation.report.place import beside
 from ratecard.simulation.rows.files import kind_to_write
 from ratecard.simulation.workspace.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK
@@ -172,8 +171,6 @@ def check_disputes(context: click.Context) -> None:
     if others:
         words = "--disputes compares a bill with the prices of its own days"
         raise click.UsageError(f"{words}; leave out {', '.join(others)}")
-    if context.params["current"] == AS_BILLED:
-        raise click.UsageError("--disputes compares a bill with prices; --current names them, or leave it out")
 
 
 def check_usage(usage: Sequence[str], engine: str | None) -> None:

@@ -30,7 +30,7 @@ from ratecard.simulation.report.figures import Figures
 from ratecard.tables.video import VideoModel
 from ratecard.views.explain import Explanation
 from ratecard.views.explain import explain as explain_model
-from ratecard.views.list_prices import COLUMNS, list_prices
+from ratecard.views.list_prices import PRICE_COLUMNS, list_prices
 from ratecard.views.schema import candidate_schema, schema_text, table_schema
 from ratecard.views.sheet import SHEET_COLUMNS, price_cells
 
@@ -157,7 +157,7 @@ def sheet(
         rows = [cell.row() for name in models for cell in price_cells(prices, name)]
         columns = [column for column in SHEET_COLUMNS if any(row[column] for row in rows)]
     else:
-        rows, columns = [price.row() for price in list_prices(prices, names)], list(COLUMNS)
+        rows, columns = [price.row() for price in list_prices(prices, names)], list(PRICE_COLUMNS)
     title = f"Prices of {prices.day}"
     click.echo(_WRITERS[kind](columns, [{column: row[column] for column in columns} for row in rows], title), nl=False)
 

@@ -18,7 +18,7 @@ from ratecard.tables.models import listed_rates
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
 
-COLUMNS = ("name", "model", "family", "type", "price of", "unit", "price", "currency", "next price", "from")
+PRICE_COLUMNS = ("name", "model", "family", "type", "price of", "unit", "price", "currency", "next price", "from")
 # Large numbers of a unit as price pages write them.
 _MANY = {1: "", 1_000: "1,000 ", 1_000_000: "million "}
 _MARKS = frozenset("*?[")
@@ -46,7 +46,7 @@ class ListPrice(NamedTuple):
         price = GONE if self.price is None else text(self.price)
         currency = self.model.currency if self.unit else ""
         following = (later, str(self.begins)) if self.begins else ("", "")
-        return dict(zip(COLUMNS, (*cells, price, currency, *following), strict=True))
+        return dict(zip(PRICE_COLUMNS, (*cells, price, currency, *following), strict=True))
 
 
 def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:

@@ -278,9 +278,9 @@ class WhatIfPage:
             button.set_enabled(not self.draft().empty)
             self._say_made()
 
-    def _tell(self, name: str, words: str, percent: float | None) -> None:
+    def _tell(self, name: str, words: str, percent: int | None) -> None:
         """Say beside the buttons how far a report is."""
-        self.made[name] = words if percent is None else f"{words}, {percent:.0f} %"
+        self.made[name] = words if percent is None else f"{words}, {percent} %"
         self._say_made()
 
     def _say_made(self) -> None:

@@ -29,9 +29,9 @@ from ratecard.whatif.draft import Draft, Head, from_json, to_json
 
 _CHANGED = "The tables have changed since the page was opened; start it again"
 # Seconds between two lines about one step.
-_EVERY = 0.5
+_EVERY = 1
 # Called with a step, and how far all of them are in percent, if that is known.
-Tell = Callable[[str, float | None], object]
+Tell = Callable[[str, int | None], object]
 
 
 class RecordedUsage(NamedTuple):
@@ -80,7 +80,7 @@ _WRONG = "! "
 _ONE_AT_A_TIME = Lock()
 
 
-def _say(words: str, percent: float | None = None) -> None:
+def _say(words: str, percent: int | None = None) -> None:
     with _ONE_AT_A_TIME:
         sys.stdout.write(f"{json.dumps((words, percent))}\n")
         sys.stdout.flush()
@@ -102,7 +102,7 @@ class _Steps:
     def _tell(self) -> None:
         while not self._over.wait(_EVERY):
             if (percent := self._percent) is not None:
-                _say(self._words, float(percent()))
+                _say(self._words, int(percent()))
 
     def __enter__(self) -> "_Steps":
         self._teller.start()

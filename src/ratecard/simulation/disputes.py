@@ -17,7 +17,7 @@ from ratecard.simulation.rows.billing_export import ROW_COLUMNS, number_of
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 
-COLUMNS = ("requestId", "timestamp", "sku", "billed", "should be", "difference", "currency", "reason")
+DISPUTE_COLUMNS = ("requestId", "timestamp", "sku", "billed", "should be", "difference", "currency", "reason")
 _BATCH = 10_000
 # Rows whose price no row of a bill says: refunds, and what depends on a video that was sent or on rounded units.
 _UNCHECKED = ("amount: above zero", "structure: the units of SKU", "structure: the price of SKU")
@@ -59,7 +59,7 @@ def write_disputes(usage: Any, current: Specification | None, path: Path, **sett
         try:
             with new.open("w", encoding="utf-8", newline="") as file:
                 written = csv.writer(file, lineterminator="\n")
-                written.writerow(COLUMNS)
+                written.writerow(DISPUTE_COLUMNS)
                 for shape, times, sku, row in _rows(simulation, disputes):
                     cells, more = _cells(disputes[shape], row, pricer.currency)
                     written.writerows([[row[1] or "", row[0] or "", sku, *cells]] * times)
