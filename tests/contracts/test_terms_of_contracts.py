@@ -3,6 +3,7 @@
 import gc
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -126,6 +127,45 @@ def test_examples_are_worked_before_the_first_price_of_a_contract() -> None:
             TableError, match=r"contracts/c0.yaml:7: acme: the example says 0.002, the rates give 0.0016"
         ):
             rate(card, contract="acme")
+
+
+CANDIDATE = """\
+candidate: more
+effective: 2026-12-01
+proposed_by: us
+why: a new model
+changes:
+  - family: clips
+    add:
+      model: writer
+      name: Writer
+      type: text
+      currency: USD
+      versions:
+        - effective: 2026-12-01
+          checked: 2026-11-01
+          source: decided
+          rounding: none
+          charges:
+            - charge: tokens
+              method: tokens
+              unit: mtoken
+              rates:
+                - {tokens: [input, output], rate: 8}
+          examples:
+            - {usage: {prompt_tokens: 0, completion_tokens: 0}, total: 0}
+"""
+
+
+def test_overrides_that_a_candidate_brings_together_are_refused_with_both_lines(tmp_path: Path) -> None:
+    (tmp_path / "more.yaml").write_text(CANDIDATE, encoding="utf-8")
+    overrides = "- {for: {type: text, conditions: {tokens: input}}, rate: 3}\n- {for: {family: clips}, percent: -5%}"
+    card = card_of(contract(overrides)).with_candidate(tmp_path / "more.yaml")
+    usage = {**USAGE, "model": "writer"}
+    assert card.at(date(2026, 12, 1)).rate(usage).total == Decimal("0.008")
+    with pytest.raises(TableError, match=r"c0.yaml:8: writer: percent and rate \(contracts/c0.yaml:7\) meet"):
+        card.at(date(2026, 12, 1), contract="acme").rate(usage)
+    assert rate(card, date(2026, 12, 1), contract="acme") == "3"
 
 
 def test_an_unknown_contract_and_two_ways_to_name_one_are_refused() -> None:

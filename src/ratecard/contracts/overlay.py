@@ -11,8 +11,9 @@ from decimal import Decimal
 from itertools import product
 from typing import Any, cast
 
+from ratecard.base.errors import Fault, TableError
 from ratecard.base.money import multiply, plain
-from ratecard.contracts.winner import ContractChain, Layers, contract_price, winner
+from ratecard.contracts.winner import ContractChain, Layers, UnclearError, contract_price, winner
 from ratecard.rating.conditions import RateResolver
 from ratecard.tables.card import AnyModel, Tables, digest, meaning
 from ratecard.tables.contract import Override, OverrideTarget
@@ -99,11 +100,19 @@ def layers_of(chain: ContractChain, model: AnyModel, family: str | None) -> Laye
 
 
 def model_under(model: AnyModel, tables: Tables, chain: ContractChain) -> AnyModel:
-    """Return a model with the prices of a contract; itself where it has none."""
+    """Return a model with the prices of a contract; itself where it has none.
+
+    Raises `TableError` where a candidate has brought overrides together that contradict each other.
+    """
     layers = layers_of(chain, model, tables.families.get(model.model))
     if not any(layers):
         return model
-    versions = tuple(version_under(version, layers, tables.meters) for version in model.versions)
+    try:
+        versions = tuple(version_under(version, layers, tables.meters) for version in model.versions)
+    except UnclearError as error:
+        file, _, line = error.override.source.rpartition(":")
+        fault = Fault(file, int(line), (chain[0].contract,), f"{model.model}: {error.message}")
+        raise TableError([fault]) from None
     return model.model_copy(update={"versions": versions})
 
 

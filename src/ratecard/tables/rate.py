@@ -104,7 +104,7 @@ class Rate(Frozen):
     source: str = Field(default="", alias=SOURCE_KEY)
     # Of a contract: what the list has instead, after markup.
     listed: Annotated[ListRate | None, PlainValidator(_only_of_programs), PlainSerializer(str), WithJsonSchema({})] = (
-        None
+        Field(default=None, exclude=True)
     )
 
     @model_validator(mode="before")
