@@ -35,7 +35,7 @@ def test_another_mix_of_the_same_quantity() -> None:
 
 
 def test_all_three_at_once() -> None:
-    """15 units become 30: volume is 70; a has 10 of 30, not 20, b 20, not 10: mix is -20 + 100; a costs 1 more."""
+    """15 units become 30: volume is 70; of 30, a has 10 and not 20, b 20 and not 10: mix is 80; a costs 1 more."""
     before, after = [line("a", "10", "20"), line("b", "5", "50")], [line("a", "10", "30"), line("b", "20", "200")]
     assert parts(before, after) == {"price": "10", "volume": "70", "mix": "80"}
 

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from made_up_tables import write_tables
 
 from ratecard.base.errors import TableError
+from ratecard.cli import main
 from ratecard.load.folder import load_tables
 
 FREE = "{included: 1, unit: mtoken}"
@@ -89,6 +91,19 @@ def test_terms_that_do_not_meet_are_allowed(tmp_path: Path, terms: list[str]) ->
     listed = "".join(f"  - {term}\n" for term in terms)
     tables = load_tables(write_tables(tmp_path / "tables", monthly=f"monthly:\n{listed}"))
     assert [term.source for term in tables.monthly] == [f"monthly.yaml:{at + 2}" for at in range(len(terms))]
+
+
+def test_diff_names_what_differs_of_terms(tmp_path: Path) -> None:
+    signed = "contract: c\naccounts: [a]\nfrom: 2026-09-01\nsource: signed\nmonthly:\n  - {minimum: 5, currency: USD}\n"
+    for name, amount in (("old", "1"), ("new", "2")):
+        folder = write_tables(tmp_path / name, monthly=f"monthly:\n  - {{included: {amount}, unit: mtoken}}\n")
+        (folder / "contracts").mkdir()
+        (folder / "contracts" / "c.yaml").write_text(
+            signed.replace("minimum: 5", f"minimum: {amount}"), encoding="utf-8"
+        )
+    done = CliRunner().invoke(main, ["diff", str(tmp_path / "old"), str(tmp_path / "new")])
+    for words in ("monthly included of mtoken", "monthly minimum of USD from 2026-09-01"):
+        assert words in done.stdout, done.output
 
 
 def test_the_digest_is_of_what_terms_mean(tmp_path: Path) -> None:

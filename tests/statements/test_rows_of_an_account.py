@@ -114,6 +114,17 @@ def test_a_row_without_an_instant_is_of_no_month_and_stops_it(tmp_path: Path, ta
         statement(usage, account="acme", month="2026-10", tables=tables)
 
 
+def test_spans_of_a_dialect_are_read_and_those_of_agents_are_not_charged_again(tmp_path: Path, tables: Path) -> None:
+    span = {"start_time": "2026-10-13T10:00:00Z", "account": "acme", "gen_ai.request.model": "scribe"}
+    counts = {"gen_ai.usage.input_tokens": 1_000_000, "gen_ai.usage.output_tokens": 0}
+    kinds = ("chat", "invoke_agent")
+    spans = [{**span, **counts, "gen_ai.operation.name": kind} for kind in kinds]
+    usage = tmp_path / "spans.jsonl"
+    usage.write_text("".join(json.dumps(each) + "\n" for each in spans), encoding="utf-8")
+    found = statement(usage, account="acme", month="2026-10", tables=tables, dialect="opentelemetry")
+    assert (str(found.payable), [line.lines for line in found.lines]) == ("4.00", [1])
+
+
 @pytest.mark.parametrize("month", ["2026", "2026-13", "October", "2026-10-02", ""])
 def test_a_month_is_a_month(tmp_path: Path, tables: Path, month: str) -> None:
     with pytest.raises(StatementError, match=r"is not a month\. Write it like 2026-10"):

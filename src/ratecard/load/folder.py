@@ -29,7 +29,7 @@ from ratecard.load.checks import (
 from ratecard.load.contracts import is_contract, named_contracts
 from ratecard.load.faults import complaints
 from ratecard.load.metered_checks import check_metered
-from ratecard.load.monthly import check_terms, check_terms_of
+from ratecard.load.monthly import TermChecks
 from ratecard.load.names import check_names
 from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
@@ -177,11 +177,12 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     families = {model.model: str(text.data.get("family", "")) for text, _, model in found}
     signed = [(text, each) for text in of_contracts if (each := _validated(text, Contract))]
     contracts = named_contracts(signed)
+    checks = TermChecks(models, families, units or {})
     if units and monthly and MONTHLY in texts:
-        _record(texts[MONTHLY], ("monthly",), check_terms(monthly.monthly, models, families, units))
+        _record(texts[MONTHLY], ("monthly",), checks.of(monthly.monthly))
     for text, contract in signed:
         if units and contract.monthly:
-            _record(text, ("monthly",), check_terms_of(contract, models, families, units))
+            _record(text, ("monthly",), checks.of_contract(contract))
     faults = [fault for text in texts.values() for fault in text.faults]
     if faults or units is None or meters is None or vocabulary is None or limits is None:
         raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))

@@ -1,6 +1,7 @@
 """Rules between the terms of a month and the tables that they are over. Each finding is (path, message)."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import combinations
 
 from ratecard.base.messages import Finding
@@ -11,103 +12,107 @@ from ratecard.tables.contract import Contract
 from ratecard.tables.monthly import COMMITMENT, Term
 from ratecard.tables.units import Unit
 
-
-def check_terms(
-    terms: Sequence[Term], models: Mapping[str, AnyModel], families: Mapping[str, str], units: Mapping[str, Unit]
-) -> Iterator[Finding]:
-    """Check that each term is over something that the tables have, and that no two of one step are over the same."""
-    for index, term in enumerate(terms):
-        for path, words in _check_names(term, models, families, units):
-            yield (index, *path), words
-    for (index, one), (number, other) in combinations(enumerate(terms), 2):
-        if shared := overlap(one, other, models, families, units):
-            words = f"is over {shared} too, as {one.kind} ({one.source or f'term {index + 1}'})"
-            better = "Write in one of them what it is for, or leaves out: for, except, from, until"
-            yield (number, other.kind), f"{words}. {better}"
+# A model, a charge of it, and the unit of that.
+_Charged = tuple[str, str, str]
 
 
-def check_terms_of(
-    contract: Contract, models: Mapping[str, AnyModel], families: Mapping[str, str], units: Mapping[str, Unit]
-) -> Iterator[Finding]:
-    """Check the terms of a contract as `check_terms` does, and that they hold in whole months within it."""
-    terms = contract.monthly or ()
-    for index, term in enumerate(terms):
-        for key, day, edge in (("from", term.begins, contract.begins), ("until", term.until, contract.until)):
-            if day is None and edge is not None and edge.day != 1:
-                words = f"has no {key}, and the contract's {key} {edge} is within a month: nothing is prorated"
-                yield (index,), f"{words}. Write {key}, the first day of a month"
-        outside = (term.begins and term.begins < contract.begins) or (
-            contract.until and term.until and term.until > contract.until
-        )
-        if outside:
-            until = f" until {contract.until}" if contract.until else ""
-            yield (index,), f"holds outside of the contract, which is from {contract.begins}{until}"
-    yield from check_terms(contract.terms, models, families, units)
+class TermChecks:
+    """Checks of terms against tables; what many contracts name alike is looked up once."""
 
+    def __init__(self, models: Mapping[str, AnyModel], families: Mapping[str, str], units: Mapping[str, Unit]) -> None:
+        self._models, self._families, self._units = models, families, units
+        self._meant: dict[tuple[str | None, str | None, str], dict[_Charged, None]] = {}
 
-def _check_names(
-    term: Term, models: Mapping[str, AnyModel], families: Mapping[str, str], units: Mapping[str, Unit]
-) -> Iterator[Finding]:
-    if term.currency is not None and term.currency not in ISO_4217:
-        words = f"currency '{term.currency}' is not an ISO 4217 code. Write three capitals, like USD"
-        yield ("currency",), words
-    if term.kind == COMMITMENT and term.begins is None:
-        yield (), "has no from. Write the month in which the commitment begins, like from: 2026-10-01"
-    if term.unit is not None and term.unit not in units:
-        near = did_you_mean(term.unit, units)
-        yield ("unit",), f"unit '{term.unit}' is not in units.yaml.{near} Allowed: {', '.join(units)}"
-        return
-    known: Mapping[str, Collection[str]] = {
-        "type": {model.type for model in models.values()},
-        "family": {*families.values()},
-        "model": {*models},
-        "charge": {charge.charge for model in models.values() for each in model.versions for charge in each.charges},
-    }
-    named = [(part, values) for names in (term.target, *term.target.excluded) for part, values in names.named]
-    named += [("charge", term.target.charge or ())]
-    for name, values in named:
-        for value in values:
-            if value not in known[name]:
-                yield ("for",), f"{name} '{value}' is not in the tables.{did_you_mean(value, sorted(known[name]))}"
-                return
-    if not _meant(term, models, families, units):
-        of = f" that has lines in {term.unit}" if term.unit else ""
-        yield (term.kind,), f"is over nothing: no model of the tables{of} fits all that it names"
+    def of(self, terms: Sequence[Term]) -> Iterator[Finding]:
+        """Check that each term is over something in the tables, and that no two of one step are over the same."""
+        for index, term in enumerate(terms):
+            for path, words in self._names(term):
+                yield (index, *path), words
+        for (index, one), (number, other) in combinations(enumerate(terms), 2):
+            if shared := self._shared(one, other):
+                words = f"is over {shared} too, as {one.kind} ({one.source or f'term {index + 1}'})"
+                better = "Write in one of them what it is for, or leaves out: for, except, from, until"
+                yield (number, other.kind), f"{words}. {better}"
 
+    def of_contract(self, contract: Contract) -> Iterator[Finding]:
+        """Check the terms of a contract, and that they hold in whole months within it."""
+        for index, term in enumerate(contract.monthly or ()):
+            for key, day, edge in (("from", term.begins, contract.begins), ("until", term.until, contract.until)):
+                if day is None and edge is not None and edge.day != 1:
+                    words = f"has no {key}, and the contract's {key} {edge} is within a month: nothing is prorated"
+                    yield (index,), f"{words}. Write {key}, the first day of a month"
+            early = term.begins and term.begins < contract.begins
+            if early or (contract.until and term.until and term.until > contract.until):
+                until = f" until {contract.until}" if contract.until else ""
+                yield (index,), f"holds outside of the contract, which is from {contract.begins}{until}"
+        yield from self.of(contract.terms)
 
-def overlap(
-    one: Term,
-    other: Term,
-    models: Mapping[str, AnyModel],
-    families: Mapping[str, str],
-    units: Mapping[str, Unit],
-) -> str:
-    """Name a model and charge that two terms of one step are over in one month; empty where there is none."""
-    if one.step != other.step or (one.currency and other.currency and one.currency != other.currency):
-        return ""
-    if (one.until and other.begins and one.until <= other.begins) or (
-        other.until and one.begins and other.until <= one.begins
-    ):
-        return ""
-    found = _meant(one, models, families, units)
-    shared = [each for each in _meant(other, models, families, units) if each in found]
-    return f"{shared[0][0]} ({shared[0][1]})" if shared else ""
+    @cached_property
+    def _charges(self) -> list[tuple[_Charged, AnyModel]]:
+        return [
+            ((name, charge.charge, charge.unit), model)
+            for name, model in self._models.items()
+            for version in model.versions
+            for charge in version.charges
+        ]
 
+    @cached_property
+    def _known(self) -> Mapping[str, Collection[str]]:
+        return {
+            "type": {model.type for model in self._models.values()},
+            "family": {*self._families.values()},
+            "model": self._models,
+            "charge": {charge for (_, charge, _), _ in self._charges},
+        }
 
-def _meant(
-    term: Term, models: Mapping[str, AnyModel], families: Mapping[str, str], units: Mapping[str, Unit]
-) -> dict[tuple[str, str, str], None]:
-    """The model, charge and unit of everything that a term is over; conditions are not looked at."""
-    counts = units[term.unit].counts if term.unit and term.unit in units else None
-    plain = term.model_copy(update={"target": term.target.model_copy(update={"conditions": {}})})
-    return {
-        (name, charge.charge, charge.unit): None
-        for name, model in models.items()
-        for version in model.versions
-        for charge in version.charges
-        if (counts is None or (charge.unit in units and units[charge.unit].counts == counts))
-        and (term.currency is None or term.currency == model.currency)
-        and plain.means(
-            {"type": model.type, "family": families.get(name, ""), "model": name, "charge": charge.charge}, {}
-        )
-    }
+    def _names(self, term: Term) -> Iterator[Finding]:
+        if term.currency is not None and term.currency not in ISO_4217:
+            words = f"currency '{term.currency}' is not an ISO 4217 code. Write three capitals, like USD"
+            yield ("currency",), words
+        if term.kind == COMMITMENT and term.begins is None:
+            yield (), "has no from. Write the month in which the commitment begins, like from: 2026-10-01"
+        if term.unit is not None and term.unit not in self._units:
+            near = did_you_mean(term.unit, self._units)
+            yield ("unit",), f"unit '{term.unit}' is not in units.yaml.{near} Allowed: {', '.join(self._units)}"
+            return
+        named = [(part, values) for names in (term.target, *term.target.excluded) for part, values in names.named]
+        for name, values in [*named, ("charge", term.target.charge or ())]:
+            for value in values:
+                if value not in self._known[name]:
+                    near = did_you_mean(value, sorted(self._known[name]))
+                    yield ("for",), f"{name} '{value}' is not in the tables.{near}"
+                    return
+        if not self._over(term):
+            of = f" that has lines in {term.unit}" if term.unit else ""
+            yield (term.kind,), f"is over nothing: no model of the tables{of} fits all that it names"
+
+    def _shared(self, one: Term, other: Term) -> str:
+        """Name a model and charge that two terms of one step are over in one month; empty where there is none."""
+        if one.step != other.step or (one.currency and other.currency and one.currency != other.currency):
+            return ""
+        if any(
+            first.until and second.begins and first.until <= second.begins
+            for first, second in ((one, other), (other, one))
+        ):
+            return ""
+        shared = [each for each in self._over(other) if each in self._over(one)]
+        return f"{shared[0][0]} ({shared[0][1]})" if shared else ""
+
+    def _over(self, term: Term) -> dict[_Charged, None]:
+        """Everything that a term is over; what its conditions name is not looked at."""
+        key = (term.unit, term.currency, term.target.model_dump_json())
+        if key not in self._meant:
+            counts = self._units[term.unit].counts if term.unit and term.unit in self._units else None
+            plain = term.model_copy(update={"target": term.target.model_copy(update={"conditions": {}})})
+            self._meant[key] = {
+                place: None
+                for place, model in self._charges
+                if (counts is None or (place[2] in self._units and self._units[place[2]].counts == counts))
+                and (term.currency is None or term.currency == model.currency)
+                and plain.means(self._named(place, model), {})
+            }
+        return self._meant[key]
+
+    def _named(self, place: _Charged, model: AnyModel) -> dict[str, str]:
+        name, charge, _ = place
+        return {"type": model.type, "family": self._families.get(name, ""), "model": name, "charge": charge}

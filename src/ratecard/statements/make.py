@@ -71,7 +71,7 @@ def statement(
     with closing(Workspace(memory)) as workspace:
         opening = opened_usage(workspace, usage, columns or {}, None, None, [card], silent, spoken)
         with opening as opened:
-            rows = AccountRows(workspace, opened, account)
+            rows = AccountRows(workspace, opened, account, spoken)
             if odd := rows.count_odd():
                 words = "is missing or not an instant, so that it is not known of which month they are"
                 raise StatementError(f"{plural(odd, 'row')} of {account}: timestamp {words}")

@@ -6,9 +6,12 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from ratecard.base.instants import utc
+from ratecard.requests.dialects import UsageDialect
 from ratecard.simulation.groups.plan import GIVEN, Usage
 from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.rows.duckdb_responses import requests_only
 from ratecard.simulation.rows.files import Source
+from ratecard.simulation.rows.where import Columns, read_condition
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 from ratecard.simulation.workspace.workspace import Workspace, readable
 from ratecard.statements.booked import BOOKED_NAMES
@@ -23,9 +26,9 @@ _SQL = DuckDbSql()
 
 
 class AccountRows:
-    """The rows of one account in a usage that an engine has opened."""
+    """The rows of one account in a usage that an engine has opened; of responses in a dialect, those of requests."""
 
-    def __init__(self, workspace: Workspace, opened: Any, account: str) -> None:
+    def __init__(self, workspace: Workspace, opened: Any, account: str, dialect: UsageDialect | None = None) -> None:
         self._workspace, self._known = workspace, opened.known
         self.source: Source = opened.source
         known: Usage = self._known
@@ -42,6 +45,9 @@ class AccountRows:
         columns = [column.name for layout in known.layouts.values() for column in layout.columns]
         self._names = BOOKED_NAMES if self.is_ledger else tuple(dict.fromkeys(("type", "model", *columns)))
         self._own = f"{self._text(named)} = {_SQL.literal(account)}" if named else "TRUE"
+        if dialect and (requests := requests_only(dialect, known.types)):
+            named_in_sql = Columns(_SQL, lambda name: (_SQL.quoted(name), known.types[name]), "NULL")
+            self._own += f" AND {read_condition(requests).sql(named_in_sql)}"
         type_ = known.types[known.columns["timestamp"]]
         column = _SQL.quoted(known.columns["timestamp"])
         micros = f"epoch_us(TRY_CAST({column} AS TIMESTAMPTZ))" if type_ == "text" else f"epoch_us({column})"
