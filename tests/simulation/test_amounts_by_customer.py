@@ -141,7 +141,7 @@ def test_each_instant_around_a_change_is_in_its_period(folder: Path, type_: str)
 
 def test_what_is_not_remembered_is_priced_again(simulated: Simulated, monkeypatch: pytest.MonkeyPatch) -> None:
     remembering = simulated("mixed.yaml", "customer")
-    monkeypatch.setattr(pricer, "_MOST_FOUND", 10)
+    monkeypatch.setattr(pricer, "_MOST_OUTCOMES", 10)
     forgetting = simulated("mixed.yaml", "customer")
     assert forgetting.groups == remembering.groups
     assert forgetting.attribution() == remembering.attribution()

@@ -13,17 +13,20 @@ from ratecard.changes.sides import Side
 from ratecard.simulation.answers.no_effect import check_effect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.groups.engines.engine import Engine, OpenUsage, layouts_for, opened_usage
-from ratecard.simulation.groups.kept.addresses import kept_place
+from ratecard.simulation.groups.engines.engine import Engine, layouts_for, opened_usage
 from ratecard.simulation.groups.kept.kept_usage import open_kept
+from ratecard.simulation.groups.kept.place import kept_place
+from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.reading import Reading
 from ratecard.simulation.groups.roll_up import RollUp, uncollected
 from ratecard.simulation.prices.costs import Costs
-from ratecard.simulation.prices.outcomes import Outcomes, of_chunks
+from ratecard.simulation.prices.outcomes import Outcomes
+from ratecard.simulation.prices.price_table import TooManyDigitsError
 from ratecard.simulation.prices.pricer import Pricer
 from ratecard.simulation.prices.remap import NO_REMAPPING, Remapping
+from ratecard.simulation.prices.shape_price import FEWER_PLACES
 from ratecard.simulation.prices.sides import AS_BILLED, OWN_DATE, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.rows.billing_export import EXPORT_NAMES
@@ -116,7 +119,7 @@ def simulate(
             opened.check(plan, plan_of(compared, keys, known, chosen, paid) if remapping else plan)
             reading = Reading(opened.source)
             if chosen or known.where is not None:
-                found_rows, _, undated = opened.counted(plan)
+                found_rows, undated = opened.counted(plan)
                 rows = ", ".join(filter(None, (known.where and f"where {known.where}", chosen.words())))
                 reading = replace(reading, chosen=rows, found=found_rows, undated=undated)
             usual = Pricer(plan.predicates, currency, remapping)
@@ -124,17 +127,21 @@ def simulate(
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
             priced: list[list[Outcomes]] = []
-            with closing(opened.groups(workspace, plan, progress)) as tables_of_groups:
+            with closing(opened.groups(plan, progress)) as tables_of_groups:
                 # What has been read is priced while the engine reads on.
                 for grouping, groups_of in tables_of_groups:
                     priced.append(pricer.outcomes(compared, rolled.take(grouping, groups_of)))
-            outcomes = of_chunks(rolled.shapes, priced, len(compared))
+            outcomes = Outcomes.joined(rolled.shapes, priced, len(compared))
             without_moment = any(each.moment is None for each in rolled.shapes.standing[0])
             odd = opened.odd_instant(plan) if reading.undated or (plan.dated and without_moment) else ""
-            types = {each.type for each in rolled.shapes.families}
+            types = {each.type for each in rolled.shapes.templates}
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd)
-            remapping.check_used({each.model for each in rolled.shapes.families})
-            found = Simulation(rolled, compared, pricer, outcomes, paid)
+            remapping.check_used({each.model for each in rolled.shapes.templates})
+            try:
+                found = Simulation(rolled, compared, pricer, outcomes, paid)
+            except TooManyDigitsError:  # rows of finer rates than most are left out, and said to be
+                pricer.add_to(FEWER_PLACES)
+                found = Simulation(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), paid)
         within(progress, READ, PRICED)("Pricing", None)
         if found.rows and not found.priced and len(compared) > 1:
             raise SimulationError(found.unpriced_text())

@@ -14,7 +14,7 @@ from ratecard.tables.meters import Meters
 _LEAST_SUMS = 4
 # A shape of quantities has one of these beside the attributes of its type: its quantities as they are, where they
 # cannot be added; else the tier of the prompt and the used buckets without a price, as one number (`Predicates.split`).
-GIVEN, PREDICATES = "given", "predicates"
+RAW_QUANTITIES, PREDICATES = "given", "predicates"
 # And where there are counts by meter, as one number: those that are summed, of those that a row has.
 SUMMED = "summed"
 # The keys that are made of the day: a week is its Monday, a month is like `2026-10`.

@@ -16,7 +16,7 @@ from ratecard.simulation.groups.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.groups.reading import Reading
 from ratecard.simulation.groups.roll_up_sql import Grouping
 from ratecard.simulation.groups.shape import UsageShape
-from ratecard.simulation.groups.shapes import Counted, Shapes, UsageFamily
+from ratecard.simulation.groups.shapes import Counted, Shapes, ShapeTemplate
 from ratecard.simulation.rows.columns import DAY, LAYOUTS
 from ratecard.simulation.workspace.workspace import Workspace
 
@@ -114,7 +114,7 @@ class RollUp:
         types |= dict.fromkeys(self._sums, "HUGEINT")
         return f"SELECT {', '.join(f'CAST(NULL AS {type_}) AS {name}' for name, type_ in types.items())} WHERE FALSE"
 
-    def places_of(self, shape: UsageShape | UsageFamily) -> tuple[int, ...]:
+    def places_of(self, shape: UsageShape | ShapeTemplate) -> tuple[int, ...]:
         """How many decimals each sum of a shape has."""
         return self.places.get(shape.type or "", ())
 

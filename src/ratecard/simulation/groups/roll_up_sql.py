@@ -11,9 +11,9 @@ from typing import NamedTuple
 from ratecard.methods.method import MOST_COUNTED
 from ratecard.simulation.groups.plan import (
     EARLIEST,
-    GIVEN,
     OTHER_TYPES,
     PREDICATES,
+    RAW_QUANTITIES,
     SUMMED,
     Plan,
     Usage,
@@ -33,7 +33,8 @@ from ratecard.simulation.rows.columns import (
     UsageColumn,
 )
 from ratecard.simulation.rows.where import Columns
-from ratecard.simulation.workspace.dialect import ColumnType, Dialect, Writer
+from ratecard.simulation.workspace.dialect import ColumnType, Dialect
+from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 from ratecard.tables.meters import PROMPT
 
 # Of what may have decimals, seconds and counts by meter: sums of it are exact.
@@ -44,8 +45,9 @@ _MOST_TOKENS, _MOST_OF_MANY = 2**59 - 1, 2**55 - 1
 _ZERO = "CAST(0 AS BIGINT)"
 # Columns that are made here, which a usage must not have: the type of a row, or that of its model; and the instant of a
 # row, where only its period matters.
-MADE_COLUMNS = _TYPE, _INSTANT = "ratecard_type", "ratecard_instant"
+RESERVED_COLUMNS = _TYPE, _INSTANT = "ratecard_type", "ratecard_instant"
 SLOT = "slot"
+_WRITER = DuckDbSql()
 
 
 class Grouping(NamedTuple):
@@ -72,8 +74,8 @@ class Grouping(NamedTuple):
     totals: tuple[str, ...] = ()
 
     @property
-    def family(self) -> tuple[str, ...]:
-        """The columns that are the same in all shapes of a family."""
+    def template(self) -> tuple[str, ...]:
+        """The columns that are the same in all shapes of a template."""
         return ("type", "model", *(name for name in self.shape if name != self.length))
 
     @property
@@ -91,13 +93,13 @@ class Summed(NamedTuple):
 
 
 class RollUpSql:
-    """Makes the queries in the dialect of the engine that holds the usage; `writer` writes values of groups as text."""
+    """Makes the queries in the dialect of the engine that holds the usage; DuckDB writes values of groups as text."""
 
     # How many requests the rows of a group are.
     _requests = "count(*)"
 
-    def __init__(self, usage: Usage, plan: Plan, dialect: Dialect, writer: Writer) -> None:
-        self.usage, self.plan, self.dialect, self.writer = usage, plan, dialect, writer
+    def __init__(self, usage: Usage, plan: Plan, dialect: Dialect) -> None:
+        self.usage, self.plan, self.dialect = usage, plan, dialect
         self._from = usage.table
         self._cuts = plan.predicates.cuts if plan.dated else ()
         self._give_types()
@@ -117,13 +119,12 @@ class RollUpSql:
             yield self._grouping(name, {each: self.usage.layouts[each] for each in types}, where)
 
     def counting(self, by: str = "") -> str:
-        """A query of all rows, those that are chosen, and those that have no instant but need one for it.
+        """Return a query of how many rows there are, and how many have no instant to be chosen by.
 
         With `by`, for each value of a column.
         """
-        chosen = f"CASE WHEN {self._chosen} THEN 1 ELSE 0 END"
         undated = f"CASE WHEN {self._day()} IS NULL THEN 1 ELSE 0 END" if self.plan.chosen.by_day else "0"
-        counted = f"SELECT count(*) AS found, sum({chosen}) AS chosen, sum({undated}) AS undated"
+        counted = f"SELECT count(*), sum({undated})"
         return f"{counted}, {by} FROM {self._every} GROUP BY {by}" if by else f"{counted} FROM {self._every}"
 
     def odd_instant(self) -> str:
@@ -268,25 +269,25 @@ class RollUpSql:
 
     def _written(self, name: str, query: str, layouts: Mapping[str, Layout], attributes: tuple[str, ...]) -> Grouping:
         """Make the grouping of a query: its groups are read as text and integers, in the same way for every type."""
-        rpc = self.writer.literal(self.plan.rpc_model)
+        rpc = _WRITER.literal(self.plan.rpc_model)
         model = f"CASE WHEN type = 'rpc' THEN coalesce(model, {rpc}) ELSE model END"
-        own = {"type": "type", "model": model, DAY: self.writer.text(DAY)}
+        own = {"type": "type", "model": model, DAY: _WRITER.text(DAY)}
         columns = {each: _alias(number, each) for number, each in enumerate(attributes)}
         predicates = {}
         if PREDICATES in columns:  # quantities that are given as they are say by themselves what these would
-            predicates = {PREDICATES: f"CASE WHEN {GIVEN} IS NULL THEN {columns[PREDICATES]} END"}
-        record = {each: self.writer.text(expression) for each, expression in (columns | predicates).items()}
+            predicates = {PREDICATES: f"CASE WHEN {RAW_QUANTITIES} IS NULL THEN {columns[PREDICATES]} END"}
+        record = {each: _WRITER.text(expression) for each, expression in (columns | predicates).items()}
         record.pop(LENGTH, None)
         return Grouping(
             name,
             query,
             model,
             tuple(columns.values()),
-            self.writer.record(record) if record else "'{}'",
+            _WRITER.record(record) if record else "'{}'",
             columns.get(LENGTH, ""),
             self._day_of_group(),
             SLOT if self._cuts else "",
-            tuple(own.get(key) or self.writer.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
+            tuple(own.get(key) or _WRITER.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
             self._sums(layouts),
             attributes,
         )
@@ -304,7 +305,7 @@ class RollUpSql:
         found = []
         for number in range(self.plan.sums):
             totals = {
-                type_: self.writer.scaled(self._total(each, number), places_of_type(self.usage, each)[number])
+                type_: _WRITER.scaled(self._total(each, number), places_of_type(self.usage, each)[number])
                 for type_, each in layouts.items()
                 if number < each.sums
             }
@@ -320,7 +321,7 @@ class RollUpSql:
             total = _signed(buckets.own()[buckets.names[number]], names)
         else:
             total = sum_of(layout.quantities[number])
-        return f"CASE WHEN {GIVEN} IS NULL THEN {total} ELSE 0 END"
+        return f"CASE WHEN {RAW_QUANTITIES} IS NULL THEN {total} ELSE 0 END"
 
     def _attribute(self, column: UsageColumn) -> str:
         name = self._column(column.name)
@@ -359,7 +360,9 @@ class RollUpSql:
             return {}
         quantities = (column for layout in counted.values() for column in layout.quantities)
         raw = {column.name: self._column(column.name) for column in quantities if self._has(column)}
-        found = {GIVEN: f"CASE WHEN {regular} THEN NULL ELSE {self.dialect.given(raw) if raw else repr('{}')} END"}
+        found = {
+            RAW_QUANTITIES: f"CASE WHEN {regular} THEN NULL ELSE {self.dialect.given(raw) if raw else repr('{}')} END"
+        }
         used = {
             name: self._used(name, layout.buckets, tokens[name], regular)
             for name, layout in counted.items()
@@ -521,7 +524,7 @@ def _listed(columns: Mapping[str, str]) -> str:
 
 def _alias(number: int, name: str) -> str:
     """The column of an attribute in the query."""
-    return GIVEN if name == GIVEN else f"a{number}"
+    return RAW_QUANTITIES if name == RAW_QUANTITIES else f"a{number}"
 
 
 def period(day: str, boundaries: Iterable[datetime]) -> str:

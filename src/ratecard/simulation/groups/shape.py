@@ -10,11 +10,11 @@ from pydantic_core import from_json
 
 from ratecard.base.money import READING
 from ratecard.rating.source_video import SourceVideo
-from ratecard.simulation.groups.plan import GIVEN, PREDICATES, SUMMED
+from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED
 from ratecard.simulation.rows.columns import LAYOUTS, LEDGER_LAYOUTS, OF_BUCKETS, USAGE_COLUMNS, ColumnKind, column_of
 
 _COLUMNS = {
-    type_: {GIVEN, PREDICATES, SUMMED, *(column.name for column in layout.attributes)}
+    type_: {RAW_QUANTITIES, PREDICATES, SUMMED, *(column.name for column in layout.attributes)}
     for type_, layout in (LAYOUTS | LEDGER_LAYOUTS).items()
 }
 # Types by tokens are grouped together, each with the columns of the others. What is nobody's is a condition or a count.
@@ -38,7 +38,9 @@ class UsageShape(NamedTuple):
         """Whether it lacks a quantity without which every card refuses its rows; one that has none may need none."""
         if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
             return False
-        given = {name for name, value in from_json(from_json(self.attributes)[GIVEN]).items() if value is not None}
+        given = {
+            name for name, value in from_json(from_json(self.attributes)[RAW_QUANTITIES]).items() if value is not None
+        }
         if any(name.startswith(f"{OF_BUCKETS}.") for name in given):
             return False
         own = {column.name for column in layout.quantities}
@@ -47,7 +49,7 @@ class UsageShape(NamedTuple):
     @property
     def irregular(self) -> bool:
         """Whether it has quantities as they are. Safe as a text search: a quote inside a value would be escaped."""
-        return f'"{GIVEN}":' in self.attributes
+        return f'"{RAW_QUANTITIES}":' in self.attributes
 
     def values(self) -> dict[str, Any]:
         """What the rows of this shape have in the columns of their type; other columns mean nothing of them."""
@@ -58,7 +60,7 @@ class UsageShape(NamedTuple):
     def row(self) -> dict[str, Any]:
         """A row that has this shape, in the columns of a usage table."""
         values = self.values()
-        given = from_json(values.pop(GIVEN, "{}"))
+        given = from_json(values.pop(RAW_QUANTITIES, "{}"))
         for name in (PREDICATES, SUMMED):
             values.pop(name, None)
         found = {"type": self.type, "model": self.model, **values, **given}
@@ -85,7 +87,7 @@ def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
     if shape.model is not None and shape.type != "rpc":
         usage["model"] = shape.model
     values = shape.values()
-    given, predicates = values.pop(GIVEN, None), values.pop(PREDICATES, 0)
+    given, predicates = values.pop(RAW_QUANTITIES, None), values.pop(PREDICATES, 0)
     if given is not None:
         values |= {name: value for name, value in from_json(given).items() if value is not None}
     summed, counted = int(values.pop(SUMMED, 0)), []

@@ -27,7 +27,7 @@ class Counted(NamedTuple):
     sums: tuple[int, ...]
 
 
-class UsageFamily(NamedTuple):
+class ShapeTemplate(NamedTuple):
     """Shapes of a type and a model that have the same attributes but for their length, at whatever moments."""
 
     type: str | None
@@ -35,7 +35,7 @@ class UsageFamily(NamedTuple):
     attributes: str
 
     def shape(self, length: str | None, moment: date | None) -> UsageShape:
-        """The shape of this family with a length."""
+        """The shape of this template with a length."""
         attributes = self.attributes
         if length is not None:
             before = attributes[:-1] + "," * (len(attributes) > len("{}"))
@@ -46,29 +46,29 @@ class UsageFamily(NamedTuple):
 class Shapes(Sequence[Counted]):
     """Shapes by their number, with the requests and sums of each.
 
-    `family`, `length` and `moment` have a number for each shape: that of its part in `families`, `lengths` and
+    `template`, `length` and `moment` have a number for each shape: that of its part in `templates`, `lengths` and
     `moments`; -1 where it has no length. `sums` has a column for each quantity, of integers of Python where 64 bits
     are too few.
     """
 
     def __init__(
         self,
-        families: Sequence[UsageFamily] = (),
+        templates: Sequence[ShapeTemplate] = (),
         lengths: Sequence[str] = (),
         moments: Sequence[date | None] = (),
         columns: "tuple[Any, Any, Any, Any] | None" = None,
         sums: Sequence[Any] = (),
     ) -> None:
-        self.families, self.lengths, self.moments = list(families), list(lengths), list(moments)
+        self.templates, self.lengths, self.moments = list(templates), list(lengths), list(moments)
         nothing = numpy.empty(0, numpy.int32)
         own: tuple[Any, ...] = columns or (nothing, nothing, nothing, nothing)
-        self.family, self.length, self.moment, self.requests = own
+        self.template, self.length, self.moment, self.requests = own
         self.sums = tuple(sums)
 
     @classmethod
     def read(
         cls,
-        families: Sequence[UsageFamily],
+        templates: Sequence[ShapeTemplate],
         lengths: Sequence[str | None],
         moments: Sequence[date | None],
         table: pyarrow.Table,
@@ -76,8 +76,8 @@ class Shapes(Sequence[Counted]):
     ) -> "Shapes":
         """The shapes of a table with the columns shape, place, moment and requests, and those of sums, or zeros.
 
-        The place is the number of the family, times how many lengths there are, and that of the length. What is absent
-        is the last length and the last moment.
+        The place is the number of the template, times how many lengths there are, and that of the length. What is
+        absent is the last length and the last moment.
         """
         shape = integers_of(table["shape"])
 
@@ -89,12 +89,12 @@ class Shapes(Sequence[Counted]):
                 found[shape] = column  # an engine need not give them in their order
             return found
 
-        family, length = numpy.divmod(in_order("place"), max(1, len(lengths)))
+        template, length = numpy.divmod(in_order("place"), max(1, len(lengths)))
         known = [each for each in lengths if each is not None]
         length[length == len(known)] = -1
         found = [each.replace(tzinfo=UTC) if isinstance(each, datetime) else each for each in moments if each]
-        numbers = (each.astype(numpy.int32) for each in (family, length, in_order("moment")))
-        return cls(families, known, [*found, None], (*numbers, in_order("requests")), list(map(in_order, sums)))
+        numbers = (each.astype(numpy.int32) for each in (template, length, in_order("moment")))
+        return cls(templates, known, [*found, None], (*numbers, in_order("requests")), list(map(in_order, sums)))
 
     @cached_property
     def numbers(self) -> list[int | Decimal | str]:
@@ -109,11 +109,11 @@ class Shapes(Sequence[Counted]):
         model.
         """
         models = dict[tuple[bool, str | None], int]()
-        of_family = [models.setdefault((each.type == _RPC, each.model), len(models)) for each in self.families]
-        model = numpy.array(of_family or [0], numpy.int64)[self.family]
+        of_template = [models.setdefault((each.type == _RPC, each.model), len(models)) for each in self.templates]
+        model = numpy.array(of_template or [0], numpy.int64)[self.template]
         # As many as there are: models times moments may be far more.
         numbers, own = numpy.unique(model * max(1, len(self.moments)) + self.moment, return_inverse=True)
-        first = {number: self.families[at] for at, number in reversed(list(enumerate(of_family)))}
+        first = {number: self.templates[at] for at, number in reversed(list(enumerate(of_template)))}
         pairs = (divmod(number, len(self.moments)) for number in numbers.tolist())
         return [first[model].shape(None, self.moments[moment]) for model, moment in pairs], own.astype(numpy.int32)
 
@@ -123,18 +123,18 @@ class Shapes(Sequence[Counted]):
         self.__dict__.pop("standing", None)
         length = numpy.where(other.length < 0, other.length, other.length + len(self.lengths))
         self.length = numpy.concatenate((self.length, length))
-        self.family = numpy.concatenate((self.family, other.family + len(self.families)))
+        self.template = numpy.concatenate((self.template, other.template + len(self.templates)))
         self.moment = numpy.concatenate((self.moment, other.moment + len(self.moments)))
         self.requests = numpy.concatenate((self.requests, other.requests))
         self.sums = tuple(
             map(numpy.concatenate, zip(self.sums or [self.requests[:0]] * len(other.sums), other.sums, strict=True))
         )
-        self.families += other.families
+        self.templates += other.templates
         self.lengths += other.lengths
         self.moments += other.moments
 
     def __len__(self) -> int:
-        return len(self.family)
+        return len(self.template)
 
     @overload
     def __getitem__(self, number: int) -> Counted: ...
@@ -143,10 +143,7 @@ class Shapes(Sequence[Counted]):
     def __getitem__(self, number: int | slice) -> Counted | list[Counted]:
         if isinstance(number, slice):
             return list(self.among(numpy.arange(len(self))[number]))
-        at = range(len(self))[number]
-        length = self.lengths[self.length[at]] if self.length[at] >= 0 else None
-        shape = self.families[self.family[at]].shape(length, self.moments[self.moment[at]])
-        return Counted(shape, int(self.requests[at]), tuple(int(each[at]) for each in self.sums))
+        return next(self.among(numpy.array([range(len(self))[number]])))
 
     def __iter__(self) -> Iterator[Counted]:
         return self.among(numpy.arange(len(self)))
@@ -155,8 +152,9 @@ class Shapes(Sequence[Counted]):
         """The shapes of these numbers, one after the other."""
         for first in range(0, len(numbers), _AT_ONCE):
             some = numbers[first : first + _AT_ONCE]
-            own = zip(*(each[some].tolist() for each in (self.family, self.length, self.moment)), strict=True)
-            sums = zip(*(each[some].tolist() for each in self.sums), strict=True)
-            for (family, length, moment), requests, added in zip(own, self.requests[some].tolist(), sums, strict=True):
-                shape = self.families[family].shape(self.lengths[length] if length >= 0 else None, self.moments[moment])
-                yield Counted(shape, requests, added)
+            of_shapes = (self.template, self.length, self.moment, self.requests)
+            sums = zip(*(column[some].tolist() for column in self.sums), strict=True)
+            columns = (column[some].tolist() for column in of_shapes)
+            for template, length, moment, requests, added in zip(*columns, sums, strict=True):
+                length_text = self.lengths[length] if length >= 0 else None
+                yield Counted(self.templates[template].shape(length_text, self.moments[moment]), requests, added)

@@ -1,7 +1,6 @@
 """The expressions that differ between the SQL of engines; the query itself is written once, in `roll_up_sql`.
 
-The engine that holds the usage groups it (`Dialect`). DuckDB writes the groups as text (`Writer`), so that every engine
-gives the same digits.
+The engine that holds the usage groups it. DuckDB writes the groups as text, so that every engine gives the same digits.
 """
 
 from collections.abc import Mapping
@@ -57,9 +56,6 @@ class Dialect(Protocol):
     def total(self, number: str, condition: str, places: int) -> str:
         """The exact sum, 0 of nothing, where a condition holds. It raises where it is too large, and never wraps."""
 
-    def scaled(self, total: str, places: int) -> str:
-        """A sum as an integer of 10^-places."""
-
     def day(self, column: str, type_: ColumnType) -> str:
         """The UTC day of an instant; null for anything else."""
 
@@ -77,19 +73,3 @@ class Dialect(Protocol):
 
     def given(self, columns: Mapping[str, str]) -> str:
         """The values of a row as they are, under these names: an object of the engine, or a record of texts."""
-
-
-class Writer(Protocol):
-    """The expressions that write groups."""
-
-    def literal(self, text: str) -> str:
-        """A text as SQL writes it."""
-
-    def text(self, expression: str) -> str:
-        """Any value as text; a number with all of its digits."""
-
-    def record(self, values: Mapping[str, str]) -> str:
-        """An object as JSON text, of text expressions; absent values may be null or left out."""
-
-    def scaled(self, total: str, places: int) -> str:
-        """A sum as an integer of 10^-places."""

@@ -9,23 +9,22 @@ from collections.abc import Callable, Collection, Generator, Iterator, Mapping, 
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.dialects import UsageDialect
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import Plan, Usage
-from ratecard.simulation.groups.roll_up_sql import MADE_COLUMNS, Grouping, RollUpSql
-from ratecard.simulation.groups.run_queries import grouped
+from ratecard.simulation.groups.roll_up_sql import RESERVED_COLUMNS, Grouping
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.rows.billing_export import Export, are_pages, ledger_view, pages_to_parquet
 from ratecard.simulation.rows.columns import COUNTED, LAYOUTS, LEDGER, LEDGER_LAYOUTS, USAGE_COLUMNS, LayoutsOf
 from ratecard.simulation.rows.duckdb_responses import usage_view
 from ratecard.simulation.rows.files import (
     FILE,
-    Source,
     Stamp,
     Stamps,
     files_of,
@@ -97,50 +96,27 @@ _NANOSECONDS = ("TIMESTAMP_NS", "TIMESTAMPTZ_NS")
 _CONVERTED = "docs/simulation.md says how to convert it"
 
 
-class DuckDbUsage(NamedTuple):
-    """A usage as a view of a workspace; `source` is what it was read from, `rows` tells about how many it has."""
+class DuckDbUsage(OpenUsage):
+    """A usage as a view of a workspace; `rows` tells about how many it has."""
 
-    known: Usage
-    source: Source
-    workspace: Workspace
-    rows: Callable[[], int | None]
-    stamps: Mapping[str, Stamp] = {}
+    dialect = DuckDbSql()
 
-    def check(self, plan: Plan, own: Plan) -> None:
-        """Of rows all can be asked."""
+    def __init__(
+        self, workspace: Workspace, known: Usage, stamps: Mapping[str, Stamp], rows: Callable[[], int | None]
+    ) -> None:
+        super().__init__(workspace, known, stamps)
+        self.rows = rows
 
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
-        """Each grouping with the table of its groups, in the order of the plan; the next is read while one is used."""
-        groupings = list(RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).groupings())
-        yield from grouped(workspace, groupings, progress, None if progress is silent else self.rows())
+    def groups(self, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Yield each grouping with the table of its groups, in the order of the plan."""
+        yield from self._grouped(
+            list(self.sql(plan).groupings()), progress, None if progress is silent else self.rows()
+        )
 
-    def of_files(self, files: Collection[str]) -> "DuckDbUsage":
-        """The rows of some of its files; it has to be by file."""
-        table, listed = self.workspace.new_table("of_files"), ", ".join(map(DuckDbSql.literal, files))
-        query = f"CREATE VIEW {table} AS SELECT * FROM {self.known.table} WHERE {FILE} IN ({listed})"
-        self.workspace.connection.execute(query)
-        return self._replace(known=self.known._replace(table=table))
-
-    def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
-        """How many rows each file has, and how many of them have no instant to be chosen by."""
+    def ask(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query. Raises `SimulationError`."""
         with readable():
-            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).counting(FILE)
-            found = self.workspace.connection.execute(query).fetchall()
-        return {file: (int(rows), int(undated)) for rows, _, undated, file in found}
-
-    def counted(self, plan: Plan) -> tuple[int, int, int]:
-        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
-        with readable():
-            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).counting()
-            (found,) = self.workspace.connection.execute(query).fetchall()
-        return tuple(int(each or 0) for each in found)  # type: ignore[return-value]
-
-    def odd_instant(self, plan: Plan) -> str:
-        """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
-        with readable():
-            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).odd_instant()
-            found = self.workspace.connection.execute(query).fetchall()
-        return str(found[0][0] or "") if found else ""
+            return self.workspace.connection.execute(query).fetchall()
 
 
 @contextmanager
@@ -164,7 +140,7 @@ def open_usage(
     """
     if not isinstance(usage, (str, Path)) and not (isinstance(usage, (list, tuple)) and usage):
         _register(workspace.connection, usage)
-        yield _opened(workspace, names, Source(), limits, layouts, dialect, written=False)
+        yield _opened(workspace, names, {}, limits, layouts, dialect, written=False)
         return
     given = [str(each) for each in ([usage] if isinstance(usage, (str, Path)) else usage)]
     files = named_once(file for each in given for file in _files(workspace, each))
@@ -176,15 +152,16 @@ def open_usage(
             query, rows = _reading(workspace, kind, files, f", filename = '{FILE}'" if by_file else "")
             workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
         written = kind != ".parquet"
-        opened = _opened(workspace, names, Source.of(before), limits, layouts, dialect, written=written)
-        opened = opened._replace(stamps=before)
-        yield opened._replace(rows=lambda: rows) if written else opened
+        opened = _opened(workspace, names, before, limits, layouts, dialect, written=written)
+        if written:
+            opened.rows = lambda: rows
+        yield opened
 
 
 def _opened(
     workspace: Workspace,
     names: Mapping[str, str],
-    source: Source,
+    stamps: Stamps,
     limits: Sequence[Limits],
     layouts_of: LayoutsOf,
     dialect: UsageDialect | None,
@@ -229,7 +206,7 @@ def _opened(
         known = known._replace(layouts=LEDGER_LAYOUTS)
     else:
         known = known._replace(untyped=written or _lacks_type(connection, known))
-    return DuckDbUsage(known, source, workspace, partial(_count, connection, "usage"))
+    return DuckDbUsage(workspace, known, stamps, partial(_count, connection, "usage"))
 
 
 def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], query: str) -> str:
@@ -267,7 +244,7 @@ def checked_usage(
         if theirs not in found:
             near = did_you_mean(theirs, found)
             raise SimulationError(f"the usage has no column '{theirs}' (for {name}).{near} It has: {', '.join(found)}")
-    if made := next((name for name in found if name.casefold() in MADE_COLUMNS), None):
+    if made := next((name for name in found if name.casefold() in RESERVED_COLUMNS), None):
         raise SimulationError(f"the usage has a column '{made}', a name that a simulation uses itself. Rename it")
     columns = {name: name for name in found} | dict(names)
     if "type" not in columns and "model" not in columns:

@@ -1,10 +1,10 @@
 """Spark groups usage where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pyarrow
@@ -21,12 +21,13 @@ from ratecard.simulation.groups.engines.spark_session import (
     spark_session,
 )
 from ratecard.simulation.groups.engines.spark_sql import SparkSql, column_type
-from ratecard.simulation.groups.plan import GIVEN, Plan, Usage
+from ratecard.simulation.groups.open_usage import OpenUsage
+from ratecard.simulation.groups.plan import RAW_QUANTITIES, Plan, Usage
 from ratecard.simulation.groups.roll_up_sql import Grouping, RollUpSql, sum_of
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.rows.billing_export import Export
 from ratecard.simulation.rows.columns import COUNTED, LAYOUTS, LayoutsOf
-from ratecard.simulation.rows.files import FILE, Source, Stamp, Stamps, unchanged
+from ratecard.simulation.rows.files import FILE, Stamp, Stamps, unchanged
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 from ratecard.simulation.workspace.workspace import Workspace, check_column_names
 
@@ -47,41 +48,27 @@ _SMALL = 4 * 2**20
 _FEW_ROWS = 10_000
 
 
-class SparkUsage(NamedTuple):
-    """A usage as a view of a session; `source` is what it is read from."""
+class SparkUsage(OpenUsage):
+    """A usage as a view of a session."""
 
-    known: Usage
-    source: Source
-    session: "SparkSession"
-    workspace: Workspace
-    stamps: Mapping[str, Stamp] = {}
+    dialect = SparkSql()
 
-    def of_files(self, files: Collection[str]) -> "SparkUsage":
-        """The rows of some of its files; it has to be by file."""
-        sql, view = SparkSql(), f"{self.known.table}_of_files"
-        listed = ", ".join(map(sql.literal, files))
-        self.session.sql(f"SELECT * FROM {self.known.table} WHERE {FILE} IN ({listed})").createOrReplaceTempView(view)
-        return self._replace(known=self.known._replace(table=view))
+    def __init__(
+        self, workspace: Workspace, known: Usage, stamps: Mapping[str, Stamp], session: "SparkSession"
+    ) -> None:
+        super().__init__(workspace, known, stamps)
+        self.session = session
 
-    def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
-        """How many rows each file has, and how many of them have no instant to be chosen by."""
-        found = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).counting(FILE)).to_pylist()
-        return {each[FILE]: (int(each["found"]), int(each["undated"] or 0)) for each in found}
-
-    def check(self, plan: Plan, own: Plan) -> None:
-        """Of rows all can be asked."""
-
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
-        """Each grouping that has rows, with the table of its groups."""
+    def groups(self, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Yield each grouping that has rows, with the table of its groups."""
         within(progress, OPENED, OPENED + 1)("Reading usage: types", Jobs(self.session))
         # That some row has no type is known only now; of all others the types are read as they are.
-        typed = RollUpSql(self.known._replace(untyped=self.known.has("model")), plan, SparkSql(), DuckDbSql())
-        present = self._asked(typed.parts()).to_pylist()
-        names, untyped = {each["name"] for each in present}, any(each["untyped"] for each in present)
-        known = self.known._replace(untyped=untyped)
-        found = [each for each in RollUpSql(known, plan, SparkSql(), DuckDbSql()).groupings() if each.name in names]
-        tell, at_once = self._teller(progress, len(found)), self._is_small()
-        for grouping in found:
+        typed = RollUpSql(self.known._replace(untyped=self.known.has("model")), plan, self.dialect)
+        present = dict(self.ask(typed.parts()))
+        sql = RollUpSql(self.known._replace(untyped=any(present.values())), plan, self.dialect)
+        groupings = [grouping for grouping in sql.groupings() if grouping.name in present]
+        tell, at_once = self._teller(progress, len(groupings)), self._is_small()
+        for grouping in groupings:
             tell(grouping)
             yield grouping, self._brought(grouping.query, at_once=at_once)
 
@@ -111,15 +98,9 @@ class SparkUsage(NamedTuple):
             how = f"INSERT INTO {table}"
         return table
 
-    def counted(self, plan: Plan) -> tuple[int, int, int]:
-        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
-        (found,) = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).counting()).to_pylist()
-        return int(found["found"] or 0), int(found["chosen"] or 0), int(found["undated"] or 0)
-
-    def odd_instant(self, plan: Plan) -> str:
-        """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
-        found = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).odd_instant()).to_pylist()
-        return str(found[0]["odd"] or "") if found else ""
+    def ask(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query. Raises `SimulationError`."""
+        return [tuple(row.values()) for row in self._asked(query).to_pylist()]
 
     def _parts(self, query: str) -> Iterator[pyarrow.Table]:
         """What a query finds, part by part."""
@@ -217,9 +198,7 @@ def open_usage(
         found = {name: column_type(type_) for name, type_ in declared.items()}
         known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names, layouts)
         known = known._replace(table=view, untyped=known.has("model"))
-        yield SparkUsage(known, Source.of(before), session, workspace, before)
-        if by_file:
-            session.catalog.dropTempView(f"{view}_of_files")
+        yield SparkUsage(workspace, known, before, session)
 
 
 def _keep(connection: "DuckDBPyConnection", part: pyarrow.Table, statement: str) -> None:
@@ -302,15 +281,15 @@ def _with_texts(schema: pyarrow.Schema) -> str:
 
     A number of seconds that is a double of many digits is added up here, by the shortest digits that it has.
     """
-    given = schema.field(GIVEN).type if GIVEN in schema.names else None
+    given = schema.field(RAW_QUANTITIES).type if RAW_QUANTITIES in schema.names else None
     if given is None or not pyarrow.types.is_struct(given):
         return f"FROM {_PART}"
     writer, names = DuckDbSql(), [field.name for field in given]
-    record = writer.record({name: writer.text(f"{GIVEN}.{writer.quoted(name)}") for name in names})
-    text, sums = f"CASE WHEN {GIVEN} IS NOT NULL THEN {writer.text(record)} END", ""
+    record = writer.record({name: writer.text(f"{RAW_QUANTITIES}.{writer.quoted(name)}") for name in names})
+    text, sums = f"CASE WHEN {RAW_QUANTITIES} IS NOT NULL THEN {writer.text(record)} END", ""
     if _SECONDS.name in names and pyarrow.types.is_floating(given.field(_SECONDS.name).type):
-        number = f"CASE WHEN type = '{_TIMED}' THEN {writer.exact(f'{GIVEN}.{_SECONDS.name}', 'double')} END"
+        number = f"CASE WHEN type = '{_TIMED}' THEN {writer.exact(f'{RAW_QUANTITIES}.{_SECONDS.name}', 'double')} END"
         text = f"CASE WHEN {number} IS NULL THEN {text} END"
         product = f"CAST({number} AS DECIMAL(27, 18)) * CAST(requests AS DECIMAL(11, 0))"
         sums = f", CASE WHEN {number} IS NULL THEN {sum_of(_SECONDS)} ELSE {product} END AS {sum_of(_SECONDS)}"
-    return f"SELECT * REPLACE ({text} AS {GIVEN}{sums}) FROM {_PART}"
+    return f"SELECT * REPLACE ({text} AS {RAW_QUANTITIES}{sums}) FROM {_PART}"

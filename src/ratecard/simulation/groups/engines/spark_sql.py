@@ -103,12 +103,6 @@ class SparkSql:
         high = f"CAST(coalesce(sum(shiftright({chosen}, {_LOW_BITS})), 0) AS {type_}) * {1 << _LOW_BITS}"
         return f"CAST({high} + coalesce(sum({chosen} & {(1 << _LOW_BITS) - 1}), 0) AS {type_})"
 
-    def scaled(self, total: str, places: int) -> str:
-        """A sum as an integer of 10^-places; in ANSI mode the text of a decimal has no exponent."""
-        if not places:
-            return f"CAST({total} AS DECIMAL(38, 0))"
-        return f"CAST(replace(CAST(CAST({total} AS DECIMAL(38, {places})) AS STRING), '.', '') AS DECIMAL(38, 0))"
-
     def day(self, column: str, type_: ColumnType) -> str:
         day = self._day(column, type_)
         return f"CASE WHEN {day} BETWEEN DATE '{EARLIEST_DAY}' AND DATE '{LATEST_DAY}' THEN {day} END"

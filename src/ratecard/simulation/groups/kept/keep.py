@@ -3,10 +3,9 @@
 import os
 import re
 import shutil
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import duckdb
 
@@ -23,6 +22,7 @@ from ratecard.simulation.groups.kept.kept_sql import (
 from ratecard.simulation.groups.kept.kept_usage import packed, rows_in
 from ratecard.simulation.groups.kept.manifest import MANIFEST, KeptFile, Manifest, Pack, PackedFile, PackedPart
 from ratecard.simulation.groups.kept.place import BEING_WRITTEN, PACKS, SHAPES, KeptPlace, name_in_pack
+from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import Plan
 from ratecard.simulation.groups.roll_up_sql import SLOT, Grouping
 from ratecard.simulation.progress import Progress
@@ -33,19 +33,6 @@ from ratecard.simulation.workspace.workspace import Workspace
 
 # The number of an error of the disk, among what DuckDB says of it as JSON.
 _ERRNO = re.compile(r'"errno": ?"([0-9]+)"')
-
-
-class RowsByFile(Protocol):
-    """A usage whose rows say of which file they are."""
-
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
-        """Each grouping with the table of its groups."""
-
-    def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
-        """How many rows each file has, and how many of them have no instant to be chosen by."""
-
-    def odd_instant(self, plan: Plan) -> str:
-        """One timestamp that is not an instant; empty without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +147,7 @@ class Written:
         # Whether some rows have no instant.
         self.undated = False
 
-    def read(self, opened: RowsByFile, plan: Plan, progress: Progress) -> None:
+    def read(self, opened: OpenUsage, plan: Plan, progress: Progress) -> None:
         """Group the rows of the files; the last key of the plan is the file."""
         rows = dict.fromkeys(self._stamps, 0)
         with self._workspace.another() as connection:
@@ -169,7 +156,7 @@ class Written:
             connection.execute(
                 f"CREATE TABLE {shares} AS SELECT unnest(?::VARCHAR[]) AS file, unnest(?::BIGINT[]) AS share", listed
             )
-            for grouping, groups in opened.groups(self._workspace, plan, progress):
+            for grouping, groups in opened.groups(plan, progress):
                 table = self._workspace.new_table("kept")
                 columns = ", ".join(_columns(connection, grouping, groups, plan))
                 joined = f"{groups} JOIN {shares} ON file = key{plan.keys.index(FILE)}"

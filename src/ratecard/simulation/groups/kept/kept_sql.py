@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from ratecard.simulation.groups.kept.manifest import Manifest
-from ratecard.simulation.groups.plan import GIVEN, PREDICATES, SUMMED, Plan
+from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED, Plan
 from ratecard.simulation.groups.roll_up_sql import Grouping, RollUpSql, Summed
 from ratecard.simulation.rows.columns import DAY, Layout, UsageColumn
 from ratecard.simulation.workspace.dialect import ColumnType
@@ -13,7 +13,7 @@ from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 # many requests it is.
 SHAPE, SHARE, SECOND, ROWS = "shape", "share", "second", "requests"
 _OWN = ("type", "model")
-_OF_QUANTITIES = (GIVEN, PREDICATES, SUMMED)
+_OF_QUANTITIES = (RAW_QUANTITIES, PREDICATES, SUMMED)
 
 
 def key_column(name: str) -> str:
@@ -47,7 +47,7 @@ class KeptSql(RollUpSql):
         usage = usage._replace(
             columns=columns, types={"type": "text", **types}, scales=scales, untyped=False, layouts=plan.layouts
         )
-        super().__init__(usage, plan, DuckDbSql(), DuckDbSql())
+        super().__init__(usage, plan, DuckDbSql())
 
     def groupings(self) -> Iterator[Grouping]:
         """Yield the grouping of each part that has groups."""
@@ -89,7 +89,7 @@ class KeptSql(RollUpSql):
         self, counted: Mapping[str, Layout], tokens: Mapping[str, Mapping[str, str]], regular: str
     ) -> dict[str, str]:
         asked = super()._predicates(counted, tokens, regular)
-        return {name: GIVEN if name == GIVEN else self._number_of_shape(counted) for name in asked}
+        return {name: RAW_QUANTITIES if name == RAW_QUANTITIES else self._number_of_shape(counted) for name in asked}
 
     @property
     def _same_predicates(self) -> bool:

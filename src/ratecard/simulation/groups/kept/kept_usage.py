@@ -18,12 +18,12 @@ from ratecard.simulation.groups.kept.manifest import (
     PackedPart,
 )
 from ratecard.simulation.groups.kept.place import KeptPlace, missing_of
+from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import Plan
 from ratecard.simulation.groups.roll_up_sql import Grouping
-from ratecard.simulation.groups.run_queries import grouped
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.rows.columns import DAY, LayoutsOf
-from ratecard.simulation.rows.files import Source, Stamps, local_stamps, pattern_escaped, unchanged
+from ratecard.simulation.rows.files import Stamps, local_stamps, pattern_escaped, unchanged
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 from ratecard.simulation.workspace.workspace import Workspace, readable
 
@@ -64,16 +64,19 @@ def again(
     return shlex.join(words + [word for each in named for word in ("--candidate", each)])
 
 
-class KeptUsage:
+class KeptUsage(OpenUsage):
     """Usage whose rows are groups. `prices` are those of a simulation by name: the tables, then all others."""
+
+    dialect = DuckDbSql()
 
     def __init__(
         self, workspace: Workspace, place: KeptPlace, kept: Manifest, prices: Sequence[str], layouts: LayoutsOf
     ) -> None:
         usage = kept.usage_table
         # The columns of the usage that was rolled up, as those who ask understand them.
-        self.known = usage._replace(by=kept.asked.by, where=kept.asked.where, layouts=layouts(usage.columns))
-        self.workspace, self.place, self.kept, self._prices = workspace, place, kept, tuple(prices)
+        known = usage._replace(by=kept.asked.by, where=kept.asked.where, layouts=layouts(usage.columns))
+        super().__init__(workspace, known, {file: each.stamp for file, each in kept.files.items()})
+        self.place, self.kept, self._prices = place, kept, tuple(prices)
         self._tables: dict[str, str] = {}
         for part, files in packed(place, kept).items():
             groups, shapes = (
@@ -84,16 +87,13 @@ class KeptUsage:
                 query = f"SELECT * FROM ({groups}) JOIN ({shapes}) USING ({SHAPE})"
                 workspace.connection.execute(f"CREATE VIEW {self._tables[part]} AS {query}")
 
-    @property
-    def source(self) -> Source:
-        """The files of the usage that was rolled up."""
-        return self.kept.source
+    def groups(self, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Yield each grouping that has groups, with their table."""
+        yield from self._grouped(list(self.sql(plan).groupings()), progress, self.kept.rows)
 
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
-        """Each grouping that has groups, with their table."""
-        yield from grouped(
-            workspace, list(KeptSql(self.kept, plan, self._tables).groupings()), progress, self.kept.rows
-        )
+    def sql(self, plan: Plan) -> KeptSql:
+        """Return the queries of kept groups for a plan."""
+        return KeptSql(self.kept, plan, self._tables)
 
     def check(self, plan: Plan, own: Plan) -> None:
         """Raise `SimulationError` where a plan asks for more than is distinguished, with the roll-up that would do.
@@ -121,41 +121,37 @@ class KeptUsage:
             made = again(self.kept, self.place, keys, self._prices if missing else ())
             raise SimulationError(f"{words}. This one would: {made}")
 
-    def counted(self, plan: Plan) -> tuple[int, int, int]:
-        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
-        undated = 0
-        if plan.chosen.by_day:
-            sql = KeptSql(self.kept, plan, self._tables)
-            undated = sum(int(self._asked(sql.undated(part))) for part in self._tables)
-        return self.kept.found, 0, undated + self.kept.undated
+    def counted(self, plan: Plan) -> tuple[int, int]:
+        """Count the rows, and those that have no instant to be chosen by."""
+        queries = map(self.sql(plan).undated, self._tables) if plan.chosen.by_day else ()
+        return self.kept.found, self.kept.undated + sum(int(self.ask(query)[0][0]) for query in queries)
 
     def odd_instant(self, plan: Plan) -> str:
-        """A timestamp that is not an instant, as it was in the usage."""
+        """Return a timestamp that is not an instant, as it was in the usage."""
         return self.kept.odd
+
+    def ask(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query. Raises `SimulationError`."""
+        with readable():
+            return self.workspace.connection.execute(query).fetchall()
 
     @cached_property
     def _models(self) -> Mapping[str | None, set[str | None]]:
         """The models of each type."""
-        found: dict[str | None, set[str | None]] = {}
-        for shapes in (each.shapes for files in packed(self.place, self.kept).values() for each in files):
-            with readable():
-                query = f"SELECT DISTINCT type, model FROM ({rows_in(self.place.folder, [shapes])})"
-                for type_, model in self.workspace.connection.execute(query).fetchall():
-                    found.setdefault(type_, set()).add(model)
-        return found
+        models: dict[str | None, set[str | None]] = {}
+        for parts in packed(self.place, self.kept).values():
+            shapes = rows_in(self.place.folder, [part.shapes for part in parts])
+            for type_, model in self.ask(f"SELECT DISTINCT type, model FROM ({shapes})"):
+                models.setdefault(type_, set()).add(model)
+        return models
 
     def check_rows(self) -> None:
         """Raise `SimulationError` where the groups are not of as many rows as the manifest says."""
-        rows = 0
-        for groups in self._tables.values():
-            rows += int(self._asked(f"SELECT coalesce(sum({ROWS}), 0) FROM {groups}"))
+        counts = (self.ask(f"SELECT coalesce(sum({ROWS}), 0) FROM {groups}") for groups in self._tables.values())
+        rows = sum(int(count) for ((count,),) in counts)
         if rows != self.kept.rows:
             words = f"the groups of {self.place} are of {rows} rows, and its manifest has {self.kept.rows}"
             raise SimulationError(f"{words}. Remove it, and make it again: {again(self.kept, self.place)}")
-
-    def _asked(self, query: str) -> Any:
-        with readable():
-            return self.workspace.connection.execute(query).fetchall()[0][0]
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from ratecard.base.messages import echo
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.plan import Plan, Usage
 from ratecard.simulation.rows.columns import DAY, Layout
-from ratecard.simulation.rows.files import Source, Stamp
+from ratecard.simulation.rows.files import Stamp
 from ratecard.simulation.workspace.dialect import ColumnType
 
 MANIFEST = "manifest.json"
@@ -188,16 +188,6 @@ class Manifest(_Part):
     def undated(self) -> int:
         """The rows that were left out because they have no instant."""
         return sum(each.undated for each in self.files.values())
-
-    @property
-    def source(self) -> Source:
-        """The files of usage."""
-        return Source.of({file: each.stamp for file, each in self.files.items()})
-
-    @property
-    def shares(self) -> frozenset[int]:
-        """The shares of the files that there are."""
-        return frozenset(each.share for each in self.files.values())
 
     @property
     def usage_table(self) -> Usage:
