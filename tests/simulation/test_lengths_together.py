@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from ratecard import QuoteError, load_rate_card, simulate
-from ratecard.simulation.groups.shape import request_of
+from ratecard.simulation.groups.shapes import request_of
 from ratecard.simulation.rows.columns import LENGTH
 from ratecard.simulation.simulation import Simulation
 
@@ -27,7 +27,7 @@ changes:
 
 
 def usage() -> pa.Table:
-    clips = ODD + [Decimal(3_500 + 457 * number) / 1000 for number in range(60)]
+    clips = ODD + [Decimal(3_500 + 2_285 * number) / 1000 for number in range(12)]
     rows = [
         (model, duration, ratio, clip, day)
         for model in MODELS

@@ -16,7 +16,6 @@ from rows import table_of
 from usage import ROWS
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.groups.engines import duckdb_engine
 from ratecard.simulation.groups.reading import Reading
 from ratecard.simulation.prices.pricer import NO_TYPE
 from ratecard.simulation.simulate import simulate
@@ -334,13 +333,3 @@ def test_how_far_it_is_goes_from_nothing_to_all(tmp_path: Path) -> None:
     read = [rows for words, _, rows in seen if words == "Reading usage: other types"]
     assert read[0] is not None
     assert 600 <= read[0] <= 1000
-
-
-def test_rows_are_counted_only_for_one_who_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pyarrow.parquet.write_table(table_of(ROWS), tmp_path / "usage.parquet")
-    counted: list[str] = []
-    monkeypatch.setattr(duckdb_engine, "_count", lambda connection, table: counted.append(table))
-    with simulate(tmp_path / "usage.parquet", by=("model",)):
-        assert counted == []
-    with simulate(tmp_path / "usage.parquet", by=("model",), progress=lambda words, percent: None):
-        assert counted == ["usage"]

@@ -70,9 +70,7 @@ def rollup(
     A further run reads only files that are new or changed, and drops what is gone; with other arguments, or tables that
     ask for more, it reads all of them. The folder is written whole or not at all. Raises `SimulationError`.
     """
-    several = isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
-    listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
-    compared = sides(current, listed, Path(tables) if tables else None)
+    compared = sides(current, candidates, Path(tables) if tables else None)
     named = _named(current, compared, tables)
     spoken = table_dialect(dialect) if dialect is not None else None
     chosen, names = Chosen.of(where, None, None), dict(columns or {})
@@ -89,8 +87,8 @@ def rollup(
             known = opened.known
             if known.is_ledger:
                 raise SimulationError("a billing export is rated row by row: give the export itself to simulate")
-            if spoken and (requests := requests_only(spoken, known.types)):
-                chosen = Chosen.of(f"{requests} and ({where})" if where else requests, None, None)
+            if spoken:
+                chosen = Chosen.of(requests_only(spoken, known.types, where), None, None)
             dated = known.has("timestamp")
             # Days are kept, so that prices of any day can be asked for; without, all is priced at one instant.
             compared = tuple(replace(side, at=None if dated else side.at or _ANY_INSTANT) for side in compared)

@@ -26,7 +26,7 @@ from ratecard.simulation.prices.outcomes import Outcomes
 from ratecard.simulation.prices.price_table import TooManyDigitsError
 from ratecard.simulation.prices.pricer import Pricer
 from ratecard.simulation.prices.remap import NO_REMAPPING, Remapping
-from ratecard.simulation.prices.shape_price import FEWER_PLACES
+from ratecard.simulation.prices.shape_price import FEWER_PLACES_ADDED
 from ratecard.simulation.prices.sides import AS_BILLED, OWN_DATE, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.rows.billing_export import EXPORT_NAMES
@@ -88,11 +88,9 @@ def simulate(
     one side offers is `lost` or `new`. Raises `SimulationError`; with `strict` also for rows that no side can price,
     which otherwise are counted by reason in `unpriced`.
     """
-    several = isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
-    listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
     folder = Path(tables) if tables else None
     with uncollected():
-        compared = sides(current, listed, folder)
+        compared = sides(current, candidates, folder)
     paid, remapping = costs_of(costs, compared, folder), Remapping(dict(remap or {}), successors)
     remapping.check(side.card for side in compared)
     chosen, names = Chosen.of(where, since, until), columns or {}
@@ -111,8 +109,8 @@ def simulate(
             known = opened.known
             if known.where is not None and known.where == where:  # it is of these rows already
                 chosen = chosen._replace(where=None)
-            elif spoken and not known.is_counted and (requests := requests_only(spoken, known.types)):
-                chosen = Chosen.of(f"{requests} and ({where})" if where else requests, since, until)
+            elif spoken and not known.is_counted:
+                chosen = Chosen.of(requests_only(spoken, known.types, where), since, until)
             keys = keys_of(known) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
             plan = plan_of(compared, keys, known, chosen, paid, remapping)
@@ -140,7 +138,7 @@ def simulate(
             try:
                 found = Simulation(rolled, compared, pricer, outcomes, paid)
             except TooManyDigitsError:  # rows of finer rates than most are left out, and said to be
-                pricer.add_to(FEWER_PLACES)
+                pricer.add_to(FEWER_PLACES_ADDED)
                 found = Simulation(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), paid)
         within(progress, READ, PRICED)("Pricing", None)
         if found.rows and not found.priced and len(compared) > 1:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ratecard.base.errors import QuoteError
-from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.groups.shapes import UsageShape
 
 # (amount per request, amount per unit of each quantity); those that are left out at the end are zero.
 Vector = tuple[Decimal, ...]
@@ -61,8 +61,14 @@ class PricedShape(NamedTuple):
     unit_price: Decimal | None = None
     unit: str = ""
 
-    refusal = None
-    not_offered = False
+    @property
+    def refusal(self) -> None:
+        """There is none."""
+
+    @property
+    def not_offered(self) -> bool:
+        """Whether the side has no price because it does not offer what the rows ask for."""
+        return False
 
     @property
     def lines(self) -> tuple[PricedLine, ...]:
@@ -87,8 +93,14 @@ class Refused(NamedTuple):
     reason: str
     kind: str = WRONG
 
-    price = None
-    amounts = NOTHING
+    @property
+    def price(self) -> None:
+        """There is none."""
+
+    @property
+    def amounts(self) -> Vector:
+        """Nothing, for rows without a price."""
+        return NOTHING
 
     @classmethod
     def of(cls, error: QuoteError) -> "Refused":

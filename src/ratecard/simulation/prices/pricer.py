@@ -15,12 +15,11 @@ from ratecard.card import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.groups.predicates import Predicates, PriceBasis, price_basis
 from ratecard.simulation.groups.roll_up import uncollected
-from ratecard.simulation.groups.shape import UsageShape
-from ratecard.simulation.groups.shapes import Shapes
+from ratecard.simulation.groups.shapes import Shapes, UsageShape
 from ratecard.simulation.prices.outcome import NOT_ADDED, NOT_OFFERED, Outcome, Refused
 from ratecard.simulation.prices.outcomes import Outcomes
 from ratecard.simulation.prices.remap import NO_REMAPPING, Remapping
-from ratecard.simulation.prices.shape_price import MOST_PLACES, ShapePrices
+from ratecard.simulation.prices.shape_price import PLACES_ADDED, ShapePrices
 from ratecard.tables.windows import open_at, windows_of
 
 # Outcomes that are remembered: where there are more shapes, nearly each is of one request, and none comes again.
@@ -34,7 +33,7 @@ class Pricer:
     """Prices shapes, each once for all cards that share the tables which decide its price."""
 
     # The decimals of amounts that are added.
-    places = MOST_PLACES
+    places = PLACES_ADDED
 
     def __init__(self, predicates: Predicates, currency: str = "USD", remapping: Remapping = NO_REMAPPING) -> None:
         self.predicates, self.currency, self.remapping = predicates, currency, remapping

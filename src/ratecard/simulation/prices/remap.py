@@ -8,7 +8,7 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.requests.service_parameters import plain_name, split_name
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.tables.card import Tables
 
 

@@ -15,7 +15,7 @@ from ratecard.requests.body import INVALID
 from ratecard.requests.counters import usage_of_buckets
 from ratecard.requests.token_usage import read_tokens
 from ratecard.simulation.groups.predicates import BY_BUCKET, Predicates
-from ratecard.simulation.groups.shape import ShapeRequest, UsageShape, request_of
+from ratecard.simulation.groups.shapes import ShapeRequest, UsageShape, request_of
 from ratecard.simulation.prices.outcome import (
     NOT_ADDED,
     ROUNDING_PART,
@@ -30,7 +30,7 @@ from ratecard.tables.meters import COMPLETION, PROMPT
 # What a usage says of searches; beside the tokens that are summed, the rest of it are type, model and conditions.
 _SEARCHED = {column.path[0] for column in LAYOUTS["text"].attributes}
 # Decimals of an amount that can be added: those of a rate of 30 by the million, unless they leave no digits for a sum.
-MOST_PLACES, FEWER_PLACES = 36, 24
+PLACES_ADDED, FEWER_PLACES_ADDED = 36, 24
 
 
 class _Tokens(NamedTuple):
@@ -43,7 +43,7 @@ class _Tokens(NamedTuple):
 class ShapePrices:
     """Prices shapes in one price book, to be added in one currency. What many shapes share is kept."""
 
-    def __init__(self, prices: PriceBook, predicates: Predicates, currency: str, places: int = MOST_PLACES) -> None:
+    def __init__(self, prices: PriceBook, predicates: Predicates, currency: str, places: int = PLACES_ADDED) -> None:
         self._prices, self._predicates, self._currency, self._places = prices, predicates, currency, places
         self._tokens: dict[tuple[object, ...], _Tokens] = {}
         # One price for all requests that are charged the same, whose lines are made when they are asked for.
@@ -96,7 +96,7 @@ class ShapePrices:
 
     def _addable(self, price: PricedShape) -> Outcome:
         """Return a price, if it can be added to others."""
-        if max(map(places_of, price.amounts)) > FEWER_PLACES:  # some may be zeros
+        if max(map(places_of, price.amounts)) > FEWER_PLACES_ADDED:  # some may be zeros
             price = price._replace(amounts=tuple(map(plain, price.amounts)))
             if max(map(places_of, price.amounts)) > self._places:
                 return Refused(f"charged to more than {self._places} decimals, which cannot be added", NOT_ADDED)

@@ -37,6 +37,7 @@ from ratecard.rating.ledger_entry import worths
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.rows.columns import LEDGER
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+from ratecard.simulation.workspace.workspace import readable
 from ratecard.tables.limits import NO_LIMITS, Limits, Rates
 
 _NEEDED = ("timestamp", "sku", "amount", "currency")
@@ -177,10 +178,8 @@ def ledger_view(
 
 
 def _keep_view(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
-    try:
+    with readable():
         connection.execute(f"CREATE OR REPLACE VIEW {name} AS {query}")
-    except duckdb.Error as error:
-        raise SimulationError(f"the usage cannot be read: {error}") from None
 
 
 def number_of(name: str, given: str | None) -> Decimal:
@@ -335,12 +334,10 @@ def _most_places(connection: duckdb.DuckDBPyConnection) -> list[int]:
         f" FILTER (regexp_full_match({each}, '{_NUMBER}')), 0)"
         for each in ("ledger_unit", "ledger_price", "ledger_paid")
     )
-    try:
+    with readable():
         found: Any = connection.execute(
             f"SELECT greatest({unit}, {paid}), {price}, count_if(NOT ({_REGULAR})) FROM {_WORDS}"
         ).fetchone()
-    except duckdb.Error as error:
-        raise SimulationError(f"the usage cannot be read: {error}") from None
     return list(found)
 
 

@@ -29,13 +29,13 @@ def table_dialect(name: str) -> UsageDialect:
     return DIALECTS[name]
 
 
-def requests_only(dialect: UsageDialect, columns: Iterable[str]) -> str:
-    """The condition that holds for rows which are requests, and not of a kind that counts those of others again."""
+def requests_only(dialect: UsageDialect, columns: Iterable[str], where: str | None) -> str | None:
+    """Return a condition that also leaves out rows which count the requests of others again."""
     name = next((way[-1] for way in dialect.kinds if way[-1] in columns), None)
     if name is None:
-        return ""
+        return where
     kinds = ", ".join(f"'{kind}'" for kind in sorted(dialect.read_kinds))
-    return f'("{name}" is missing or "{name}" in ({kinds}))'
+    return f'("{name}" is missing or "{name}" in ({kinds}))' + (f" and ({where})" if where else "")
 
 
 def usage_view(

@@ -32,7 +32,6 @@ from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 from ratecard.simulation.workspace.workspace import Workspace, check_column_names
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
     from pyspark.sql import DataFrame, SparkSession
 
 # The type whose quantity has decimals.
@@ -42,10 +41,6 @@ _TIMED, _SECONDS = next((name, layout.quantities[0]) for name, layout in LAYOUTS
 _PART, _ROWS_AT_ONCE = "ratecard_part", 100_000
 # Partitions of more rows than this, in the mean, are made smaller before they come.
 _MOST_ROWS = 5 * _ROWS_AT_ONCE
-# Files of fewer bytes than this together have so few different rows that their groups come at once.
-_SMALL = 4 * 2**20
-# So has a frame of fewer rows than these.
-_FEW_ROWS = 10_000
 
 
 class SparkUsage(OpenUsage):
@@ -67,17 +62,10 @@ class SparkUsage(OpenUsage):
         present = dict(self.ask(typed.parts()))
         sql = RollUpSql(self.known._replace(untyped=any(present.values())), plan, self.dialect)
         groupings = [grouping for grouping in sql.groupings() if grouping.name in present]
-        tell, at_once = self._teller(progress, len(groupings)), self._is_small()
+        tell = self._teller(progress, len(groupings))
         for grouping in groupings:
             tell(grouping)
-            yield grouping, self._brought(grouping.query, at_once=at_once)
-
-    def _is_small(self) -> bool:
-        """Whether the usage is so small that its groups can come at once."""
-        if self.stamps:
-            return sum(stamp.bytes for stamp in self.stamps.values()) < _SMALL
-        with failures(UNREADABLE):
-            return len(self.session.sql(f"SELECT 1 FROM {self.known.table} LIMIT {_FEW_ROWS}").collect()) < _FEW_ROWS
+            yield grouping, self._brought(grouping.query)
 
     def _teller(self, progress: Progress, steps: int) -> Callable[[Grouping], None]:
         """A function that tells the progress which grouping is read next, and how many steps there are."""
@@ -89,27 +77,22 @@ class SparkUsage(OpenUsage):
 
         return tell
 
-    def _brought(self, query: str, *, at_once: bool) -> str:
-        """A table here of the groups that a query finds."""
+    def _brought(self, query: str) -> str:
+        """Return a table here of the groups that a query finds."""
         connection, table = self.workspace.connection, self.workspace.new_table("groups")
         how = f"CREATE TABLE {table} AS"
-        for part in [self._asked(query)] if at_once else self._parts(query):
-            _keep(connection, part, f"{how} {_with_texts(part.schema)}")
-            how = f"INSERT INTO {table}"
+        with failures(UNREADABLE), _persisted(self.session.sql(query)) as (frame, size):
+            for part in _tables(frame, size):
+                connection.register(_PART, part)
+                connection.execute(f"{how} {_with_texts(part.schema)}")
+                connection.unregister(_PART)
+                how = f"INSERT INTO {table}"
         return table
 
     def ask(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query. Raises `SimulationError`."""
-        return [tuple(row.values()) for row in self._asked(query).to_pylist()]
-
-    def _parts(self, query: str) -> Iterator[pyarrow.Table]:
-        """What a query finds, part by part."""
-        with failures(UNREADABLE), _persisted(self.session.sql(query)) as (found, size):
-            yield from _tables(found, size)
-
-    def _asked(self, query: str) -> pyarrow.Table:
         with failures(UNREADABLE):
-            return self.session.sql(query).toArrow()
+            return [tuple(row.values()) for row in self.session.sql(query).toArrow().to_pylist()]
 
 
 @contextmanager
@@ -199,13 +182,6 @@ def open_usage(
         known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names, layouts)
         known = known._replace(table=view, untyped=known.has("model"))
         yield SparkUsage(workspace, known, before, session)
-
-
-def _keep(connection: "DuckDBPyConnection", part: pyarrow.Table, statement: str) -> None:
-    """Run a statement that keeps a part of a result here."""
-    connection.register(_PART, part)
-    connection.execute(statement)
-    connection.unregister(_PART)
 
 
 def _drop(session: "SparkSession", view: str) -> None:

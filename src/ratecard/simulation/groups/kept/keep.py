@@ -10,16 +10,17 @@ from pathlib import Path
 import duckdb
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.groups.kept.kept_sql import (
+from ratecard.simulation.groups.kept.kept_usage import (
     ROWS,
     SECOND,
     SHAPE,
     SHARE,
     is_of_shape,
     key_column,
+    packed,
+    rows_in,
     shape_column,
 )
-from ratecard.simulation.groups.kept.kept_usage import packed, rows_in
 from ratecard.simulation.groups.kept.manifest import MANIFEST, KeptFile, Manifest, Pack, PackedFile, PackedPart
 from ratecard.simulation.groups.kept.place import BEING_WRITTEN, PACKS, SHAPES, KeptPlace, name_in_pack
 from ratecard.simulation.groups.open_usage import OpenUsage
