@@ -141,7 +141,7 @@ def rollup(
 
 
 def _named(current: Specification | None, compared: Sequence[Side], tables: str | Path | None) -> tuple[str, ...]:
-    """The prices as a command names them: the folder of the tables, then all that are neither that nor its dates."""
+    """Return the prices as a command names them: the folder of the tables, then all but that and its dates."""
     is_folder = isinstance(current, (str, Path)) and Path(current).is_dir()
     is_revision = isinstance(current, str) and not is_folder and compared[0].at is None
     others = (*([current] if is_revision else []), *(side.label for side in compared[1:]))
@@ -149,7 +149,7 @@ def _named(current: Specification | None, compared: Sequence[Side], tables: str 
 
 
 def _given(usage: Any, place: KeptPlace, copies: Path, engine: Engine | None) -> list[str]:
-    """The places of the usage. Raises `SimulationError` for what is not a file, or would hold the roll-up itself."""
+    """Return the places of the usage. Raises `SimulationError` for what is not a file, or would hold the roll-up."""
     given = usage if isinstance(usage, (list, tuple)) else [usage]
     if wrong := next((each for each in given if not isinstance(each, (str, Path))), None):
         raise SimulationError(f"usage is {type(wrong).__name__}, and a roll-up is kept of files: give their paths")
@@ -163,12 +163,12 @@ def _given(usage: Any, place: KeptPlace, copies: Path, engine: Engine | None) ->
 
 
 def _without_file(named: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of the usage itself."""
+    """Return the columns of the usage itself."""
     return {name: each for name, each in named.items() if name != FILE}
 
 
 def _state(place: KeptPlace) -> Manifest | None:
-    """What the place has, if it is a roll-up. Raises `SimulationError` for a place of anything else."""
+    """Return what the place has, if it is a roll-up. Raises `SimulationError` for a place of anything else."""
     if place.is_kept():
         return place.manifest()
     if not place.is_free():
@@ -177,7 +177,7 @@ def _state(place: KeptPlace) -> Manifest | None:
 
 
 def _anew(before: Manifest | None, made: Manifest, place: KeptPlace) -> str:
-    """Why all files are read again, where groups of another kind are there."""
+    """Return why all files are read again, where groups of another kind are there."""
     if before is None:
         return ""
     parts: dict[str, tuple[Any, Any]] = {

@@ -165,7 +165,7 @@ def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) ->
 
 
 def keys_of(usage: Usage) -> tuple[str, ...]:
-    """The default keys: model, day and customer, as far as the usage has them; those of a roll-up that is kept."""
+    """Return the default keys: model, day and customer, as far as the usage has them; of a roll-up, its own."""
     if usage.by is not None:
         return usage.by
     needed = {"model": "model", DAY: "timestamp", "customer": "customer"}
@@ -221,7 +221,7 @@ def plan_of(
 
 
 def _named(compared: Sequence[Side], costs: Costs | None, tables: str | Path | None) -> list[str]:
-    """The prices that are compared, by name: the tables, and all that are not one of their dates."""
+    """Return the prices that are compared, by name: the tables, and all that are not one of their dates."""
     named = ["" if side.at and side.label.startswith(f"{side.at:%Y-%m-%d}") else side.label for side in compared]
     named += [costs.card.label] if costs and costs.card else []
     first = str(tables or "") if compared[0].label == OWN_DATE else named[0] or str(tables or "")
@@ -229,5 +229,5 @@ def _named(compared: Sequence[Side], costs: Costs | None, tables: str | Path | N
 
 
 def _cards(compared: Sequence[Side], costs: Costs | None) -> list[RateCard]:
-    """Every card that prices the usage, the current one first."""
+    """Return every card that prices the usage, the current one first."""
     return [side.card for side in compared] + ([costs.card.card] if costs and costs.card else [])

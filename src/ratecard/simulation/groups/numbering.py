@@ -115,7 +115,7 @@ def number(
 
 
 def _shapes(connection: duckdb.DuckDBPyConnection, plan: Plan, placed: PlacedGroups, first: int) -> Shapes:
-    """The shapes that are numbered."""
+    """Return the shapes that are numbered."""
     run, sums = connection.execute, ("requests", *placed.sums)
     fit = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in sums)
     ((short,),) = run(f"SELECT {fit} FROM shapes").fetchall()
@@ -131,7 +131,7 @@ def _shapes(connection: duckdb.DuckDBPyConnection, plan: Plan, placed: PlacedGro
 
 
 def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan) -> str:
-    """The query of the parts of shapes with the beginning of the period of their model that holds their day."""
+    """Return the query of the parts of shapes with the beginning of the period of their model that holds their day."""
     if not plan.dated:
         return "SELECT *, CAST(NULL AS DATE) AS moment FROM parts"
     # Rows of RPC take the prices of RPC, whatever model they name.

@@ -128,7 +128,7 @@ class RollUpSql:
         return f"{counted}, {by} FROM {self._every} GROUP BY {by}" if by else f"{counted} FROM {self._every}"
 
     def odd_instant(self) -> str:
-        """A query of one timestamp that is not an instant, as text."""
+        """Return a query of one timestamp that is not an instant, as text."""
         if not self.usage.has("timestamp"):
             return f"SELECT {self.dialect.digits('NULL')} AS odd"
         given = self._column("timestamp")
@@ -136,7 +136,7 @@ class RollUpSql:
         return f"SELECT {self.dialect.digits(given)} AS odd FROM {self._every} WHERE {where} LIMIT 1"
 
     def parts(self) -> str:
-        """A query of (name, untyped): each name of `groupings` that has rows, and whether they have no type."""
+        """Return a query of (name, untyped): each name of `groupings` that has rows, and whether they have no type."""
         listed = {name: types for name, types in parts_of(self.usage.layouts).items() if name != OTHER_TYPES}
         type_ = self._column("type")
         joined = {name: ", ".join(map(repr, types)) for name, types in listed.items()}
@@ -178,7 +178,7 @@ class RollUpSql:
         self._from = f"(SELECT * FROM {self._every} WHERE {self._chosen}) AS chosen"
 
     def _named(self, name: str) -> tuple[str, ColumnType]:
-        """The expression and the type of a column that a condition of the user names."""
+        """Return the expression and the type of a column that a condition of the user names."""
         return self._column(name), self.usage.types[self.usage.columns[name]]
 
     def _grouping(self, name: str, layouts: Mapping[str, Layout], where: str) -> Grouping:
@@ -245,11 +245,11 @@ class RollUpSql:
         return self._written(name, query, layouts, tuple(attributes))._replace(totals=tuple(sums))
 
     def _rows_of(self, part: str) -> str:
-        """The rows of which those of a part are read."""
+        """Return the rows of which those of a part are read."""
         return self._from
 
     def _key(self, key: str) -> str:
-        """A key of a row."""
+        """Return a key of a row."""
         column = self._column(key)
         if self.usage.types.get(self.usage.columns.get(key, key)) != "double":
             return column
@@ -257,11 +257,11 @@ class RollUpSql:
         return f"CASE WHEN {column} = 0 THEN abs({column}) ELSE {column} END"
 
     def _total_of(self, name: str, number: Summed) -> str:
-        """The sum of a number of the rows of a group."""
+        """Return the sum of a number of the rows of a group."""
         return self.dialect.total(*number)
 
     def _of_type(self, layouts: Mapping[str, Layout], found: Mapping[str, str], otherwise: str, name: str = "") -> str:
-        """An expression by type of row: `found` of its type, or `otherwise`. No CASE where all types have the same."""
+        """Return an expression by type of row: that of its type, or `otherwise`; no CASE if all have the same."""
         if found.keys() == layouts.keys() and len(set(found.values())) == 1:
             return next(iter(found.values()))
         whens = "".join(f" WHEN '{type_}' THEN {expression}" for type_, expression in found.items())
@@ -293,7 +293,7 @@ class RollUpSql:
         )
 
     def _day_of_group(self) -> str:
-        """The day of a group, or the first one of its period."""
+        """Return the day of a group, or the first one of its period."""
         if DAY in self.plan.keys or self._cuts:
             return DAY
         starts = enumerate((EARLIEST, *_days(self.plan.predicates.boundaries)))
@@ -301,7 +301,7 @@ class RollUpSql:
         return f"CASE {DAY}{whens} END" if self.plan.dated else ""
 
     def _sums(self, layouts: Mapping[str, Layout]) -> tuple[str, ...]:
-        """Each sum by type of row, as an integer."""
+        """Return each sum by type of row, as an integer."""
         found = []
         for number in range(self.plan.sums):
             totals = {
@@ -313,7 +313,7 @@ class RollUpSql:
         return tuple(found)
 
     def _total(self, layout: Layout, number: int) -> str:
-        """A sum of a type, by its number. Token counts overlap, and are made disjoint."""
+        """Return a sum of a type, by its number. Token counts overlap, and are made disjoint."""
         if number >= layout.own_sums:
             return sum_of_count(number - layout.own_sums)
         if buckets := layout.buckets:
@@ -331,7 +331,7 @@ class RollUpSql:
         return self.dialect.url(name) if column.kind == "url" else name
 
     def _added(self, layouts: Mapping[str, Layout]) -> dict[UsageColumn, str]:
-        """Of each count by meter, whether that of a row is summed: if it can be, and its model charges it linearly."""
+        """Return for each count by meter the condition that it is summed: it can be, and is charged linearly."""
         found = {}
         for column in dict.fromkeys(column for layout in layouts.values() for column in layout.counts):
             number = self._number(column, PLACES_SUMMED)
@@ -341,7 +341,7 @@ class RollUpSql:
         return found
 
     def _counts(self, layouts: Mapping[str, Layout], added: Mapping[UsageColumn, str]) -> dict[str, str]:
-        """The columns of counts by meter: those that are not summed as they are, and which of the others a row has."""
+        """Return the columns of counts by meter: those that are not summed, and which of the others a row has."""
         found = {
             column.name: f"CASE WHEN NOT {is_added} THEN {self._column(column.name)} END"
             for column, is_added in added.items()
@@ -355,7 +355,7 @@ class RollUpSql:
     def _predicates(
         self, counted: Mapping[str, Layout], tokens: Mapping[str, Mapping[str, str]], regular: str
     ) -> dict[str, str]:
-        """The columns of what quantities decide: the predicates of a regular row, or the quantities as they are."""
+        """Return the columns of what quantities decide: the predicates of a regular row, or the raw quantities."""
         if not counted:
             return {}
         quantities = (column for layout in counted.values() for column in layout.quantities)
@@ -375,7 +375,7 @@ class RollUpSql:
         return found | {PREDICATES: " + ".join(terms)} if terms else found
 
     def _used(self, type_: str, buckets: Buckets, counts: Mapping[str, str], regular: str) -> str:
-        """The weights of the buckets without a price that a row uses, added up; empty if every bucket has a price."""
+        """Return the sum of the weights of buckets without a price that a row uses; empty if every bucket has one."""
         terms, own = [], buckets.own()
         for name in self.plan.predicates.lacking.get(type_, ()):
             if name == BY_BUCKET:
@@ -389,14 +389,14 @@ class RollUpSql:
         return " + ".join(terms)
 
     def _by_bucket(self, buckets: Buckets) -> str:
-        """Whether a row has a count by bucket."""
+        """Return True if a row has a count by bucket."""
         return self._any_of(f"{OF_BUCKETS}.{name}" for name in buckets.counted)
 
     def _any_of(self, columns: Iterable[str]) -> str:
         return "(" + " OR ".join(f"{self._column(name)} IS NOT NULL" for name in columns) + ")"
 
     def _tokens(self, layout: Layout, numbers: Sequence[str]) -> dict[str, str]:
-        """The tokens of a row by bucket, inclusive, from the counts of `usage` or those by bucket."""
+        """Return the tokens of a row by bucket, inclusive, from the counts of `usage` or those by bucket."""
         by_column = {column.name: number for column, number in zip(layout.quantities, numbers, strict=True)}
         found = {bucket: by_column.get(name, _ZERO) for name, bucket in BUCKET_OF.items()}
         buckets = layout.buckets
@@ -412,13 +412,13 @@ class RollUpSql:
         return found | {name: number for name, number in given.items() if name not in BUCKETS}
 
     def _tier(self, prompt: str) -> str:
-        """How many thresholds a prompt is above; most are below all of them."""
+        """Return how many thresholds a prompt is above; most are below all of them."""
         first, *others = self.plan.predicates.thresholds
         above = " + ".join(("1", *(_one_if(f"{prompt} > {edge}") for edge in others)))
         return f"CASE WHEN {prompt} > {first} THEN {above} ELSE 0 END"
 
     def _regular(self, layout: Layout, tokens: Mapping[str, str], numbers: Sequence[str]) -> str:
-        """Whether the quantities of a row can be summed. The scalar code prices all others, or says what is wrong."""
+        """Return the condition that the quantities of a row can be summed; all others are priced as single requests."""
         if layout.buckets:
             return self._regular_tokens(layout, layout.buckets, tokens)
         if len(numbers) == 1:
@@ -427,7 +427,7 @@ class RollUpSql:
         return " AND ".join(f"{number} IS NOT NULL" for number in numbers)
 
     def _summed(self, type_: str, regular: str) -> str:
-        """Whether the quantities of a row are summed: if they can be, and what its model charges is linear."""
+        """Return True if the quantities of a row are summed: if they can be, and what its model charges is linear."""
         models = self.plan.predicates.summed.get(type_)
         if models is None:
             return regular
@@ -437,7 +437,7 @@ class RollUpSql:
         return f"(coalesce({self.dialect.digits(self._column('model'))} IN ({named}), FALSE) AND {regular})"
 
     def _regular_tokens(self, layout: Layout, buckets: Buckets, tokens: Mapping[str, str]) -> str:
-        """Whether the tokens of a row are counted once, no part exceeds its whole, and what buckets share is known."""
+        """Return the condition that tokens count once, no part exceeds its whole, and what buckets share is known."""
         # The sign and the highest bits of all of them at once; a sum is taken only where it cannot overflow.
         most = _MOST_TOKENS if len(tokens) == len(BUCKETS) else _MOST_OF_MANY
         within = f"({' | '.join(tokens.values())}) BETWEEN 0 AND {most}"
@@ -455,7 +455,7 @@ class RollUpSql:
         return f"CASE WHEN {within} THEN {' AND '.join(terms)} ELSE FALSE END"
 
     def _numbers(self, counted: Mapping[str, Layout]) -> dict[str, list[str]]:
-        """The quantities of a row of each type, null where one is missing or not a number."""
+        """Return the quantities of a row of each type, null where one is missing or not a number."""
         types = {
             column: tuple(name for name, each in counted.items() if column.name in each.optional)
             for layout in counted.values()
@@ -477,7 +477,7 @@ class RollUpSql:
         return self.dialect.exact(name, type_) if places else self.dialect.whole(name, type_)
 
     def _or_zero(self, column: UsageColumn, places: int, optional: Sequence[str], types: Sequence[str]) -> str:
-        """A number, 0 where the column has nothing and need not, by its type; what is not a number stays unknown."""
+        """Return a number, 0 where the column is empty and may be, by its type; what is not a number stays unknown."""
         number = self._number(column, places)
         if not optional:
             return number
@@ -496,7 +496,7 @@ class RollUpSql:
         return self.dialect.day(self._column("timestamp"), self.usage.types[self.usage.columns["timestamp"]])
 
     def _instant(self) -> tuple[str, ColumnType]:
-        """What is compared to find the period of a row, and the type of the column that it is made of."""
+        """Return what is compared to find the period of a row, and the type of the column that it is made of."""
         if not self.usage.has("timestamp"):
             return "CAST(NULL AS DATE)", "date"
         type_ = self.usage.types[self.usage.columns["timestamp"]]
@@ -518,23 +518,23 @@ class RollUpSql:
 
 
 def _listed(columns: Mapping[str, str]) -> str:
-    """Expressions as columns with these names."""
+    """Return expressions as columns with these names."""
     return ", ".join(f"{expression} AS {alias}" for alias, expression in columns.items())
 
 
 def _alias(number: int, name: str) -> str:
-    """The column of an attribute in the query."""
+    """Return the column of an attribute in the query."""
     return RAW_QUANTITIES if name == RAW_QUANTITIES else f"a{number}"
 
 
 def period(day: str, boundaries: Iterable[datetime]) -> str:
-    """The first day of the period, between two boundaries, that holds a day."""
+    """Return the first day of the period, between two boundaries, that holds a day."""
     whens = "".join(f" WHEN {day} >= DATE '{edge}' THEN DATE '{edge}'" for edge in reversed(_days(boundaries)))
     return f"CASE{whens} WHEN {day} IS NOT NULL THEN DATE '{EARLIEST}' END"
 
 
 def _period(instant: str, edges: Sequence[str]) -> str:
-    """The number of the period, between two edges, that holds an instant.
+    """Return the number of the period, between two edges, that holds an instant.
 
     It is a choice between halves, because every row makes it.
     """
@@ -554,36 +554,36 @@ def _days(boundaries: Iterable[datetime]) -> list[date]:
 
 
 def _one_if(condition: str) -> str:
-    """1 where a condition holds, 0 where it does not."""
+    """Return 1 where a condition holds, 0 where it does not."""
     return f"CAST({condition} AS INTEGER)"
 
 
 def sum_of(column: UsageColumn) -> str:
-    """The column of the sum of a quantity in the query."""
+    """Return the column of the sum of a quantity in the query."""
     return f"sum_{column.name}"
 
 
 def sum_of_count(number: int) -> str:
-    """The column of the sum of a count by meter in the query, by its number."""
+    """Return the column of the sum of a count by meter in the query, by its number."""
     return f"sum_count{number}"
 
 
 def sum_of_tokens(buckets: Buckets, name: str) -> str:
-    """The column of the sum of a bucket's inclusive counts in the query."""
+    """Return the column of the sum of a bucket's inclusive counts in the query."""
     if not buckets.counted:
         return next(f"sum_{column}" for column, bucket in BUCKET_OF.items() if bucket == name)
     return f"sum_tokens{buckets.names.index(name)}"
 
 
 def _signed(signs: Mapping[str, int], numbers: Mapping[str, str]) -> str:
-    """A sum and difference of numbers; its first sign is a plus."""
+    """Return a sum and difference of numbers; its first sign is a plus."""
     terms = [(sign, numbers[name]) for name, sign in signs.items() for _ in range(abs(sign))]
     terms.sort(key=lambda term: term[0] < 0)
     return "".join(f"{(' + ' if sign > 0 else ' - ') if at else ''}{number}" for at, (sign, number) in enumerate(terms))
 
 
 def _not_negative(signs: Mapping[str, int], numbers: Mapping[str, str]) -> str:
-    """That a sum and difference of numbers is none below zero."""
+    """Return the condition that a sum and difference of numbers is not below zero."""
     parts = [
         " + ".join(numbers[name] for name, each in signs.items() for _ in range(abs(each)) if each * sign > 0)
         for sign in (-1, 1)

@@ -70,13 +70,13 @@ class UsageShape(NamedTuple):
         return f'"{RAW_QUANTITIES}":' in self.attributes
 
     def values(self) -> dict[str, Any]:
-        """What the rows of this shape have in the columns of their type; other columns mean nothing of them."""
+        """Return what the rows of this shape have in the columns of their type; other columns mean nothing of them."""
         own, others = _COLUMNS.get(self.type or "", ()), _OTHERS.get(self.type or "", USAGE_COLUMNS)
         given = from_json(self.attributes).items()
         return {name: value for name, value in given if value is not None and (name in own or name not in others)}
 
     def row(self) -> dict[str, Any]:
-        """A row that has this shape, in the columns of a usage table."""
+        """Return a row that has this shape, in the columns of a usage table."""
         values = self.values()
         given = from_json(values.pop(RAW_QUANTITIES, "{}"))
         for name in (PREDICATES, SUMMED):
@@ -137,7 +137,7 @@ def _flag(value: str) -> bool | str:
 
 
 def number_as_given(value: str) -> int | Decimal | str:
-    """A number as JSON would hold it; what is none stays text."""
+    """Return a number as JSON would hold it; what is none stays text."""
     if value.isascii() and value.isdigit() and len(value) <= _DIGITS:
         return int(value)
     try:
@@ -149,7 +149,7 @@ def number_as_given(value: str) -> int | Decimal | str:
 
 @cache
 def _place(name: str) -> tuple[tuple[str, ...], str, Callable[[str], Any]]:
-    """Where the value of a column belongs in a usage, and how it is read."""
+    """Return where the value of a column belongs in a usage, and how it is read."""
     column = column_of(name)
     return column.path[:-1], column.path[-1], _READERS[column.kind]
 
@@ -178,7 +178,7 @@ class ShapeTemplate(NamedTuple):
     attributes: str
 
     def shape(self, length: str | None, moment: date | None) -> UsageShape:
-        """The shape of this template with a length."""
+        """Return the shape of this template with a length."""
         attributes = self.attributes
         if length is not None:
             before = attributes[:-1] + "," * (len(attributes) > len("{}"))
@@ -217,7 +217,7 @@ class Shapes(Sequence[Counted]):
         table: pyarrow.Table,
         sums: Sequence[str],
     ) -> "Shapes":
-        """The shapes of a table with the columns shape, place, moment and requests, and those of sums, or zeros.
+        """Return the shapes of a table with the columns shape, place, moment and requests, and those of sums, or zeros.
 
         The place is the number of the template, times how many lengths there are, and that of the length. What is
         absent is the last length and the last moment.
@@ -292,7 +292,7 @@ class Shapes(Sequence[Counted]):
         return self.among(numpy.arange(len(self)))
 
     def among(self, numbers: Any) -> Iterator[Counted]:
-        """The shapes of these numbers, one after the other."""
+        """Yield the shapes of these numbers, one after the other."""
         for first in range(0, len(numbers), _AT_ONCE):
             some = numbers[first : first + _AT_ONCE]
             of_shapes = (self.template, self.length, self.moment, self.requests)

@@ -37,11 +37,11 @@ class Coverage:
         return numpy.logical_and.reduce([side.priced for side in self._sides]) | self._one_sided[0]
 
     def lost(self, candidate: int) -> Any:
-        """The numbers of the shapes that the current prices have, and a candidate has not."""
+        """Return the numbers of the shapes that the current prices have, and a candidate has not."""
         return numpy.flatnonzero(self._one_sided[0] & self._sides[0].priced & ~self._sides[candidate].priced)
 
     def new(self, candidate: int) -> Any:
-        """The numbers of the shapes that a candidate prices, and the current prices do not."""
+        """Return the numbers of the shapes that a candidate prices, and the current prices do not."""
         return numpy.flatnonzero(self._one_sided[0] & self._sides[candidate].priced & ~self._sides[0].priced)
 
     @cached_property
@@ -64,12 +64,12 @@ class Coverage:
         return tuple(found)
 
     def drop(self) -> None:
-        """Forget the tables."""
+        """Drop the tables."""
         for table in filter(None, (self.left_out, self.only_candidates, *self.uneven)):
             self._workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
 
     def _table(self, name: str, kinds: Mapping[int, Any]) -> str:
-        """A table of shapes, each with the number of its kind; empty without any."""
+        """Return a table of shapes, each with the number of its kind; empty without any."""
         rows = sorted((number, kind) for kind, numbers in kinds.items() for number in numbers.tolist())
         if not rows:
             return ""

@@ -65,7 +65,7 @@ class SidePrices:
         return self.outcomes.priced
 
     def refusal(self, number: int) -> Refused | None:
-        """Why a shape has no price here; None where it has one."""
+        """Return why a shape has no price here; None where it has one."""
         return self.outcomes[number].refusal
 
     def drop(self) -> None:
@@ -74,7 +74,7 @@ class SidePrices:
             self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
 
     def _integers(self, unique: Sequence[_Amounts]) -> list[list[int]]:
-        """Each price as a column of integers; most amounts are those of a request alone."""
+        """Return each price as a column of integers; most amounts are those of a request alone."""
         columns = [[_integer(amounts[0], self.scale) for amounts, _ in unique]]
         for at in range(1, len(self._numbers)):
             columns.append(
@@ -132,7 +132,7 @@ class SidePrices:
 
 
 def _places_of_templates(roll_up: RollUp) -> _Places:
-    """Of each template of shapes, how many decimals its sums have: they are those of its type."""
+    """Return how many decimals the sums of each template of shapes have: those of its type."""
     templates, types = roll_up.shapes.templates, dict[str | None, int]()
     of_templates = [types.setdefault(template.type, len(types)) for template in templates]
     return [roll_up.places.get(type_ or "", ()) for type_ in types] or [()], numpy.array(of_templates or [0])
@@ -144,7 +144,7 @@ def _register(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping
 
 
 def _added(column: Any, starts: Any) -> Iterable[int]:
-    """The sums of the sizes of integers, from each start to the next, exactly."""
+    """Return the sums of the sizes of integers, from each start to the next, exactly."""
     sizes = abs(column)
     if len(sizes) and int(sizes.max()) * len(sizes) >= 2**63:
         sizes = sizes.astype(object)
@@ -153,12 +153,12 @@ def _added(column: Any, starts: Any) -> Iterable[int]:
 
 
 def _short(integers: Sequence[int]) -> bool:
-    """Whether integers fit 64 bits with a sign."""
+    """Return True if integers fit 64 bits with a sign."""
     return max(map(abs, integers), default=0) < 2**63
 
 
 def _array(column: Any) -> Any:
-    """Integers as the engine reads them, of 64 bits where they fit."""
+    """Return integers as the engine reads them, of 64 bits where they fit."""
     try:
         # By way of a buffer: `pyarrow.array` would import pandas first where there is one.
         buffer = pyarrow.py_buffer(numpy.ascontiguousarray(column, numpy.int64))
@@ -168,7 +168,7 @@ def _array(column: Any) -> Any:
 
 
 def _places(unique: Sequence[_Amounts]) -> int:
-    """How many decimals some amounts have, for sums that have some themselves."""
+    """Return how many decimals some amounts have, for sums that have some themselves."""
     fixed = (places_of(amounts[0]) for amounts, _ in unique)
     each = (zip(amounts[1:], of, strict=False) for amounts, of in unique)
     return max([0, *fixed, *(places_of(rate) + of for pairs in each for rate, of in pairs if rate)])

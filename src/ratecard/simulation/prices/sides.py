@@ -35,7 +35,7 @@ Specification = str | Path | date | datetime | RateCard | Side
 def sides(
     current: Specification | None, candidates: Specification | Sequence[Specification], tables: Path | None
 ) -> tuple[Side, ...]:
-    """The current side and every candidate. Raises `SimulationError` for what names no prices.
+    """Return the current side and every candidate. Raises `SimulationError` for what names no prices.
 
     A candidate is laid over the current card. Where the current prices are those of one instant, the candidate's are
     those of its first day, or of that instant if that is later.
@@ -51,12 +51,12 @@ def sides(
 
 
 def against(base: Side, candidates: Sequence[Specification], tables: Path | None = None) -> list[Side]:
-    """The candidates beside a current side."""
+    """Return the candidates beside a current side."""
     return [_side(candidate, tables, base) for candidate in candidates]
 
 
 def costs_of(given: "Specification | Costs | None", compared: Sequence[Side], tables: Path | None) -> Costs | None:
-    """What we pay: a share (`60%`), a CSV file, or prices; a candidate is laid over the current ones.
+    """Return what we pay: a share (`60%`), a CSV file, or prices; a candidate is laid over the current ones.
 
     Prices count at the instant of the side that they are compared with; those of a date at that. Raises
     `SimulationError`.

@@ -54,7 +54,7 @@ _READ = (
 
 
 def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str], named: str = "") -> str:
-    """The rows of CSV files, all columns text; files may have columns that others lack. Raises `SimulationError`.
+    """Return a query of CSV files, all columns text; files may have columns that others lack. Raises `SimulationError`.
 
     `named`: a further option of the reader.
     """
@@ -73,7 +73,7 @@ def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str], named
 
 
 def _heading(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[str, tuple[str, ...]]:
-    """What separates the columns of a file, and their names."""
+    """Return what separates the columns of a file, and their names."""
     line = connection.execute(_FIRST_LINE.format(file=DuckDbSql.literal(pattern_escaped(file)))).fetchone()
     if line is None or not line[0]:
         raise SimulationError(f"{file} is empty, without a heading")
@@ -168,7 +168,7 @@ def _opened(
     *,
     written: bool,
 ) -> DuckDbUsage:
-    """The view `usage` as a usage; `written`: every reading of it reads text."""
+    """Return the view `usage` as a usage; `written`: every reading of it reads text."""
     connection = workspace.connection
     declared, table = _described(connection, "usage"), "usage"
     if dialect:
@@ -210,7 +210,7 @@ def _opened(
 
 
 def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], query: str) -> str:
-    """The rows of a query with a column for each count in their column `outer`, so as if they were written flat."""
+    """Return a query with a column for each count in the column `outer`, as if they were written flat."""
     columns = {f"{outer}.{name}": expression for name, expression in parts.items()}
     if twice := next((name for name in columns if name in names), None):
         raise SimulationError(f"the usage has '{twice}' as a column, and within the column '{outer}'. Give it once")
@@ -219,7 +219,7 @@ def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], q
 
 
 def _lacks_type(connection: duckdb.DuckDBPyConnection, known: Usage) -> bool:
-    """Whether some row has no type: Parquet says it without being read."""
+    """Return True if some row has no type: Parquet says it without being read."""
     if not known.has("type"):
         return True
     with readable():
@@ -269,13 +269,13 @@ def checked_usage(
 
 
 def _described(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
-    """The columns of a table with their types."""
+    """Return the columns of a table with their types."""
     with readable():
         return {name: type_ for name, type_, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
 
 
 def _files(workspace: Workspace, given: str) -> Iterator[str]:
-    """The files that a place means; a pattern of a storage is looked up there, any other address is one file."""
+    """Yield the files that a place means; a pattern of a storage is looked up there, any other address is one file."""
     if not is_remote(given):
         yield from files_of(given)
     elif not is_pattern(given):
@@ -289,7 +289,7 @@ def _files(workspace: Workspace, given: str) -> Iterator[str]:
 
 
 def _stamps(workspace: Workspace, files: Sequence[str]) -> Stamps:
-    """What files are known by; of a storage only size and time of the last change, which is all that DuckDB tells."""
+    """Return what files are known by; of a storage only size and time of the last change: DuckDB tells no more."""
     found = local_stamps(file for file in files if not is_remote(file))
     if remote := sorted({file for file in files if is_remote(file)}):
         query = f"SELECT filename, size, last_modified::VARCHAR FROM read_blob({_listed(remote)})"
@@ -304,7 +304,7 @@ def _listed(files: Sequence[str]) -> str:
 
 
 def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str = "") -> tuple[str, int | None]:
-    """The query that reads files of a kind, and about how many rows it gives, where that can be known.
+    """Return the query that reads files of a kind, and about how many rows it gives, where that can be known.
 
     `named`: a further option of the reader.
     """
@@ -345,7 +345,7 @@ def _check_parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) 
 
 
 def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer: str) -> list[str]:
-    """Every name in the objects `outer` of JSON lines. Raises `SimulationError` for one that is not an object."""
+    """Return every name in the objects `outer` of JSON lines. Raises `SimulationError` where one is not an object."""
     place = f"FROM (SELECT json_extract(json, '$.{outer}') AS given FROM read_ndjson_objects({_listed(files)}))"
     odd = f"SELECT given {place} WHERE json_type(given) NOT IN ('OBJECT', 'NULL') LIMIT 1"
     if found := connection.execute(odd).fetchall():
@@ -355,12 +355,12 @@ def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer:
 
 
 def _path(name: str) -> str:
-    """The place of a name in an object, as DuckDB writes it."""
+    """Return the place of a name in an object, as DuckDB writes it."""
     return '$."{}"'.format(name.replace('"', '\\"'))
 
 
 def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> dict[str, int]:
-    """Every name in JSON lines, in whichever row it begins, and how many rows have it. Raises `SimulationError`."""
+    """Return every name in JSON lines, and how many rows have it. Raises `SimulationError`."""
     query = f"SELECT unnest(json_keys(json)) AS name, count(*) FROM read_ndjson_objects({_listed(files)}) GROUP BY 1"
     found = dict(sorted(connection.execute(query).fetchall()))
     if not found:
@@ -370,7 +370,7 @@ def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) 
 
 
 def _lines(files: Sequence[str]) -> int | None:
-    """About how many lines files have: as many as their bytes hold lines like the first ones."""
+    """Return about how many lines files have: as many as their bytes hold lines like the first ones."""
     first = Path(files[0])
     if is_remote(files[0]) or first.suffix in (".gz", ".zst"):
         return None
@@ -381,7 +381,7 @@ def _lines(files: Sequence[str]) -> int | None:
 
 
 def _register(connection: duckdb.DuckDBPyConnection, frame: Any) -> None:
-    """A DuckDB relation, a Polars, pandas or PyArrow frame; anything with the Arrow stream interface."""
+    """Register a DuckDB relation, a Polars, pandas or PyArrow frame, or anything with the Arrow stream interface."""
     if hasattr(frame, "collect") and hasattr(frame, "lazy"):
         frame = frame.collect() if type(frame).__name__ == "LazyFrame" else frame
     if isinstance(frame, duckdb.DuckDBPyRelation):

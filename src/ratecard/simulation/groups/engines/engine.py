@@ -32,7 +32,7 @@ def opened_usage(
     *,
     by_file: bool = False,
 ) -> AbstractContextManager[OpenUsage]:
-    """The usage, opened by an engine; `cards` are all that price it, the current one first.
+    """Return the usage, opened by an engine; `cards` are all that price it, the current one first.
 
     With `by_file`, its rows say of which file they are.
     """
@@ -54,5 +54,5 @@ def opened_usage(
 
 
 def layouts_for(cards: Sequence[RateCard]) -> LayoutsOf:
-    """How all of these cards understand the columns of a table."""
+    """Return how all of these cards understand the columns of a table."""
     return partial(layouts_of, [card.tables.meters for card in cards])

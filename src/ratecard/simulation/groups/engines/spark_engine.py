@@ -68,7 +68,7 @@ class SparkUsage(OpenUsage):
             yield grouping, self._brought(grouping.query)
 
     def _teller(self, progress: Progress, steps: int) -> Callable[[Grouping], None]:
-        """A function that tells the progress which grouping is read next, and how many steps there are."""
+        """Return a function that tells the progress which grouping is read next, and how many steps there are."""
         share, started, jobs = (READ - OPENED - 1) / max(steps, 1), count(), Jobs(self.session)
 
         def tell(grouping: Grouping) -> None:
@@ -97,7 +97,7 @@ class SparkUsage(OpenUsage):
 
 @contextmanager
 def _persisted(found: "DataFrame") -> Iterator[tuple["DataFrame", int]]:
-    """A frame that executors keep on their disks meanwhile, and its rows; all executors have made it at once."""
+    """Give a frame that executors keep on their disks meanwhile, and its rows; all executors have made it at once."""
     from pyspark import StorageLevel
 
     found = found.persist(StorageLevel.DISK_ONLY)
@@ -109,7 +109,7 @@ def _persisted(found: "DataFrame") -> Iterator[tuple["DataFrame", int]]:
 
 
 def _tables(found: "DataFrame", size: int) -> Iterator[pyarrow.Table]:
-    """The rows of a frame, at least one table, each of about as many as the driver should have at once."""
+    """Yield the rows of a frame, at least one table, each of about as many as the driver should have at once."""
     schema, rows = found.limit(0).toArrow().schema, 0
     waiting: list[pyarrow.RecordBatch] = []
     # Of what executors have, one partition comes after the other.
@@ -133,7 +133,7 @@ def open_usage(
     *,
     by_file: bool = False,
 ) -> Iterator[SparkUsage]:
-    """The usage of a Spark frame, in its own session, or of paths and tables that a session started here reads.
+    """Give the usage of a Spark frame, in its own session, or of paths and tables that a session started here reads.
 
     `names`: known columns that have another name in it; `layouts` says what its columns are. With `by_file`, the view
     has a column `FILE`: of which file each row is. Raises `SimulationError` with the column, and what is allowed; at
@@ -190,7 +190,7 @@ def _drop(session: "SparkSession", view: str) -> None:
 
 
 def _counts(outer: str, frame: "DataFrame") -> Iterator[str]:
-    """A column for each count in the column `outer`, a struct or a map, so as if they were written flat."""
+    """Yield a column for each count in the column `outer`, a struct or a map, so as if they were written flat."""
     sql, kind = SparkSql(), frame.schema[outer].dataType
     if is_map := kind.typeName() == "map":
         keys = frame.selectExpr(f"explode(map_keys({outer})) AS name").distinct()
@@ -206,7 +206,7 @@ def _counts(outer: str, frame: "DataFrame") -> Iterator[str]:
 
 
 def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[pyarrow.RecordBatch]:
-    """The `size` rows of a frame; of its partitions, no more than two are here at once."""
+    """Yield the `size` rows of a frame; of its partitions, no more than two are here at once."""
     if getattr(frame.sparkSession, "_jvm", None) is None:
         yield from _chosen_batches(frame)
         return
@@ -227,7 +227,7 @@ def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[
 
 
 def _chosen_batches(frame: "DataFrame") -> Iterator[pyarrow.RecordBatch]:
-    """The rows of a frame, by a query for each partition: Spark Connect can say no other way which it wants."""
+    """Yield the rows of a frame, by a query for each partition: Spark Connect can say no other way which it wants."""
     from pyspark.sql import functions
 
     number = functions.spark_partition_id()
@@ -244,7 +244,7 @@ class Jobs:
         self._tracker = context.statusTracker() if context is not None else None
 
     def __call__(self) -> float:
-        """The percent, negative where it is not known."""
+        """Return the percent, negative where it is not known."""
         if self._tracker is None:
             return -1.0
         stages = [self._tracker.getStageInfo(each) for each in self._tracker.getActiveStageIds()]
@@ -253,7 +253,7 @@ class Jobs:
 
 
 def _with_texts(schema: pyarrow.Schema) -> str:
-    """The groups with what was given as text, where Spark has sent it as it is.
+    """Return the groups with what was given as text, where Spark has sent it as it is.
 
     A number of seconds that is a double of many digits is added up here, by the shortest digits that it has.
     """

@@ -47,7 +47,7 @@ class Changes:
 
     @classmethod
     def of(cls, before: Manifest | None, stamps: Stamps) -> "Changes":
-        """The files of a usage beside those of a roll-up."""
+        """Return the files of a usage beside those of a roll-up."""
         known = {file: each.stamp for file, each in before.files.items()} if before else {}
         there = [file for file in stamps if file in known]
         return cls(
@@ -122,7 +122,7 @@ def keep(
 
 
 def _cause(words: str) -> str:
-    """What the engine or the disk says; in place of what it says to machines, the name of the error."""
+    """Return what the engine or the disk says; in place of what it says to machines, the name of the error."""
     found = _ERRNO.search(words)
     return os.strerror(int(found[1])) if found else words
 
@@ -217,7 +217,7 @@ class Written:
 
 
 def _files_of(place: Path, part: str) -> tuple[Path, Path]:
-    """The files of the groups and the shapes of a part of the types, in the folder of a pack."""
+    """Return the files of the groups and the shapes of a part of the types, in the folder of a pack."""
     name = name_in_pack(part)
     return place / f"{name}.parquet", place / f"{name}{SHAPES}.parquet"
 
@@ -246,7 +246,7 @@ def _names(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, str]:
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str, plan: Plan) -> Iterator[str]:
-    """The columns of kept groups, of those that a query gives."""
+    """Yield the columns of kept groups, of those that a query gives."""
     names = _names(connection, f"SELECT * FROM {groups}")
     yield from (SHARE, "type", "model")
     if grouping.day:

@@ -35,17 +35,17 @@ _OF_QUANTITIES = (RAW_QUANTITIES, PREDICATES, SUMMED)
 
 
 def key_column(name: str) -> str:
-    """The column of a key."""
+    """Return the column of a key."""
     return f"key.{name}"
 
 
 def shape_column(name: str) -> str:
-    """The column of a part of a shape."""
+    """Return the column of a part of a shape."""
     return name if name in _OF_QUANTITIES else f"shape.{name}"
 
 
 def is_of_shape(column: str) -> bool:
-    """Whether a column of kept rows is of their shape, and not of the group."""
+    """Return True if a column of kept rows is of their shape, and not of the group."""
     return column in (*_OWN, *_OF_QUANTITIES) or column.startswith(shape_column(""))
 
 
@@ -72,7 +72,7 @@ class KeptSql(RollUpSql):
         return (each for each in super().groupings() if each.name in self._tables)
 
     def undated(self, part: str) -> str:
-        """A query of how many rows of a part have no instant."""
+        """Return a query of how many rows of a part have no instant."""
         return f"SELECT coalesce(sum({ROWS}) FILTER ({self._day()} IS NULL), 0) FROM {self._tables[part]}"
 
     def _rows_of(self, part: str) -> str:
@@ -115,7 +115,7 @@ class KeptSql(RollUpSql):
         return (own.thresholds, own.lacking) == (asked.thresholds, dict(asked.lacking))
 
     def _number_of_shape(self, counted: Mapping[str, Layout]) -> str:
-        """The number of the tier and the buckets that a plan asks for, of that of all that are kept apart."""
+        """Return the number of the tier and the buckets that a plan asks for, of that of all that are kept apart."""
         own, asked = self._kept.distinguished, self.plan.predicates
         if self._same_predicates:
             return PREDICATES
@@ -133,7 +133,7 @@ class KeptSql(RollUpSql):
 
 
 def packed(place: KeptPlace, kept: Manifest) -> dict[str, list[PackedPart]]:
-    """The files of each part of the types. Raises `SimulationError` where one is missing or has another size."""
+    """Return the files of each part of the types. Raises `SimulationError` where one is missing or has another size."""
     found: dict[str, list[PackedPart]] = {}
     for file in missing_of(place.folder, kept):
         words = f"{place}/{file.name} is not what was kept. Make the roll-up again: {again(kept, place)}"
@@ -145,7 +145,7 @@ def packed(place: KeptPlace, kept: Manifest) -> dict[str, list[PackedPart]]:
 
 
 def rows_in(folder: Path, files: Sequence[PackedFile]) -> str:
-    """The query of files of one kind: a shape has one number in all packs."""
+    """Return the query of files of one kind: a shape has one number in all packs."""
     queries = []
     for at, file in enumerate(files):
         listed = DuckDbSql.literal(pattern_escaped(str(folder / file.name)))
@@ -156,7 +156,7 @@ def rows_in(folder: Path, files: Sequence[PackedFile]) -> str:
 def again(
     kept: Manifest, place: KeptPlace, keys: Collection[str] = (), prices: Sequence[str] = (), *, alone: bool = False
 ) -> str:
-    """The command that makes a roll-up with further keys, and for further prices; `alone`: for no others than these."""
+    """Return the command that makes a roll-up with further keys and prices; `alone`: for no others than these."""
     asked = kept.asked
     current, *others = prices if alone else (*kept.tables, *filter(None, prices))
     words = ["ratecard", "rollup", *kept.usage, "--out", str(place), "--by", ",".join((*asked.by, *keys))]
@@ -267,7 +267,7 @@ def open_kept(
     prices: Sequence[str],
     layouts: LayoutsOf,
 ) -> Iterator[KeptUsage]:
-    """A kept roll-up as usage. Raises `SimulationError` where it was made of other columns, or changes meanwhile."""
+    """Open a kept roll-up. Raises `SimulationError` where it was made of other columns, or changes meanwhile."""
     kept = place.opened()
     given = Asked(by=(), columns=dict(names) or kept.asked.columns, dialect=dialect or kept.asked.dialect)
     if (given.columns, given.dialect) != (kept.asked.columns, kept.asked.dialect):

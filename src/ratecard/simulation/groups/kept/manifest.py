@@ -41,7 +41,7 @@ class Distinguished(_Part):
 
     @classmethod
     def of(cls, plan: Plan, *, untyped: bool) -> Self:
-        """What groups by a plan distinguish; `untyped`: rows may lack a type."""
+        """Return what groups by a plan distinguish; `untyped`: rows may lack a type."""
         predicates = plan.predicates
         return cls(
             layouts=dict(plan.layouts),
@@ -53,7 +53,7 @@ class Distinguished(_Part):
         )
 
     def missing(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
-        """What others ask that these groups do not distinguish, in words. `models`: those of the groups, by type."""
+        """Yield in words what others ask that these groups do not distinguish. `models` are those of groups, by type."""
         for type_, layout in asked.layouts.items():
             own = self.layouts[type_]
             known = {column.name: column for column in own.attributes}
@@ -82,13 +82,13 @@ class Distinguished(_Part):
                 yield f"the type of {name}, which some rows do not say"
 
     def finer(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
-        """What these groups keep apart, and others add up, in words."""
+        """Yield what these groups keep apart, and others add up, in words."""
         yield from asked._summed_only_by_one(self, models)
 
     def _summed_only_by_one(
         self, other: "Distinguished", models: Mapping[str | None, set[str | None]]
     ) -> Iterator[str]:
-        """The quantities, and the counts by meter, that are summed here and not by the other, in words by model."""
+        """Yield in words the quantities and counts by meter that are summed here and not by the other, by model."""
         every = {name for names in models.values() for name in names}
         for part, named in other.summed.items():
             own, (words, there) = self.summed.get(part), (part, every)
@@ -210,12 +210,12 @@ class Manifest(_Part):
             raise not_a_manifest(place, "".join(first) or error) from None
 
     def text(self) -> str:
-        """The manifest as JSON."""
+        """Return the manifest as JSON."""
         return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
 
 
 def of_others(text: bytes) -> bool:
-    """Whether a file that is called like a manifest is one of other software: JSON without what every manifest has."""
+    """Return True if a file called like a manifest is one of other software: JSON without what manifests have."""
     try:
         found = read_json(text)
     except ValueError:  # it may be one of a roll-up that was damaged
@@ -224,5 +224,5 @@ def of_others(text: bytes) -> bool:
 
 
 def not_a_manifest(place: object, why: object) -> SimulationError:
-    """The error of a file that is not the manifest of a roll-up."""
+    """Return the error of a file that is not the manifest of a roll-up."""
     return SimulationError(f"{place} is not the manifest of a roll-up: {why}. Make it again in another folder")
