@@ -92,6 +92,19 @@ class Summed(NamedTuple):
     places: int
 
 
+class RowQuantities(NamedTuple):
+    """What rows of some types count: the types that have quantities, their tokens by bucket, and counts by meter.
+
+    `is_summed` says of each type, and `regular` of all, when quantities are summed; `counts` says it of each meter.
+    """
+
+    layouts: Mapping[str, Layout]
+    tokens: Mapping[str, Mapping[str, str]]
+    is_summed: Mapping[str, str]
+    regular: str
+    counts: Mapping[UsageColumn, str]
+
+
 class RollUpSql:
     """Makes the queries in the dialect of the engine that holds the usage; DuckDB writes values of groups as text."""
 
@@ -182,67 +195,78 @@ class RollUpSql:
         return self._column(name), self.usage.types[self.usage.columns[name]]
 
     def _grouping(self, name: str, layouts: Mapping[str, Layout], where: str) -> Grouping:
-        """Make the query of the rows of some types: keys and shapes are grouped by, quantities are summed."""
-        named = {"type": self._column("type")}
-        named["model"] = self._column("model") if self.usage.has("model") else "CAST(NULL AS VARCHAR(100))"
-        named |= {alias: self._key(key) for alias, key in self.plan.others.items()}
+        """Return the query of the rows of some types: keys and shapes are grouped by, quantities are summed."""
+        quantities = self._quantities(layouts)
+        keys, shape = self._key_columns(), self._shape_columns(layouts, quantities)
+        columns = {_alias(number, each): expression for number, (each, expression) in enumerate(shape.items())}
+        sums = {column: self._total_of(column, number) for column, number in self._summed_numbers(quantities).items()}
+        # By place, because a column of the usage may be called like one that is made here.
+        places = ", ".join(str(number + 1) for number in range(len(keys) + len(columns)))
+        query = f"""
+            SELECT {_listed({**keys, **columns, **sums, "requests": self._requests})}
+            FROM {self._rows_of(name)}
+            WHERE {where}
+            GROUP BY {places}"""
+        return self._written(name, query, layouts, tuple(shape), tuple(sums))
+
+    def _key_columns(self) -> dict[str, str]:
+        """Return the columns of a group that are not of its shape: type, model, keys, day, and cuts of the day."""
+        columns = {"type": self._column("type")}
+        columns["model"] = self._column("model") if self.usage.has("model") else "CAST(NULL AS VARCHAR(100))"
+        columns |= {alias: self._key(key) for alias, key in self.plan.others.items()}
         if DAY in self.plan.keys or self._cuts:
-            named[DAY] = self._day()
+            columns[DAY] = self._day()
         elif self.plan.dated:
             _, of = self._instant()
             edges = [self.dialect.beginning(day, of) for day in _days(self.plan.predicates.boundaries)]
-            named[DAY] = _period(self._column_of_instant(), edges)
+            columns[DAY] = _period(self._column_of_instant(), edges)
         if self._cuts:
             second = self._second()
-            named[SLOT] = " + ".join(_one_if(f"{second} >= {cut}") for cut in self._cuts)
+            columns[SLOT] = " + ".join(_one_if(f"{second} >= {cut}") for cut in self._cuts)
+        return columns
+
+    def _shape_columns(self, layouts: Mapping[str, Layout], quantities: RowQuantities) -> dict[str, str]:
+        """Return what decides the rates of a row: its attributes, and what its quantities decide."""
         columns = dict.fromkeys(column for layout in layouts.values() for column in layout.attributes)
         attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
         for column in (each for each in columns if each.kind == "condition"):
             stating = {name: attributes[column.name] for name, each in layouts.items() if column in each.attributes}
             if len(stating) < len(layouts):  # of other types it says nothing
                 attributes[column.name] = self._of_type(layouts, stating, "NULL")
-        added = self._added(layouts)
-        attributes |= self._counts(layouts, added) if added else {}
+        counts = self._counts(layouts, quantities.counts) if quantities.counts else {}
+        return attributes | counts | self._predicates(quantities)
+
+    def _quantities(self, layouts: Mapping[str, Layout]) -> RowQuantities:
+        """Return what rows of some types count, and the conditions that it is summed."""
         counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
         numbers = self._numbers(counted)
         tokens = {each: self._tokens(layout, numbers[each]) for each, layout in counted.items() if layout.buckets}
-        by_type = {
+        is_summed = {
             each: self._summed(each, self._regular(counted[each], tokens.get(each, {}), numbers[each]))
             for each in counted
         }
-        regular = self._of_type(layouts, by_type, "TRUE")
-        attributes |= self._predicates(counted, tokens, regular)
-        numbers_of = {
-            sum_of(column): Summed(
-                self._number(column, layout.places),
-                # What another type has in the column means nothing, and may be too much for a sum.
-                self._of_type(layouts, {each: by_type[each] for each in counted if counted[each] is layout}, "FALSE")
-                if layout.places
-                else regular,
-                layout.places,
-            )
-            for layout in counted.values()
-            for column in layout.quantities
-            if not (layout.buckets and layout.buckets.counted)
-        }
-        for type_, counts in tokens.items():
-            if (buckets := counted[type_].buckets) and buckets.counted:
-                numbers_of |= {sum_of_tokens(buckets, name): Summed(counts[name], regular, 0) for name in counts}
-        numbers_of |= {
-            sum_of_count(number): Summed(f"CASE WHEN {is_added} THEN {each} ELSE 0 END", "TRUE", PLACES_SUMMED)
-            for number, (column, is_added) in enumerate(added.items())
-            for each in [self._number(column, PLACES_SUMMED)]
-        }
-        sums = {each: self._total_of(each, number) for each, number in numbers_of.items()}
-        shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
-        # By place, because a column of the usage may be called like one that is made here.
-        places = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
-        query = f"""
-            SELECT {_listed({**named, **shape, **sums, "requests": self._requests})}
-            FROM {self._rows_of(name)}
-            WHERE {where}
-            GROUP BY {places}"""
-        return self._written(name, query, layouts, tuple(attributes))._replace(totals=tuple(sums))
+        return RowQuantities(
+            counted, tokens, is_summed, self._of_type(layouts, is_summed, "TRUE"), self._added(layouts)
+        )
+
+    def _summed_numbers(self, quantities: RowQuantities) -> dict[str, Summed]:
+        """Return the numbers that are summed, each by the column of its sum."""
+        layouts, regular = quantities.layouts, quantities.regular
+        numbers = dict[str, Summed]()
+        for layout in (each for each in layouts.values() if not (each.buckets and each.buckets.counted)):
+            condition = regular
+            if layout.places:  # what another type has in the column means nothing, and may be too much for a sum
+                own = {name: quantities.is_summed[name] for name, each in layouts.items() if each is layout}
+                condition = self._of_type(layouts, own, "FALSE")
+            for column in layout.quantities:
+                numbers[sum_of(column)] = Summed(self._number(column, layout.places), condition, layout.places)
+        for type_, counts in quantities.tokens.items():
+            if (buckets := layouts[type_].buckets) and buckets.counted:
+                numbers |= {sum_of_tokens(buckets, name): Summed(counts[name], regular, 0) for name in counts}
+        for at, (column, is_added) in enumerate(quantities.counts.items()):
+            number = f"CASE WHEN {is_added} THEN {self._number(column, PLACES_SUMMED)} ELSE 0 END"
+            numbers[sum_of_count(at)] = Summed(number, "TRUE", PLACES_SUMMED)
+        return numbers
 
     def _rows_of(self, part: str) -> str:
         """Return the rows of which those of a part are read."""
@@ -267,7 +291,9 @@ class RollUpSql:
         whens = "".join(f" WHEN '{type_}' THEN {expression}" for type_, expression in found.items())
         return f"CASE {name or self._column('type')}{whens} ELSE {otherwise} END" if found else otherwise
 
-    def _written(self, name: str, query: str, layouts: Mapping[str, Layout], attributes: tuple[str, ...]) -> Grouping:
+    def _written(
+        self, name: str, query: str, layouts: Mapping[str, Layout], attributes: Sequence[str], totals: Sequence[str]
+    ) -> Grouping:
         """Make the grouping of a query: its groups are read as text and integers, in the same way for every type."""
         rpc = _WRITER.literal(self.plan.rpc_model)
         model = f"CASE WHEN type = 'rpc' THEN coalesce(model, {rpc}) ELSE model END"
@@ -289,7 +315,8 @@ class RollUpSql:
             SLOT if self._cuts else "",
             tuple(own.get(key) or _WRITER.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
             self._sums(layouts),
-            attributes,
+            tuple(attributes),
+            tuple(totals),
         )
 
     def _day_of_group(self) -> str:
@@ -352,14 +379,13 @@ class RollUpSql:
         terms = (f"{_one_if(is_added)} * {1 << number}" for number, is_added in enumerate(added.values()))
         return found | {SUMMED: " + ".join(terms)}
 
-    def _predicates(
-        self, counted: Mapping[str, Layout], tokens: Mapping[str, Mapping[str, str]], regular: str
-    ) -> dict[str, str]:
+    def _predicates(self, quantities: RowQuantities) -> dict[str, str]:
         """Return the columns of what quantities decide: the predicates of a regular row, or the raw quantities."""
+        counted, tokens, regular = quantities.layouts, quantities.tokens, quantities.regular
         if not counted:
             return {}
-        quantities = (column for layout in counted.values() for column in layout.quantities)
-        raw = {column.name: self._column(column.name) for column in quantities if self._has(column)}
+        columns = (column for layout in counted.values() for column in layout.quantities)
+        raw = {column.name: self._column(column.name) for column in columns if self._has(column)}
         found = {
             RAW_QUANTITIES: f"CASE WHEN {regular} THEN NULL ELSE {self.dialect.given(raw) if raw else repr('{}')} END"
         }

@@ -19,7 +19,7 @@ from ratecard.simulation.groups.kept.manifest import (
 from ratecard.simulation.groups.kept.place import KeptPlace, missing_of
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED, Plan
-from ratecard.simulation.groups.roll_up_sql import Grouping, RollUpSql, Summed
+from ratecard.simulation.groups.roll_up_sql import Grouping, RollUpSql, RowQuantities, Summed
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.rows.columns import DAY, Layout, LayoutsOf, UsageColumn
 from ratecard.simulation.rows.files import Stamps, local_stamps, pattern_escaped, unchanged
@@ -103,21 +103,15 @@ class KeptSql(RollUpSql):
     def _counts(self, layouts: Mapping[str, Layout], added: Mapping[UsageColumn, str]) -> dict[str, str]:
         return {column.name: self._column(column.name) for column in added} | {SUMMED: SUMMED}
 
-    def _predicates(
-        self, counted: Mapping[str, Layout], tokens: Mapping[str, Mapping[str, str]], regular: str
-    ) -> dict[str, str]:
-        asked = super()._predicates(counted, tokens, regular)
-        return {name: RAW_QUANTITIES if name == RAW_QUANTITIES else self._number_of_shape(counted) for name in asked}
-
-    @property
-    def _same_predicates(self) -> bool:
-        own, asked = self._kept.distinguished, self.plan.predicates
-        return (own.thresholds, own.lacking) == (asked.thresholds, dict(asked.lacking))
+    def _predicates(self, quantities: RowQuantities) -> dict[str, str]:
+        asked = super()._predicates(quantities)
+        layouts = quantities.layouts
+        return {name: RAW_QUANTITIES if name == RAW_QUANTITIES else self._number_of_shape(layouts) for name in asked}
 
     def _number_of_shape(self, counted: Mapping[str, Layout]) -> str:
         """Return the number of the tier and the buckets that a plan asks for, of that of all that are kept apart."""
         own, asked = self._kept.distinguished, self.plan.predicates
-        if self._same_predicates:
+        if (own.thresholds, own.lacking) == (asked.thresholds, dict(asked.lacking)):
             return PREDICATES
         tiers = len(own.thresholds) + 1
         above = (f"{PREDICATES} % {tiers} > {own.thresholds.index(edge)}" for edge in asked.thresholds)

@@ -53,7 +53,7 @@ class Distinguished(_Part):
         )
 
     def missing(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
-        """Yield in words what others ask that these groups do not distinguish. `models` are those of groups, by type."""
+        """Yield in words what others ask that these groups do not distinguish; `models` are those of groups by type."""
         for type_, layout in asked.layouts.items():
             own = self.layouts[type_]
             known = {column.name: column for column in own.attributes}
