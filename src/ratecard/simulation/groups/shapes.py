@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from functools import cache, cached_property
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy
 import pyarrow
@@ -186,7 +186,7 @@ class ShapeTemplate(NamedTuple):
         return UsageShape(self.type, self.model, attributes, moment)
 
 
-class Shapes(Sequence[Counted]):
+class Shapes:
     """Shapes by their number, with the requests and sums of each.
 
     `template`, `length` and `moment` have a number for each shape: that of its part in `templates`, `lengths` and
@@ -279,13 +279,7 @@ class Shapes(Sequence[Counted]):
     def __len__(self) -> int:
         return len(self.template)
 
-    @overload
-    def __getitem__(self, number: int) -> Counted: ...
-    @overload
-    def __getitem__(self, number: slice) -> list[Counted]: ...
-    def __getitem__(self, number: int | slice) -> Counted | list[Counted]:
-        if isinstance(number, slice):
-            return list(self.among(numpy.arange(len(self))[number]))
+    def __getitem__(self, number: int) -> Counted:
         return next(self.among(numpy.array([range(len(self))[number]])))
 
     def __iter__(self) -> Iterator[Counted]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 import numpy
 
@@ -11,7 +11,7 @@ from ratecard.simulation.prices.outcome import Outcome
 from ratecard.simulation.prices.shape_price import has_wrong_tokens
 
 
-class Outcomes(Sequence[Outcome]):
+class Outcomes:
     """The outcome of each shape under one side.
 
     `of` has for each shape the number of its outcome in `distinct`. What is priced beside other outcomes has the same
@@ -67,13 +67,7 @@ class Outcomes(Sequence[Outcome]):
     def __len__(self) -> int:
         return len(self.of)
 
-    @overload
-    def __getitem__(self, number: int) -> Outcome: ...
-    @overload
-    def __getitem__(self, number: slice) -> list[Outcome]: ...
-    def __getitem__(self, number: int | slice) -> Outcome | list[Outcome]:
-        if isinstance(number, slice):
-            return [self[at] for at in range(len(self))[number]]
+    def __getitem__(self, number: int) -> Outcome:
         outcome: Outcome = self.distinct[self.of[number]]
         return outcome.of_shape(self.shapes[number].shape) if outcome.price else outcome
 
