@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pyarrow
 import pyarrow.parquet
@@ -25,7 +24,6 @@ from ratecard.simulation.answers.rows import EVEN, Uneven
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.shapes import UsageShape
-from ratecard.simulation.prices import price_table as side_prices
 from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
 from ratecard.simulation.prices.pricer import Pricer
 from ratecard.simulation.simulate import simulate
@@ -118,21 +116,6 @@ def test_amounts_beyond_64_bits_are_read_whole(tmp_path: Path) -> None:
         assert found.total.amounts[1] == sum(sums.values()) * Decimal("1.1")
 
 
-def types_of_prices(found: Simulation, side: int) -> set[str]:
-    table = found.comparison.sides[side].table
-    rows = found.comparison.roll_up.workspace.connection.execute(f"DESCRIBE {table}").fetchall()
-    return {type_ for name, type_, *_ in rows if name != "shape"}
-
-
-def test_a_sum_that_no_integer_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with simulate(table_of(ROWS), None, by=KEYS) as found:
-        side, scale = found.comparison.sides[0], found.comparison.scale
-        monkeypatch.setattr(side_prices, "_MOST", side.most * 10**3)
-        side.prove_at(scale + 3)
-        with pytest.raises(SimulationError, match=rf"more than 38 digits at {scale + 4} decimals; split the usage"):
-            side.prove_at(scale + 4)
-
-
 def test_a_key_that_the_usage_is_not_grouped_by() -> None:
     with simulate(table_of(ROWS), None, by=("model", "customer")) as found:
         words = "not grouped by 'custommer'. Did you mean 'customer'\\? It is by: model, customer"
@@ -150,25 +133,6 @@ def test_a_name_may_have_the_parameters_of_a_search() -> None:
         assert not refused
         assert amounts(found, 0) == sums
         assert len(set(sums.values())) == 2
-
-
-def test_a_quantity_that_is_missing_is_refused_once_for_all_sides(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-    price = Pricer.price
-
-    def counted(self: Pricer, side: Side, *shape: Any) -> Outcome:
-        asked.append(side.label)
-        return price(self, side, *shape)
-
-    monkeypatch.setattr(Pricer, "price", counted)
-    dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
-    rows = [*ROWS[:-1], row("text", "claude-opus-4-6", "a", prompt_tokens=5)]
-    with simulate(table_of(rows), None, dearer, by=KEYS) as found:
-        assert [each.rows for each in found.unpriced] == [1]
-    # Text that is charged, text that is not, clips and calls under the current prices; the candidate: charged text.
-    assert (len(asked) - asked.count(str(dearer)), asked.count(str(dearer))) == (4, 1)
 
 
 def test_whoever_stops_the_pricing_stops_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from usage import NOON
 
 from ratecard import QuoteError, RateCard
 from ratecard.load.folder import tables_from
+from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from shipped import CARD as SHIPPED
 from token_tables import by_tokens, family, text_model
@@ -44,6 +45,12 @@ def test_rows_whose_rate_leaves_no_digits_for_a_sum_are_listed() -> None:
         assert [each.reason for each in found.unpriced] == ["charged to more than 24 decimals, which cannot be added"]
         further = found.against(card_of("1.5"))
         assert (further.total.beside().new_requests, further.priced) == (0, 0)
+
+
+def test_a_sum_that_no_integer_holds_is_refused() -> None:
+    rows = [{"prompt_tokens": 10**17, "completion_tokens": 7}] * 50
+    with pytest.raises(SimulationError, match="more than 38 digits at 24 decimals; split the usage, or write rates"):
+        simulate(usage_of(*rows), card_of("12345.123456789012345678"), by=[])
 
 
 @pytest.mark.parametrize("type_", [Decimal, float, str])

@@ -140,13 +140,6 @@ def test_a_name_is_a_name_and_a_pattern_a_pattern(tmp_path: Path, ending: str) -
     assert spoken(str(tmp_path / f"u[1].{ending}")) == 10
 
 
-def test_a_pattern_may_mean_folders(tmp_path: Path) -> None:
-    for month in ("09", "10"):
-        (tmp_path / f"2026-{month}").mkdir()
-        written(tmp_path / f"2026-{month}" / "usage.parquet", SPEECH | {"characters": 1})
-    assert spoken(str(tmp_path / "2026-*")) == 2
-
-
 CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "replaced": (
         lambda path: written(path.with_name(f"new{path.suffix}"), *[SPEECH | {"characters": 7}] * 2).replace(path),
