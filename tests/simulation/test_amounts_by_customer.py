@@ -20,7 +20,6 @@ from ratecard.base.money import total
 from ratecard.changes.sides import Side
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.prices import pricer
 from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
@@ -137,14 +136,6 @@ def test_each_instant_around_a_change_is_in_its_period(folder: Path, type_: str)
         assert periods.total.amounts[0] > 0
         found = [(each.table("customer"), each.by_model, each.priced, each.rows) for each in (periods, daily)]
         assert found[0] == found[1]
-
-
-def test_what_is_not_remembered_is_priced_again(simulated: Simulated, monkeypatch: pytest.MonkeyPatch) -> None:
-    remembering = simulated("mixed.yaml", "customer")
-    monkeypatch.setattr(pricer, "_MOST_FOUND", 10)
-    forgetting = simulated("mixed.yaml", "customer")
-    assert forgetting.groups == remembering.groups
-    assert forgetting.attribution() == remembering.attribution()
 
 
 @pytest.mark.parametrize("type_", [pyarrow.float64(), pyarrow.float32()])

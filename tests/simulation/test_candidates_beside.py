@@ -9,12 +9,11 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pyarrow
 import pyarrow.parquet
 import pytest
-from rows import Row, expected, table_of
+from rows import expected, table_of
 from test_row_by_row import written
 from usage import CALL, CLIP, ROWS, TEXT, row
 
@@ -24,8 +23,7 @@ from ratecard.changes.sides import Side
 from ratecard.simulation.answers.rows import EVEN, Uneven
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.predicates import Predicates
-from ratecard.simulation.groups.shape import UsageShape
-from ratecard.simulation.prices import price_table as side_prices
+from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
 from ratecard.simulation.prices.pricer import Pricer
 from ratecard.simulation.simulate import simulate
@@ -118,63 +116,6 @@ def test_amounts_beyond_64_bits_are_read_whole(tmp_path: Path) -> None:
         assert found.total.amounts[1] == sum(sums.values()) * Decimal("1.1")
 
 
-def types_of_prices(found: Simulation, side: int) -> set[str]:
-    table = found.comparison.sides[side].table
-    rows = found.comparison.roll_up.workspace.connection.execute(f"DESCRIBE {table}").fetchall()
-    return {type_ for name, type_, *_ in rows if name != "shape"}
-
-
-def test_current_prices_have_64_bits_where_they_fit_and_their_products_more(tmp_path: Path) -> None:
-    most = 10**17
-    calls = [row("image", "krea-2-turbo", customer, n=1) for customer in "aaab"]
-    rows = [*calls, row("text", "claude-opus-4-6", "a", prompt_tokens=most, completion_tokens=0)]
-    fine, finer = (
-        SHIPPED.with_candidate(
-            candidate(tmp_path, f"to {places}", f"{{scale: {{type: image}}, factor: 1.{1:0{places}}}}")
-        )
-        for places in (18, 20)
-    )
-    for card, types in ((SHIPPED, {"BIGINT"}), (fine, {"BIGINT"}), (finer, {"BIGINT", "HUGEINT"})):
-        sums, refused = expected(card, rows, KEYS)
-        with simulate(table_of(rows), card, by=KEYS) as found:
-            assert not refused
-            assert types_of_prices(found, 0) == types
-            assert amounts(found, 0) == sums
-            assert written(found, 0) == sums
-    with simulate(table_of(rows), SHIPPED, Side("finer", finer), by=KEYS) as found:
-        assert types_of_prices(found, 0) == {"BIGINT"}
-        assert types_of_prices(found, 1) == {"HUGEINT"}
-        assert amounts(found, 1) == sums
-
-
-def test_groups_by_fewer_keys_are_made_only_where_they_are_far_fewer() -> None:
-    def tables(rows: Sequence[Row]) -> int:
-        with simulate(table_of(rows), None, by=("model", "customer")) as found:
-            assert found.total.requests == len(rows)
-            names = found.comparison.roll_up.workspace.connection.execute("SELECT table_name FROM duckdb_tables()")
-            return sum(name.startswith("coarser") for (name,) in names.fetchall())
-
-    calls = [row("rpc", None, f"{n}", network="ethereum-mainnet", method="eth_call") for n in range(9)]
-    assert (tables(calls[:3]), tables(calls)) == (0, 1)
-
-
-def test_days_are_grouped_as_dates() -> None:
-    with simulate(table_of(ROWS), None, by=("model", "day")) as found:
-        roll_up, run = found.comparison.roll_up, found.comparison.roll_up.workspace.connection.execute
-        types = {name: type_ for name, type_, *_ in run(f"DESCRIBE {roll_up.groups}").fetchall()}
-        assert (types["key1"], {each.key[1] for each in found.groups}) == ("DATE", {"2026-10-02"})
-        assert {each.key for each in found.table("day")} == {("2026-10-02",)}
-
-
-def test_a_sum_that_no_integer_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with simulate(table_of(ROWS), None, by=KEYS) as found:
-        side, scale = found.comparison.sides[0], found.comparison.scale
-        monkeypatch.setattr(side_prices, "_MOST", side.most * 10**3)
-        side.prove_at(scale + 3)
-        with pytest.raises(SimulationError, match=rf"more than 38 digits at {scale + 4} decimals; split the usage"):
-            side.prove_at(scale + 4)
-
-
 def test_a_key_that_the_usage_is_not_grouped_by() -> None:
     with simulate(table_of(ROWS), None, by=("model", "customer")) as found:
         words = "not grouped by 'custommer'. Did you mean 'customer'\\? It is by: model, customer"
@@ -192,25 +133,6 @@ def test_a_name_may_have_the_parameters_of_a_search() -> None:
         assert not refused
         assert amounts(found, 0) == sums
         assert len(set(sums.values())) == 2
-
-
-def test_a_quantity_that_is_missing_is_refused_once_for_all_sides(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-    price = Pricer.price
-
-    def counted(self: Pricer, side: Side, *shape: Any) -> Outcome:
-        asked.append(side.label)
-        return price(self, side, *shape)
-
-    monkeypatch.setattr(Pricer, "price", counted)
-    dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
-    rows = [*ROWS[:-1], row("text", "claude-opus-4-6", "a", prompt_tokens=5)]
-    with simulate(table_of(rows), None, dearer, by=KEYS) as found:
-        assert [each.rows for each in found.unpriced] == [1]
-    # Text that is charged, text that is not, clips and calls under the current prices; the candidate: charged text.
-    assert (len(asked) - asked.count(str(dearer)), asked.count(str(dearer))) == (4, 1)
 
 
 def test_whoever_stops_the_pricing_stops_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """The command `ratecard demo-usage`: wrong use, and a file that is written whole or not at all."""
 
-import errno
 import os
 import resource
 import signal
@@ -14,7 +13,6 @@ from click.testing import CliRunner, Result
 
 from ratecard.cli import main
 from ratecard.simulation.demo.usage import demo_usage
-from ratecard.simulation.errors import SimulationError
 
 
 def run(*words: str) -> Result:
@@ -55,22 +53,6 @@ def test_a_file_that_is_there_is_replaced_only_when_asked(tmp_path: Path) -> Non
     assert len(out.read_text(encoding="utf-8").splitlines()) == 6
 
 
-def test_help_teaches() -> None:
-    sent = run("--help")
-    assert sent.exit_code == 0
-    assert "ratecard demo-usage --rows 1000000 --out usage.parquet" in sent.stdout
-    assert max(map(len, sent.stdout.splitlines())) <= 80
-
-
-def test_the_extra_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(SimulationError, match=r"pip install 'ratecard\[simulate\]'"):
-        demo_usage(tmp_path / "usage.csv", 5)
-    sent = run("--rows", "5", "--out", str(tmp_path / "usage.csv"))
-    assert sent.exit_code == 1
-    assert "duckdb" in sent.stderr
-
-
 def test_the_command_line_loads_no_engine_before_it_is_needed() -> None:
     code = "import ratecard.cli, sys; print(sorted({'duckdb', 'pyarrow'} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -94,18 +76,6 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, f"{out} cannot be written: File too large. It is as it was\n")
     assert [path.name for path in tmp_path.iterdir()] == ["usage.parquet"]
     assert out.read_text(encoding="utf-8") == "mine"
-
-
-def test_a_file_that_cannot_be_replaced_leaves_nothing_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(path: Path, target: Path) -> None:
-        raise PermissionError(errno.EPERM, "Operation not permitted")
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(SimulationError, match=r"usage\.csv cannot be written: .*not permitted"):
-        demo_usage(tmp_path / "usage.csv", 5)
-    assert not list(tmp_path.iterdir())
 
 
 def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:

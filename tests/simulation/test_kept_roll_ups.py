@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
-import duckdb
 import pyarrow.parquet
 import pytest
 from hypothesis import given
@@ -145,18 +144,6 @@ def unwritable(*_: object) -> None:
     raise OSError(28, "No space left on device")
 
 
-def test_what_the_engine_says_of_a_full_disk_is_its_name(
-    usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        said = '{"exception_type":"IO","exception_message":"Could not write file","errno":"28"}'
-        raise duckdb.IOException(f"IO Error: Async write failed for range [offset=0, size=7]: {said}")
-
-    monkeypatch.setattr(keep, "_write", full)
-    with pytest.raises(SimulationError, match=r"cannot be written, and is as it was: No space left on device$"):
-        rollup(usage, tmp_path / "kept", NOW)
-
-
 def test_rows_that_were_chosen_and_rows_that_are_chosen_of_them(usage: Path, tmp_path: Path) -> None:
     kept, where = tmp_path / "kept", "type = 'text' and customer != 'customer-1'"
     rollup(usage, kept, NOW, by=["model", "region"], where=where)
@@ -258,16 +245,6 @@ def test_rows_of_other_models_and_of_some_days(usage: Path, tmp_path: Path) -> N
             prices = [outcome.price for outcome in found.comparison.sides[1].outcomes]
             lines.append([price.lines for price in prices if price and price.shape])
     assert lines[0] == lines[1] != []
-
-
-def test_what_an_earlier_release_kept_beside_the_groups_is_not_used(usage: Path, tmp_path: Path) -> None:
-    kept = tmp_path / "kept"
-    rollup(usage, kept, NOW, by=["model"])
-    for name in ("numbers/one/cells.parquet", "outcomes/one-two.parquet"):
-        (kept / name).parent.mkdir(parents=True)
-        (kept / name).write_bytes(b"PAR1")
-    assert answers(kept, NOW, DEARER) == answers(usage, NOW, DEARER)
-    assert rollup(usage, kept, NOW, by=["model"]).anew == ""
 
 
 def test_a_simulation_of_a_roll_up_that_is_gone_answers_for_other_days(usage: Path, tmp_path: Path) -> None:

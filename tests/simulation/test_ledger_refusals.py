@@ -12,7 +12,7 @@ from ratecard import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.groups.predicates import Predicates
-from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.prices.outcome import PricedShape, Refused
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from ratecard import QuoteError, load_rate_card, simulate
-from ratecard.simulation.groups.shape import request_of
+from ratecard.simulation.groups.shapes import request_of
 from ratecard.simulation.rows.columns import LENGTH
 from ratecard.simulation.simulation import Simulation
 
@@ -27,7 +27,7 @@ changes:
 
 
 def usage() -> pa.Table:
-    clips = ODD + [Decimal(3_500 + 457 * number) / 1000 for number in range(60)]
+    clips = ODD + [Decimal(3_500 + 2_285 * number) / 1000 for number in range(12)]
     rows = [
         (model, duration, ratio, clip, day)
         for model in MODELS
@@ -63,7 +63,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulation]:
 
 def test_each_shape_is_charged_as_alone(found: Simulation) -> None:
     shapes = found.comparison.roll_up.shapes
-    assert found.rows > len(shapes) > 2_000
+    assert found.rows > len(shapes) > 900
     priced = 0
     for side, outcomes in zip(found.sides, found.outcomes, strict=True):
         for counted, outcome in zip(shapes, outcomes, strict=True):
@@ -79,7 +79,7 @@ def test_each_shape_is_charged_as_alone(found: Simulation) -> None:
             assert outcome.amounts == (quote.total,)
             assert [line.sku for line in outcome.price.lines][:1] == [quote.lines[0].sku]
             priced += 1
-    assert 1_000 < priced < 2 * len(shapes)
+    assert 300 < priced < 2 * len(shapes)
 
 
 def test_a_shape_says_what_its_rows_have(found: Simulation) -> None:

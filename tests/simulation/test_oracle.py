@@ -214,6 +214,30 @@ def test_successors(usage: Usage, candidate: Path, card: RateCard) -> None:
         check_margin(result, paid(expected, lambda row, quote, now: (now or quote).total * Decimal("0.6")))
 
 
+ENDING = """\
+candidate: sale
+effective: 2026-10-20
+until: 2026-11-05
+proposed_by: tests
+why: to see what it does
+changes:
+  - scale: {type: text}
+    factor: 0.8
+  - scale: {type: video}
+    factor: 1.25
+"""
+
+
+def test_a_stack_of_candidates(usage: Usage, candidate: Path, card: RateCard, tmp_path: Path) -> None:
+    """What is lost or new under one candidate over another is what the stack itself refuses or prices."""
+    sale = tmp_path / "sale.yaml"
+    sale.write_text(ENDING)
+    stack = card.with_candidate(sale)
+    expected = [each for row in usage.rows if (each := told(SHIPPED, stack, row, {}))]
+    with simulate(usage.path, None, f"{candidate}+{sale}", by=["model"]) as result:
+        check(result, expected)
+
+
 def test_other_models(usage: Usage, candidate: Path, card: RateCard) -> None:
     """Of the same type, of another, and one that cannot take most of the rows."""
     names = {str(row["model"]) for row in usage.rows}

@@ -16,7 +16,6 @@ from rows import table_of
 from usage import ROWS
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.groups.engines import duckdb_engine
 from ratecard.simulation.groups.reading import Reading
 from ratecard.simulation.prices.pricer import NO_TYPE
 from ratecard.simulation.simulate import simulate
@@ -139,13 +138,6 @@ def test_a_name_is_a_name_and_a_pattern_a_pattern(tmp_path: Path, ending: str) -
     assert spoken(f"file://{one}") == 1
     one.unlink()
     assert spoken(str(tmp_path / f"u[1].{ending}")) == 10
-
-
-def test_a_pattern_may_mean_folders(tmp_path: Path) -> None:
-    for month in ("09", "10"):
-        (tmp_path / f"2026-{month}").mkdir()
-        written(tmp_path / f"2026-{month}" / "usage.parquet", SPEECH | {"characters": 1})
-    assert spoken(str(tmp_path / "2026-*")) == 2
 
 
 CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -334,13 +326,3 @@ def test_how_far_it_is_goes_from_nothing_to_all(tmp_path: Path) -> None:
     read = [rows for words, _, rows in seen if words == "Reading usage: other types"]
     assert read[0] is not None
     assert 600 <= read[0] <= 1000
-
-
-def test_rows_are_counted_only_for_one_who_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pyarrow.parquet.write_table(table_of(ROWS), tmp_path / "usage.parquet")
-    counted: list[str] = []
-    monkeypatch.setattr(duckdb_engine, "_count", lambda connection, table: counted.append(table))
-    with simulate(tmp_path / "usage.parquet", by=("model",)):
-        assert counted == []
-    with simulate(tmp_path / "usage.parquet", by=("model",), progress=lambda words, percent: None):
-        assert counted == ["usage"]

@@ -24,7 +24,7 @@ DEARER = SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml")
 KEYS = ("model", "day", "customer")
 # A whole simulation an example: what fails is shown as it was found.
 SLOW = settings(
-    max_examples=examples(15, nightly=200),
+    max_examples=examples(8, nightly=200),
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.generate),

@@ -31,7 +31,6 @@ def usage(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def on_spark(engines: Engines, usage: Path) -> Simulation:
     """As if the usage were large: its groups come in parts."""
     with pytest.MonkeyPatch.context() as large:
-        large.setattr(spark_engine, "_SMALL", 0)
         large.setattr(spark_engine, "_ROWS_AT_ONCE", ROWS // 20)
         large.setattr(spark_engine, "_MOST_ROWS", ROWS // 4)
         return engines.on_spark(engines.spark.read.parquet(str(usage)), by=BY)
@@ -64,13 +63,7 @@ def test_duckdb_says_the_same(engines: Engines, on_spark: Simulation, usage: Pat
     same(engines.on_duckdb(usage, by=BY), on_spark)
 
 
-@pytest.fixture
-def small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_SMALL", "_FEW_ROWS"):
-        monkeypatch.setattr(spark_engine, name, 0)
-
-
-def test_seconds_that_are_doubles_come_with_their_customers(engines: Engines, small_is_large: None) -> None:
+def test_seconds_that_are_doubles_come_with_their_customers(engines: Engines) -> None:
     seconds = [0.1 + 0.2, 4.35, 100 / 3, 12.0] * 5
     customers = [str(number % 7) for number in range(len(seconds))]
     usage = usage_of("transcription", "openai/whisper-large-v3", seconds=seconds, customer=customers)
@@ -85,12 +78,3 @@ def quantities(row: dict[str, Any]) -> list[Decimal]:
     )
     counts = (prompt - cached - written, cached, written, made, row["characters"] or 0, row["seconds"] or 0)
     return [Decimal(count) for count in counts]
-
-
-def test_few_rows_of_many_partitions_come_by_few_jobs(engines: Engines) -> None:
-    tracker = engines.spark.sparkContext.statusTracker()
-    before = set(tracker.getJobIdsForGroup())
-    frame = engines.spark.range(0, 50, 1, 20)
-    came = [each for part in spark_engine._tables(frame, 50) for each in part["id"].to_pylist()]
-    assert sorted(came) == list(range(50))
-    assert 1 <= len(set(tracker.getJobIdsForGroup()) - before) <= 2

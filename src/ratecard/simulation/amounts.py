@@ -40,7 +40,7 @@ class GroupAmounts:
         self.roll_up, self.sides, self.coverage = roll_up, sides, coverage
 
     def query(self, groups: str, *sides: int, uneven: Sequence[int] = (), further: Sequence[SidePrices] = ()) -> str:
-        """Groups with these columns, at the prices of some sides; without what is in no figure.
+        """Return groups with these columns, at the prices of some sides; without what is in no figure.
 
         `uneven` are the candidates whose lost and new requests are told. `further` prices have the amounts after those
         of all sides.
@@ -61,13 +61,13 @@ class GroupAmounts:
         return f"(SELECT groups.*{listed} FROM {groups} AS groups {' '.join(joins)}) AS amounts"
 
     def _amount(self, side: int) -> str:
-        """What a group comes to at the prices of a side."""
+        """Return what a group comes to at the prices of a side."""
         counts = {"requests": 0} | {f"q{number}": number + 1 for number in range(self.roll_up.plan.sums)}
         # Prices may be of 64 bits, which their products exceed.
         return " + ".join(f"CAST({count} AS HUGEINT) * side{side}.p{number}" for count, number in counts.items())
 
     def _uneven(self, side: int) -> dict[str, str]:
-        """What only one of the current prices and a candidate prices, by the kind of the shape."""
+        """Return what only one of the current prices and a candidate prices, by the kind of the shape."""
         now, then, kind = f"({self._amount(0)})", f"({self._amount(side)})", f"uneven{side}.kind"
         values = ((LOST, "requests"), (LOST, now), (NEW, "requests"), (NEW, then), (NEITHER, "requests"))
         named = zip(UNEVEN, values, strict=True)
@@ -76,7 +76,7 @@ class GroupAmounts:
         }
 
     def _quantities(self) -> dict[str, str]:
-        """The quantities of a report."""
+        """Return the quantities of a report."""
         buckets, found = self.roll_up.plan.predicates.buckets, {}
         for column, (types, number) in zip(QUANTITY_COLUMNS, QUANTITY_NAMES.values(), strict=True):
             kind = BUCKETS[number] if types == _TOKEN_TYPES else None
@@ -86,7 +86,7 @@ class GroupAmounts:
         return found
 
     def _priced_at(self, side: int) -> str:
-        """The prices of a side; of the current one, nothing for what only candidates price."""
+        """Return the prices of a side; of the current one, nothing for what only candidates price."""
         table = self.sides[side].table
         if side or not self.coverage.only_candidates:
             return table

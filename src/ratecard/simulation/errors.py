@@ -8,5 +8,5 @@ class SimulationError(RateCardError):
 
 
 def missing_extra(extra: str, error: ImportError) -> SimulationError:
-    """What to install where a part of an extra is missing."""
+    """Return what to install where a part of an extra is missing."""
     return SimulationError(f"{error.name} is not installed. Install it: pip install 'ratecard[{extra}]'")

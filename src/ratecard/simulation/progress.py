@@ -26,7 +26,7 @@ class HowFar:
         self._most = first
 
     def __call__(self) -> float:
-        """The percent of the whole."""
+        """Return the percent of the whole."""
         part = min(max(0.0, float(self._percent())), 100.0) / 100 if self._percent else 0.0
         self._most = max(self._most, self._first + (self._last - self._first) * part)
         return self._most
@@ -40,7 +40,7 @@ class HowFar:
 
 
 def within(progress: Progress, first: float, last: float, rows: int | None = None) -> Progress:
-    """A function that tells of one part of a simulation: from its first to its last percent of the whole."""
+    """Return a function that tells of one part of a simulation: from its first to its last percent of the whole."""
 
     def tell(words: str, percent: _Percent | None) -> None:
         progress(words, HowFar(first, last, percent, rows))

@@ -71,9 +71,7 @@ def rollup(
     A further run reads only files that are new or changed, and drops what is gone; with other arguments, or tables that
     ask for more, it reads all of them. The folder is written whole or not at all. Raises `SimulationError`.
     """
-    several = isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
-    listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
-    compared = sides(current, listed, Path(tables) if tables else None)
+    compared = sides(current, candidates, Path(tables) if tables else None)
     named = _named(current, compared, tables)
     spoken = table_dialect(dialect) if dialect is not None else None
     chosen, names = Chosen.of(where, None, None), dict(columns or {})
@@ -90,8 +88,8 @@ def rollup(
             known = opened.known
             if known.is_ledger:
                 raise SimulationError("a billing export is rated row by row: give the export itself to simulate")
-            if spoken and (requests := requests_only(spoken, known.types)):
-                chosen = Chosen.of(f"{requests} and ({where})" if where else requests, None, None)
+            if spoken:
+                chosen = Chosen.of(requests_only(spoken, known.types, where), None, None)
             dated = known.has("timestamp")
             # Days are kept, so that prices of any day can be asked for; without, all is priced at one instant.
             compared = tuple(replace(side, at=None if dated else side.at or _ANY_INSTANT) for side in compared)
@@ -144,7 +142,7 @@ def rollup(
 
 
 def _named(current: Specification | None, compared: Sequence[Side], tables: str | Path | None) -> tuple[str, ...]:
-    """The prices as a command names them: the folder of the tables, then all that are neither that nor its dates."""
+    """Return the prices as a command names them: the folder of the tables, then all but that and its dates."""
     is_folder = isinstance(current, (str, Path)) and Path(current).is_dir()
     is_revision = isinstance(current, str) and not is_folder and compared[0].at is None
     others = (*([current] if is_revision else []), *(side.label for side in compared[1:]))
@@ -152,7 +150,7 @@ def _named(current: Specification | None, compared: Sequence[Side], tables: str 
 
 
 def _given(usage: Any, place: KeptPlace, copies: Path, engine: Engine | None) -> list[str]:
-    """The places of the usage. Raises `SimulationError` for what is not a file, or would hold the roll-up itself."""
+    """Return the places of the usage. Raises `SimulationError` for what is not a file, or would hold the roll-up."""
     given = usage if isinstance(usage, (list, tuple)) else [usage]
     if wrong := next((each for each in given if not isinstance(each, (str, Path))), None):
         raise SimulationError(f"usage is {type(wrong).__name__}, and a roll-up is kept of files: give their paths")
@@ -166,12 +164,12 @@ def _given(usage: Any, place: KeptPlace, copies: Path, engine: Engine | None) ->
 
 
 def _without_file(named: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of the usage itself."""
+    """Return the columns of the usage itself."""
     return {name: each for name, each in named.items() if name != FILE}
 
 
 def _state(place: KeptPlace) -> Manifest | None:
-    """What the place has, if it is a roll-up. Raises `SimulationError` for a place of anything else."""
+    """Return what the place has, if it is a roll-up. Raises `SimulationError` for a place of anything else."""
     if place.is_kept():
         return place.manifest()
     if not place.is_free():
@@ -180,7 +178,7 @@ def _state(place: KeptPlace) -> Manifest | None:
 
 
 def _anew(before: Manifest | None, made: Manifest, place: KeptPlace) -> str:
-    """Why all files are read again, where groups of another kind are there."""
+    """Return why all files are read again, where groups of another kind are there."""
     if before is None:
         return ""
     parts: dict[str, tuple[Any, Any]] = {

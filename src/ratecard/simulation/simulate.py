@@ -13,17 +13,20 @@ from ratecard.changes.sides import Side
 from ratecard.simulation.answers.no_effect import check_effect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.groups.engines.engine import Engine, OpenUsage, layouts_for, opened_usage
+from ratecard.simulation.groups.engines.engine import Engine, layouts_for, opened_usage
 from ratecard.simulation.groups.kept.addresses import kept_place
 from ratecard.simulation.groups.kept.kept_usage import open_kept
+from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.reading import Reading
 from ratecard.simulation.groups.roll_up import RollUp, uncollected
 from ratecard.simulation.prices.costs import Costs
-from ratecard.simulation.prices.outcomes import Outcomes, of_chunks
+from ratecard.simulation.prices.outcomes import Outcomes
+from ratecard.simulation.prices.price_table import TooManyDigitsError
 from ratecard.simulation.prices.pricer import Pricer
 from ratecard.simulation.prices.remap import NO_REMAPPING, Remapping
+from ratecard.simulation.prices.shape_price import FEWER_PLACES_ADDED
 from ratecard.simulation.prices.sides import AS_BILLED, OWN_DATE, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.rows.billing_export import EXPORT_NAMES, ROW_COLUMNS
@@ -85,11 +88,9 @@ def simulate(
     one side offers is `lost` or `new`. Raises `SimulationError`; with `strict` also for rows that no side can price,
     which otherwise are counted by reason in `unpriced`.
     """
-    several = isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
-    listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
     folder = Path(tables) if tables else None
     with uncollected():
-        compared = sides(current, listed, folder)
+        compared = sides(current, candidates, folder)
     paid, remapping = costs_of(costs, compared, folder), Remapping(dict(remap or {}), successors)
     remapping.check(side.card for side in compared)
     chosen, names = Chosen.of(where, since, until), columns or {}
@@ -108,15 +109,15 @@ def simulate(
             known = opened.known
             if known.where is not None and known.where == where:  # it is of these rows already
                 chosen = chosen._replace(where=None)
-            elif spoken and not known.is_counted and (requests := requests_only(spoken, known.types)):
-                chosen = Chosen.of(f"{requests} and ({where})" if where else requests, since, until)
+            elif spoken and not known.is_counted:
+                chosen = Chosen.of(requests_only(spoken, known.types, where), since, until)
             keys = keys_of(known) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
             plan = plan_of(compared, keys, known, chosen, paid, remapping)
             opened.check(plan, plan_of(compared, keys, known, chosen, paid) if remapping else plan)
             reading = Reading(opened.source)
             if chosen or known.where is not None:
-                found_rows, _, undated = opened.counted(plan)
+                found_rows, undated = opened.counted(plan)
                 rows = ", ".join(filter(None, (known.where and f"where {known.where}", chosen.words())))
                 reading = replace(reading, chosen=rows, found=found_rows, undated=undated)
             usual = Pricer(plan.predicates, currency, remapping)
@@ -124,17 +125,21 @@ def simulate(
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
             priced: list[list[Outcomes]] = []
-            with closing(opened.groups(workspace, plan, progress)) as tables_of_groups:
+            with closing(opened.groups(plan, progress)) as tables_of_groups:
                 # What has been read is priced while the engine reads on.
                 for grouping, groups_of in tables_of_groups:
                     priced.append(pricer.outcomes(compared, rolled.take(grouping, groups_of)))
-            outcomes = of_chunks(rolled.shapes, priced, len(compared))
+            outcomes = Outcomes.joined(rolled.shapes, priced, len(compared))
             without_moment = any(each.moment is None for each in rolled.shapes.standing[0])
             odd = opened.odd_instant(plan) if reading.undated or (plan.dated and without_moment) else ""
-            types = {each.type for each in rolled.shapes.families}
+            types = {each.type for each in rolled.shapes.templates}
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd)
-            remapping.check_used({each.model for each in rolled.shapes.families})
-            found = Simulation(rolled, compared, pricer, outcomes, paid)
+            remapping.check_used({each.model for each in rolled.shapes.templates})
+            try:
+                found = Simulation(rolled, compared, pricer, outcomes, paid)
+            except TooManyDigitsError:  # rows of finer rates than most are left out, and said to be
+                pricer.add_to(FEWER_PLACES_ADDED)
+                found = Simulation(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), paid)
         within(progress, READ, PRICED)("Pricing", None)
         if found.rows and not found.priced and len(compared) > 1:
             raise SimulationError(found.unpriced_text())
@@ -160,7 +165,7 @@ def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) ->
 
 
 def keys_of(usage: Usage) -> tuple[str, ...]:
-    """The default keys: model, day and customer, as far as the usage has them; those of a roll-up that is kept."""
+    """Return the default keys: model, day and customer, as far as the usage has them; of a roll-up, its own."""
     if usage.by is not None:
         return usage.by
     needed = {"model": "model", DAY: "timestamp", "customer": "customer"}
@@ -218,7 +223,7 @@ def plan_of(
 
 
 def _named(compared: Sequence[Side], costs: Costs | None, tables: str | Path | None) -> list[str]:
-    """The prices that are compared, by name: the tables, and all that are not one of their dates."""
+    """Return the prices that are compared, by name: the tables, and all that are not one of their dates."""
     named = ["" if side.at and side.label.startswith(f"{side.at:%Y-%m-%d}") else side.label for side in compared]
     named += [costs.card.label] if costs and costs.card else []
     first = str(tables or "") if compared[0].label == OWN_DATE else named[0] or str(tables or "")
@@ -226,5 +231,5 @@ def _named(compared: Sequence[Side], costs: Costs | None, tables: str | Path | N
 
 
 def _cards(compared: Sequence[Side], costs: Costs | None) -> list[RateCard]:
-    """Every card that prices the usage, the current one first."""
+    """Return every card that prices the usage, the current one first."""
     return [side.card for side in compared] + ([costs.card.card] if costs and costs.card else [])

@@ -43,7 +43,7 @@ def _why(rolled: RollUp, current: Side, side: Side) -> str:
     changed = _first_days(current, side, days[0] if days else min(moments, default=EARLIEST, key=utc))
     if not changed:
         return "no rate is another than the current one on any day of the usage, or after it"
-    used = {each.model or "" for each in shapes.families}
+    used = {each.model or "" for each in shapes.templates}
     found = {model: day for model, day in changed.items() if model in used}
     if not found:
         return f"the usage has none of the models whose rates it changes ({_listed(changed)}); it has {_listed(used)}"

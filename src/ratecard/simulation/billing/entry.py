@@ -10,7 +10,7 @@ from ratecard.base.money import USD, minus, multiply
 from ratecard.ledger.files import PRICES
 from ratecard.rating.ledger_entry import currencies, price_field, unknown_currency, worths
 from ratecard.rating.quote import LineItem, Quote
-from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.prices.outcome import PricedLine, PricedShape
 from ratecard.simulation.prices.pricer import NO_INSTANT
 from ratecard.simulation.prices.shape_price import charged_lines

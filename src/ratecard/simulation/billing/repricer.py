@@ -29,7 +29,7 @@ from ratecard.simulation.billing.skus import (
     structural,
 )
 from ratecard.simulation.groups.predicates import Predicates
-from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
 from ratecard.simulation.prices.pricer import NO_INSTANT, Pricer
 from ratecard.simulation.rows.billing_export import CREDIT, DISPUTED

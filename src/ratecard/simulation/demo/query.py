@@ -38,7 +38,7 @@ class _Page(NamedTuple):
 
 
 def pages_of(periods: Sequence[Period], rows: int) -> Iterator[_Page]:
-    """Pages with the same number of rows each (to one), in the order of time; none crosses an hour."""
+    """Yield pages with the same number of rows each (to one), in the order of time; none crosses an hour."""
     hours = list(_hours(periods))
     ends = list(accumulate(weight for _, _, weight in hours))
     count = min(rows, MOST_PAGES)
@@ -50,7 +50,7 @@ def pages_of(periods: Sequence[Period], rows: int) -> Iterator[_Page]:
 
 
 def _place(hours: Sequence[tuple[int, int, int]], ends: Sequence[int], target: int, parts: int) -> tuple[int, int]:
-    """The microsecond at which target / parts of all weight is reached, and its hour."""
+    """Return the microsecond at which target / parts of all weight is reached, and its hour."""
     number = bisect_right(ends, target // parts)
     start, _, weight = hours[number]
     within = target - (ends[number] - weight) * parts
@@ -58,7 +58,7 @@ def _place(hours: Sequence[tuple[int, int, int]], ends: Sequence[int], target: i
 
 
 def _hours(periods: Sequence[Period]) -> Iterator[tuple[int, int, int]]:
-    """(first microsecond, period, weight) of every hour."""
+    """Yield the first microsecond, the period and the weight of every hour."""
     for number, period in enumerate(periods):
         weight = sum(offer.weight for offer in period.offers)
         midnight = utc(period.start)
@@ -83,19 +83,19 @@ class Stretch(NamedTuple):
 
 
 def demo_stretches(periods: Sequence[Period], bad: int) -> Iterator[Stretch]:
-    """The slots of every period; `bad` is the part of the rows that are spoilt, of a million."""
+    """Yield the slots of every period; `bad` is the part of the rows that are spoilt, of a million."""
     for number, period in enumerate(periods):
         spoilt = min(SLOTS, max(1, _round_half_up(SLOTS * bad, MILLION))) if bad else 0
         yield from _placed(number * SLOTS, [(period.faults, spoilt), *_shared(period.offers, SLOTS - spoilt)])
 
 
 def _round_half_up(number: int, parts: int) -> int:
-    """A fraction as the nearest whole number."""
+    """Return a fraction as the nearest whole number."""
     return (2 * number + parts) // (2 * parts)
 
 
 def _shared(offers: Sequence[DemoModel], slots: int) -> Iterator[tuple[DemoModel, int]]:
-    """Slots by weight; at least one each, as long as there are enough."""
+    """Yield slots by weight; at least one each, as long as there are enough."""
     used = [offer for offer in offers if offer.weight]
     least = 1 if len(used) <= slots else 0
     free, total, so_far = slots - least * len(used), sum(offer.weight for offer in used), 0
@@ -149,7 +149,7 @@ def prepare_demo(
 
 
 def usage_query(*, rows: int, pages: int, customers: int, seed: int, timestamp: str) -> str:
-    """The rows of the usage table. `timestamp` is an expression for `moment`, in microseconds since 1970.
+    """Return the rows of the usage table. `timestamp` is an expression for `moment`, in microseconds since 1970.
 
     Rows are numbered by `counted(i)`, a function that sees every number pass.
     """
@@ -183,7 +183,7 @@ def usage_query(*, rows: int, pages: int, customers: int, seed: int, timestamp: 
 
 
 def _column(name: str) -> str:
-    """A column as it differs from row to row; `longer` and `wordier` are log-normal, around 1."""
+    """Return a column as it differs from row to row; `longer` and `wordier` are log-normal, around 1."""
     prompt = "CASE WHEN prompt_tokens IS NOT NULL THEN prompt END"
     match name:
         case "prompt_tokens":
@@ -204,7 +204,7 @@ def _column(name: str) -> str:
 
 
 def _thousandths(whole: str, digits: int) -> str:
-    """Thousandths as a decimal: a product, because a quotient would be a float."""
+    """Return thousandths as a decimal: a product, because a quotient would be a float."""
     return f"(({whole})::DECIMAL({digits}, 0) * 0.001::DECIMAL(4, 3))::DECIMAL({digits}, 3)"
 
 

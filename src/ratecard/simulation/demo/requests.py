@@ -47,14 +47,14 @@ class Sample(NamedTuple):
     clip: tuple[int, int] | None = None
 
     def typical(self) -> DemoRow:
-        """The row that all rows of this sample are like."""
+        """Return the row that all rows of this sample are like."""
         prompt, made = self.row.get("prompt_tokens"), self.row.copy()
         shares = {"cached_tokens": self.cached, "cache_creation_input_tokens": self.written}
         made |= {name: prompt * share // 1_000 for name, share in shares.items() if prompt is not None and share}
         return made | ({"reference_video_total_duration": self.clip[0]} if self.clip else {})
 
     def has_price(self, prices: PriceBook) -> bool:
-        """Whether the typical row has a price."""
+        """Return True if the typical row has a price."""
         if self.row["type"] != "rpc" and split_model(self.row["model"])[0] not in prices.tables.models:
             return False  # at once: a refusal would look for similar names, which takes longer than a hundred prices
         try:
@@ -65,7 +65,7 @@ class Sample(NamedTuple):
 
 
 def quote_row(prices: PriceBook, row: DemoRow) -> Quote:
-    """The quote of one row of a usage table; of RPC, of a batch of one call. Raises `QuoteError`."""
+    """Return the quote of one row of a usage table; of RPC, of a batch of one call. Raises `QuoteError`."""
     usage: dict[str, Any] = {"type": row["type"], "model": row["model"]}
     for name, column in DEMO_COLUMNS.items():
         if row.get(name) is not None:
@@ -109,7 +109,7 @@ _CHATS: tuple[_Chat, ...] = (
 
 
 def token_samples(prices: PriceBook, model: Model[Any], version: MeteredVersion, charge: Tokens) -> Iterator[Sample]:
-    """The commonest first: chats, then what is longer than the threshold, then searches."""
+    """Yield the commonest first: chats, then what is longer than the threshold, then searches."""
     rates = TokenRates(model.model, charge, prices.tables.units[charge.unit].per, prices.tables.meters)
     most = version.context_tokens if isinstance(version, TextVersion) else None
     is_text = model.type == "text"
@@ -138,7 +138,7 @@ def token_samples(prices: PriceBook, model: Model[Any], version: MeteredVersion,
 
 
 def counted_samples(model: Model[Any], version: MeteredVersion, tables: Tables, chance: Random) -> Iterator[Sample]:
-    """Samples of every rate of a model that is neither video nor tokens."""
+    """Yield samples of every rate of a model that is neither video nor tokens."""
     usages: Iterable[dict[str, Any]] = unit_usages(model, version, tables)
     for charge in reversed(version.charges):
         usages = method_of(charge).typical(usages, chance)
@@ -157,7 +157,7 @@ _ONE_IN = 6
 
 
 def video_samples(prices: PriceBook, name: str, version: VideoVersion, chance: Random) -> Iterator[Sample]:
-    """Samples of every price cell of a video model; with reference video, of whole seconds and of others."""
+    """Yield samples of every price cell of a video model; with reference video, of whole seconds and of others."""
     accepts = version.accepts
     for cell in price_cells(prices, name):
         row: dict[str, Any] = {"type": "video", **cell.body}
@@ -177,7 +177,7 @@ def video_samples(prices: PriceBook, name: str, version: VideoVersion, chance: R
 
 
 def _stated(accepts: VideoAccepts, field: str) -> list[str]:
-    """The values of a field that need no clip to be understood."""
+    """Return the values of a field that need no clip to be understood."""
     return [value for value in getattr(accepts, field) or () if value not in _MATCHED[field]]
 
 

@@ -23,7 +23,7 @@ _TWICE_THE_PROMPT = 2_000
 
 
 def faulty_samples(prices: PriceBook, samples: Iterable[Sample], others: Iterable[Sample]) -> list[Sample]:
-    """Spoilt copies of some `samples`, and those of `others` whose models have no price in this book."""
+    """Return spoilt copies of some `samples`, and those of `others` whose models have no price in this book."""
     spoilt = [each for sample in samples for each in _spoilt(sample, prices.tables.vocabulary.video.resolution)]
     return [sample for sample in (*spoilt, *others) if not sample.has_price(prices)]
 
@@ -160,7 +160,7 @@ def _samples(prices: PriceBook, model: AnyModel, version: Version, chance: Rando
 
 
 def _weights(periods: list[Period], fractional: int, chance: Random) -> dict[tuple[str, str], int]:
-    """The weight of each model on each of its days.
+    """Return the weight of each model on each of its days.
 
     Within a group, popularity falls with the rank (Zipf); over all days, every group has its part of all rows.
     `fractional` is the part of the reference videos with a fraction of a second, of a million.
@@ -185,5 +185,5 @@ def _weights(periods: list[Period], fractional: int, chance: Random) -> dict[tup
 
 
 def last_day(card: RateCard) -> date:
-    """The day on which usage ends where none is named: 60 days after the last price that is known."""
+    """Return the day on which usage ends where none is named: 60 days after the last price that is known."""
     return card.boundaries()[-1].date() + timedelta(days=60)

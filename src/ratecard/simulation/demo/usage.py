@@ -42,7 +42,7 @@ _Watch = Callable[[], None]
 
 
 def format_of(path: Path) -> Format:
-    """The format by the ending of a name. Raises `ValueError` for another one."""
+    """Return the format by the ending of a name. Raises `ValueError` for another one."""
     ending = path.suffix.lower()
     if ending not in _FORMATS:
         near = did_you_mean(ending, _FORMATS)
@@ -83,7 +83,7 @@ def _wait(job: "Future[duckdb.DuckDBPyConnection]", watch: _Watch) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """What the system said, where it said anything; DuckDB wraps it into its own words."""
+    """Return what the system said, where it said anything; DuckDB wraps it into its own words."""
     number = _ERRNO.search(str(error))
     return os.strerror(int(number[1])) if number else str(error).splitlines()[0]
 

@@ -11,24 +11,24 @@ import duckdb
 from ratecard.base.instants import utc
 from ratecard.simulation.groups.plan import EARLIEST, Plan
 from ratecard.simulation.groups.roll_up_sql import Grouping, period
-from ratecard.simulation.groups.shapes import Shapes, UsageFamily
+from ratecard.simulation.groups.shapes import Shapes, ShapeTemplate
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 from ratecard.simulation.workspace.workspace import Workspace
 from ratecard.tables.windows import open_at
 
-_FAMILY = "type, model, attributes"
+_TEMPLATE = "type, model, attributes"
 
 
 class PlacedGroups(NamedTuple):
     """The groups of one query in a table, and what their numbers mean.
 
-    The table has `place` (the number of the family of a shape, times how many lengths there are, and that of its
+    The table has `place` (the number of the template of a shape, times how many lengths there are, and that of its
     length), type, model, requests, day, perhaps `slot`, the keys that none of these is, and the sums that some type
     has; once the shapes are numbered also `shape`.
     """
 
     table: str
-    families: Sequence[UsageFamily]
+    templates: Sequence[ShapeTemplate]
     lengths: Sequence[str | None]
     sums: tuple[str, ...]
     # Every key, and the column that has it.
@@ -40,21 +40,21 @@ def place(
     connection: duckdb.DuckDBPyConnection, workspace: Workspace, plan: Plan, grouping: Grouping, read: str
 ) -> PlacedGroups:
     """Give the groups that an engine has read in a table the places of their shapes, and drop that table."""
-    run, family = connection.execute, ", ".join(grouping.family)
+    run, template = connection.execute, ", ".join(grouping.template)
     length = grouping.length or "CAST(NULL AS VARCHAR)"
     # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
     run(f"""
-        CREATE TEMP TABLE families AS
-        SELECT *, CAST(row_number() OVER (ORDER BY {_FAMILY}) - 1 AS INTEGER) AS family, hash({family}) AS hashed
+        CREATE TEMP TABLE templates AS
+        SELECT *, CAST(row_number() OVER (ORDER BY {_TEMPLATE}) - 1 AS INTEGER) AS template, hash({template}) AS hashed
         FROM (
             SELECT *, {grouping.attributes} AS attributes
-            FROM (SELECT DISTINCT {family} FROM (SELECT * REPLACE ({grouping.model} AS model) FROM {read})))""")
+            FROM (SELECT DISTINCT {template} FROM (SELECT * REPLACE ({grouping.model} AS model) FROM {read})))""")
     run(f"""
         CREATE TEMP TABLE lengths AS
         SELECT length, CAST(row_number() OVER (ORDER BY length) - 1 AS INTEGER) AS nth
         FROM (SELECT DISTINCT {length} AS length FROM {read})""")
     ((count, unlike),) = run("""
-        SELECT (SELECT count(*) FROM lengths), count(*) = count(DISTINCT hashed) FROM families""").fetchall()
+        SELECT (SELECT count(*) FROM lengths), count(*) = count(DISTINCT hashed) FROM templates""").fetchall()
     own = {"type": "type", grouping.model: "model", DuckDbSql().text(grouping.day): "day"}
     keys = {name: own.get(key, name) for key, name in zip(grouping.keys, plan.key_columns, strict=True)}
     sums = {f"q{number}": grouping.sums[number] for number in grouping.summed}
@@ -62,27 +62,27 @@ def place(
     columns |= {
         name: key for key, name in zip(grouping.keys, plan.key_columns, strict=True) if keys[name] == name
     } | sums
-    # Joined by one number; by all columns where two families have the same.
-    by_columns = " AND ".join(f"read.{name} IS NOT DISTINCT FROM families.{name}" for name in grouping.family)
+    # Joined by one number; by all columns where two templates have the same.
+    by_columns = " AND ".join(f"read.{name} IS NOT DISTINCT FROM templates.{name}" for name in grouping.template)
     table = workspace.new_table("placed")
     run(f"""
         CREATE TABLE {table} AS
-        SELECT CAST(family AS BIGINT) * {count} + nth AS place, families.type, families.model, requests,
+        SELECT CAST(template AS BIGINT) * {count} + nth AS place, templates.type, templates.model, requests,
             {", ".join(columns)}
         FROM (
-            SELECT {family}, hash({family}) AS its_hash, {length} AS its_length, requests,
+            SELECT {template}, hash({template}) AS its_hash, {length} AS its_length, requests,
                 {", ".join(f"{expression} AS {name}" for name, expression in columns.items())}
             FROM (SELECT * REPLACE ({grouping.model} AS model) FROM {read})) AS read
-        JOIN families ON {"its_hash = hashed" if unlike else by_columns}
+        JOIN templates ON {"its_hash = hashed" if unlike else by_columns}
         JOIN lengths ON its_length IS NOT DISTINCT FROM length""")
     run(f"DROP TABLE {read}")
     same = dict[Any, Any]().setdefault
-    families = [
-        UsageFamily(same(type_, type_), same(model, model), attributes)
-        for type_, model, attributes in run(f"SELECT {_FAMILY} FROM families ORDER BY family").fetchall()
+    templates = [
+        ShapeTemplate(same(type_, type_), same(model, model), attributes)
+        for type_, model, attributes in run(f"SELECT {_TEMPLATE} FROM templates ORDER BY template").fetchall()
     ]
     texts = run(f"SELECT {DuckDbSql().text('length')} FROM lengths ORDER BY nth").fetchall()
-    return PlacedGroups(table, families, [text for (text,) in texts], tuple(sums), keys)
+    return PlacedGroups(table, templates, [text for (text,) in texts], tuple(sums), keys)
 
 
 def number(
@@ -115,7 +115,7 @@ def number(
 
 
 def _shapes(connection: duckdb.DuckDBPyConnection, plan: Plan, placed: PlacedGroups, first: int) -> Shapes:
-    """The shapes that are numbered."""
+    """Return the shapes that are numbered."""
     run, sums = connection.execute, ("requests", *placed.sums)
     fit = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in sums)
     ((short,),) = run(f"SELECT {fit} FROM shapes").fetchall()
@@ -127,11 +127,11 @@ def _shapes(connection: duckdb.DuckDBPyConnection, plan: Plan, placed: PlacedGro
         SELECT shape - {first} AS shape, place, nth AS moment, {integers}
         FROM shapes JOIN instants ON shapes.moment IS NOT DISTINCT FROM instants.moment""").to_arrow_table()
     moments = [moment for (moment,) in run("SELECT moment FROM instants ORDER BY nth").fetchall()]
-    return Shapes.read(placed.families, placed.lengths, moments, table, [f"q{at}" for at in range(plan.sums)])
+    return Shapes.read(placed.templates, placed.lengths, moments, table, [f"q{at}" for at in range(plan.sums)])
 
 
 def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan) -> str:
-    """The query of the parts of shapes with the beginning of the period of their model that holds their day."""
+    """Return the query of the parts of shapes with the beginning of the period of their model that holds their day."""
     if not plan.dated:
         return "SELECT *, CAST(NULL AS DATE) AS moment FROM parts"
     # Rows of RPC take the prices of RPC, whatever model they name.

@@ -14,7 +14,7 @@ from ratecard.tables.meters import Meters
 _LEAST_SUMS = 4
 # A shape of quantities has one of these beside the attributes of its type: its quantities as they are, where they
 # cannot be added; else the tier of the prompt and the used buckets without a price, as one number (`Predicates.split`).
-GIVEN, PREDICATES = "given", "predicates"
+RAW_QUANTITIES, PREDICATES = "given", "predicates"
 # And where there are counts by meter, as one number: those that are summed, of those that a row has.
 SUMMED = "summed"
 # The keys that are made of the day: a week is its Monday, a month is like `2026-10`.
@@ -72,7 +72,7 @@ class Plan(NamedTuple):
         return tuple(f"key{number}" for number in range(len(self.keys)))
 
     def is_period(self, key: str) -> bool:
-        """Whether a key is made of the day."""
+        """Return True if a key is made of the day."""
         return key in PERIODS and key not in self.own
 
 
@@ -95,11 +95,11 @@ class Usage(NamedTuple):
     where: str | None = None
 
     def has(self, name: str) -> bool:
-        """Whether the table has a known column, under whatever name."""
+        """Return True if the table has a known column, under whatever name."""
         return name in self.columns
 
     def gives(self, name: str) -> bool:
-        """Whether each row has a column, or, of a type, can have that of its model."""
+        """Return True if each row has a column, or, of a type, can have that of its model."""
         return self.has(name) or (name == "type" and self.untyped)
 
     @property
@@ -114,7 +114,7 @@ class Usage(NamedTuple):
 
 
 def places_of_type(usage: Usage, layout: Layout) -> tuple[int, ...]:
-    """How many decimals the sums of a type have: those of its quantities alike, and of each count by meter."""
+    """Return how many decimals the sums of a type have: those of its quantities alike, and of each count by meter."""
     own = _places_of_column(usage, layout.quantities[0], layout.places) if layout.places else 0
     return (*(own,) * layout.own_sums, *(_places_of_column(usage, column, PLACES_SUMMED) for column in layout.counts))
 
@@ -129,7 +129,7 @@ def _places_of_column(usage: Usage, column: UsageColumn, most: int) -> int:
 
 
 def parts_of(layouts: Mapping[str, Layout]) -> dict[str, tuple[str, ...]]:
-    """The types that each query reads."""
+    """Return the types that each query reads."""
     media, tokens = tuple(name for name in layouts if name in _MEDIA), token_types(layouts)
     others = tuple(name for name in layouts if name not in (*media, *tokens))
     parts = {MEDIA: media, _TOKENS: tokens, OTHER_TYPES: others}
@@ -137,5 +137,5 @@ def parts_of(layouts: Mapping[str, Layout]) -> dict[str, tuple[str, ...]]:
 
 
 def token_types(layouts: Mapping[str, Layout]) -> tuple[str, ...]:
-    """The types that are charged by tokens."""
+    """Return the types that are charged by tokens."""
     return tuple(name for name, layout in layouts.items() if layout.buckets)

@@ -1,8 +1,8 @@
 """Which differences between requests matter to the compared tables: thresholds, buckets without a price, dates."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
@@ -30,7 +30,7 @@ class PriceBasis(NamedTuple):
 
 
 def price_basis(tables: Tables, name: str | None) -> PriceBasis:
-    """What decides the price of a model, and of a text model that of its searches; without a name, of RPC credits."""
+    """Return what decides the price of a model and of the searches of a text model; without a name, of RPC credits."""
     models: list[AnyModel]
     if name is None:
         models = [model for model in tables.models.values() if model.type == "rpc"]
@@ -53,6 +53,7 @@ def price_basis(tables: Tables, name: str | None) -> PriceBasis:
     return PriceBasis(tuple(parts), tuple(sorted(changes)), windows_of(versions), tuple(models))
 
 
+_Part = TypeVar("_Part")
 # Beside buckets without a price, where it matters which words refuse it: that a row has its counts as `tokens`.
 BY_BUCKET = "by bucket"
 _BUCKETS = next(layout.buckets for layout in LAYOUTS.values() if layout.buckets)
@@ -90,7 +91,7 @@ class Predicates(NamedTuple):
         layouts: Mapping[str, Layout] = LAYOUTS,
         known: "Predicates | None" = None,
     ) -> "Predicates":
-        """What these cards ask; where no card is read at the row's own time, days do not matter.
+        """Return what these cards ask; where no card is read at the row's own time, days do not matter.
 
         `pairs`: a model whose rows may be priced as those of another, on whose days its price then changes too.
         `layouts`: the columns of the usage. `known`: what the first card asks, and maybe more.
@@ -133,44 +134,27 @@ class Predicates(NamedTuple):
         return tuple(sorted({0} | within | seconds_of_changes(windows))) if within or windows else ()
 
     def joined(self, other: "Predicates") -> "Predicates":
-        """The predicates of both."""
-        lacking = {
-            type_: tuple(
-                each
-                for each in (*self.buckets.names, BY_BUCKET)
-                if each in {*self.lacking.get(type_, ()), *other.lacking.get(type_, ())}
-            )
-            for type_ in {**self.lacking, **other.lacking}
-        }
-        of_model = self.of_model
-        if other.of_model:
-            of_model = {
-                name: tuple(sorted({*self.of_model.get(name, ()), *other.of_model.get(name, ())}))
-                for name in {**self.of_model, **other.of_model}
-            }
+        """Return the predicates of both."""
+        order = (*self.buckets.names, BY_BUCKET)
         return self._replace(
-            thresholds=tuple(sorted({*self.thresholds, *other.thresholds})),
-            lacking=lacking,
-            boundaries=tuple(sorted({*self.boundaries, *other.boundaries})),
-            of_model=of_model,
-            summed={
-                type_: frozenset.intersection(*(each.summed[type_] for each in (self, other) if type_ in each.summed))
-                for type_ in {**self.summed, **other.summed}
-            },
-            windows={
-                name: tuple(dict.fromkeys((*self.windows.get(name, ()), *other.windows.get(name, ()))))
-                for name in {**self.windows, **other.windows}
-            },
+            thresholds=_rising(self.thresholds, other.thresholds),
+            lacking=_united(
+                self.lacking, other.lacking, lambda one, two: tuple(each for each in order if each in {*one, *two})
+            ),
+            boundaries=_rising(self.boundaries, other.boundaries),
+            of_model=_united(self.of_model, other.of_model, _rising),
+            summed=_united(self.summed, other.summed, frozenset.intersection),
+            windows=_united(self.windows, other.windows, lambda one, two: tuple(dict.fromkeys((*one, *two)))),
         )
 
     def prompt_in(self, tier: int) -> int:
-        """The shortest prompt of the tier; zero only where the first tier has no other."""
+        """Return the shortest prompt of the tier; zero only where the first tier has no other."""
         if tier:
             return self.thresholds[tier - 1] + 1
         return 0 if self.thresholds[:1] == (0,) else 1
 
     def weight(self, type_: str, bucket: str) -> int:
-        """What a bucket without a price adds to the number of a shape that uses it."""
+        """Return what a bucket without a price adds to the number of a shape that uses it."""
         return (len(self.thresholds) + 1) << self.lacking[type_].index(bucket)
 
     def split(self, type_: str, number: int) -> tuple[int, frozenset[str]]:
@@ -183,17 +167,27 @@ class Predicates(NamedTuple):
         return tier, frozenset(buckets)
 
     def groups(self, other: "Predicates") -> bool:
-        """Whether groups of the engine are fine-grained enough for `other`, except for whole days."""
+        """Return True if groups of the engine are fine-grained enough for `other`, except for whole days."""
         joined = self.joined(other)
         return joined[:2] == self[:2] and (joined.cuts, joined.summed) == (self.cuts, self.summed)
 
     def covers(self, other: "Predicates") -> bool:
-        """Whether shapes grouped for `self` are fine-grained enough for `other`."""
+        """Return True if shapes grouped for `self` are fine-grained enough for `other`."""
         return self.joined(other) == self
 
 
+def _rising(one: Iterable[Any], two: Iterable[Any]) -> tuple[Any, ...]:
+    """Return what either has, each once, in rising order."""
+    return tuple(sorted({*one, *two}))
+
+
+def _united(one: Mapping[str, _Part], two: Mapping[str, _Part], join: Callable[[Any, Any], _Part]) -> dict[str, _Part]:
+    """Return what either has under a name, joined where both have it."""
+    return {**one, **two, **{name: join(one[name], two[name]) for name in one.keys() & two.keys()}}
+
+
 def _token_rates(card: RateCard) -> Iterator[tuple[str, TokenRates]]:
-    """The rates of charges by tokens, with their type: once where only amounts differ, as in most versions."""
+    """Yield the rates of charges by tokens, with their type: once where only amounts differ, as in most versions."""
     seen = set[tuple[Hashable, ...]]()
     tables = card.tables
     for model in tables.models.values():
@@ -212,18 +206,18 @@ def _token_rates(card: RateCard) -> Iterator[tuple[str, TokenRates]]:
 def _summed(
     cards: Iterable[RateCard], pairs: Iterable[tuple[str, str]], layouts: Mapping[str, Layout]
 ) -> Iterator[tuple[str, frozenset[str]]]:
-    """Of each type, and each column of counts by meter, the models of `Predicates.summed`."""
+    """Yield the models of `Predicates.summed` of each type, and of each column of counts by meter."""
     known: dict[str, set[str]] = {}
-    uneven: list[tuple[Tables, dict[str, set[str]]]] = []
+    not_linear: list[tuple[Tables, dict[str, set[str]]]] = []
     for tables in (card.tables for card in cards):
-        uneven.append((tables, {}))
+        not_linear.append((tables, {}))
         for model in tables.models.values():
             for part, meter in _parts(model.type, layouts):
                 known.setdefault(part, set()).add(model.model)
                 if not all(_linear(version, tables, meter) for version in model.versions):
-                    uneven[-1][1].setdefault(part, set()).add(model.model)
+                    not_linear[-1][1].setdefault(part, set()).add(model.model)
     for part, names in known.items():
-        apart = {name for tables, models in uneven if part in models for name in names
+        apart = {name for tables, models in not_linear if part in models for name in names
                  if (meant := _meant(tables, name)) and meant.model in models[part]}  # fmt: skip
         apart |= {old for old, new in pairs if new in apart}
         if names & apart:
@@ -231,14 +225,14 @@ def _summed(
 
 
 def _parts(type_: str, layouts: Mapping[str, Layout]) -> Iterator[tuple[str, str]]:
-    """What is summed by itself of the rows of a type: its quantities, and each column of counts, with its meter."""
+    """Yield what is summed of the rows of a type: its quantities, and each column of counts with its meter."""
     if layout := layouts.get(type_):
         yield from [(type_, "")] if layout.quantities else ()
         yield from ((column.name, column.path[-1]) for column in layout.counts)
 
 
 def _meant(tables: Tables, name: str) -> AnyModel | None:
-    """The model that a name means; None also for one that means several, which is refused."""
+    """Return the model that a name means; None also for one that means several, which is refused."""
     try:
         return tables.named(name)
     except QuoteError:
@@ -246,7 +240,7 @@ def _meant(tables: Tables, name: str) -> AnyModel | None:
 
 
 def _linear(version: Version, tables: Tables, meter: str) -> bool:
-    """Whether what a version charges for a count by meter, or without a meter for all else, can be summed."""
+    """Return True if what a version charges for a count by meter, or without one for all else, can be summed."""
     if not isinstance(version, MeteredVersion):
         return True
     own = is_linear(version, tables, meter)
@@ -260,5 +254,5 @@ def _linear(version: Version, tables: Tables, meter: str) -> bool:
 
 
 def _rpc_or(card: RateCard, name: str) -> str | None:
-    """None for RPC credits, whose usage does not name its model."""
+    """Return the name of a model; None for RPC credits, whose usage does not name its model."""
     return None if card.tables.models[name].type == "rpc" else name

@@ -35,7 +35,7 @@ class Reading:
     odd: str = ""
 
     def with_columns(self, usage: Usage, plan: Plan, types: Collection[str | None]) -> "Reading":
-        """The same with the columns that rows of these types have, or could have."""
+        """Return the same with the columns that rows of these types have, or could have."""
         layouts = {name: layout for name, layout in usage.layouts.items() if name in types}
         known = {name: tuple(column.name for column in layout.columns) for name, layout in layouts.items()}
         dated = plan.dated or plan.chosen.by_day or DAY in plan.keys
@@ -58,11 +58,11 @@ class Reading:
         )
 
     def record(self) -> dict[str, Any]:
-        """All of it as JSON would hold it."""
+        """Return all of it as JSON would hold it."""
         return asdict(self)
 
     def warnings(self) -> list[str]:
-        """What a reader must know: columns that look like missing ones, invalid timestamps, rows left out."""
+        """Return what a reader must know: columns that look like missing ones, invalid timestamps, rows left out."""
         said = [
             f"Column '{name}' is not read. Did you mean '{near}'? Then name it: --map {near}={name}"
             for name, near in self.meant.items()
@@ -77,7 +77,7 @@ class Reading:
 
 
 def _meant(name: str, missing: Collection[str]) -> str | None:
-    """The missing column that a column of the usage looks like."""
+    """Return the missing column that a column of the usage looks like."""
     words = name.lower()
     if (own := OTHER_NAMES.get(words)) in missing:
         return own

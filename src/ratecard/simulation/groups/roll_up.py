@@ -15,8 +15,7 @@ from ratecard.simulation.groups.plan import PREDICATES, SUMMED, Plan
 from ratecard.simulation.groups.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.groups.reading import Reading
 from ratecard.simulation.groups.roll_up_sql import Grouping
-from ratecard.simulation.groups.shape import UsageShape
-from ratecard.simulation.groups.shapes import Counted, Shapes, UsageFamily
+from ratecard.simulation.groups.shapes import Counted, Shapes, ShapeTemplate, UsageShape
 from ratecard.simulation.rows.columns import DAY, LAYOUTS
 from ratecard.simulation.workspace.workspace import Workspace
 
@@ -72,7 +71,7 @@ class RollUp:
         return shapes
 
     def groups_by(self, keys: Collection[str]) -> str:
-        """The groups by these keys, or by more where a table of fewer, which is made once, would save little."""
+        """Return the groups by these keys, or by more where a table of fewer, which is made once, would save little."""
         asked = {DAY if self.plan.is_period(key) else key for key in keys}
         wanted = tuple(key for key in self.plan.keys if key in asked)
         if wanted == self.plan.keys:
@@ -102,20 +101,20 @@ class RollUp:
         return view
 
     def _part(self, part: PlacedGroups) -> str:
-        """The query of some of the groups, with zeros in place of the sums that none of their types has."""
+        """Return the query of some of the groups, with zeros in place of the sums that none of their types has."""
         keys = (f"{column} AS {key}" for key, column in part.keys.items())
         sums = (name if name in part.sums else f"CAST(0 AS HUGEINT) AS {name}" for name in self._sums)
         return f"SELECT {', '.join(('shape', 'type', 'model', 'day', *keys, 'requests', *sums))} FROM {part.table}"
 
     def _nothing(self) -> str:
-        """The query of no groups: those of a roll-up that was kept of no rows."""
+        """Return the query of no groups: those of a roll-up that was kept of no rows."""
         types = {"shape": "INTEGER", "type": "VARCHAR", "model": "VARCHAR", "day": "DATE"}
         types |= dict.fromkeys(self.plan.key_columns, "VARCHAR") | {"requests": "BIGINT"}
         types |= dict.fromkeys(self._sums, "HUGEINT")
         return f"SELECT {', '.join(f'CAST(NULL AS {type_}) AS {name}' for name, type_ in types.items())} WHERE FALSE"
 
-    def places_of(self, shape: UsageShape | UsageFamily) -> tuple[int, ...]:
-        """How many decimals each sum of a shape has."""
+    def places_of(self, shape: UsageShape | ShapeTemplate) -> tuple[int, ...]:
+        """Return how many decimals each sum of a shape has."""
         return self.places.get(shape.type or "", ())
 
     @cached_property
@@ -152,7 +151,7 @@ class RollUp:
             raise SimulationError(f"the candidate {words}")
 
     def serving(self, predicates: Predicates, *, dated: bool) -> "RollUp":
-        """This roll-up, or one of the same groups with further boundaries, that is fine-grained enough for other cards.
+        """Return this roll-up, or one of the same groups with further boundaries, if other cards need these.
 
         `dated`: some card is read at each row's own time. Raises `SimulationError` where only the usage
         itself could be grouped so.

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from ratecard.methods.method import MOST_COUNTED
 from ratecard.simulation.groups.plan import (
     EARLIEST,
-    GIVEN,
     OTHER_TYPES,
     PREDICATES,
+    RAW_QUANTITIES,
     SUMMED,
     Plan,
     Usage,
@@ -33,7 +33,8 @@ from ratecard.simulation.rows.columns import (
     UsageColumn,
 )
 from ratecard.simulation.rows.where import Columns
-from ratecard.simulation.workspace.dialect import ColumnType, Dialect, Writer
+from ratecard.simulation.workspace.dialect import ColumnType, Dialect
+from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 from ratecard.tables.meters import PROMPT
 
 # Of what may have decimals, seconds and counts by meter: sums of it are exact.
@@ -44,8 +45,9 @@ _MOST_TOKENS, _MOST_OF_MANY = 2**59 - 1, 2**55 - 1
 _ZERO = "CAST(0 AS BIGINT)"
 # Columns that are made here, which a usage must not have: the type of a row, or that of its model; and the instant of a
 # row, where only its period matters.
-MADE_COLUMNS = _TYPE, _INSTANT = "ratecard_type", "ratecard_instant"
+RESERVED_COLUMNS = _TYPE, _INSTANT = "ratecard_type", "ratecard_instant"
 SLOT = "slot"
+_WRITER = DuckDbSql()
 
 
 class Grouping(NamedTuple):
@@ -72,8 +74,8 @@ class Grouping(NamedTuple):
     totals: tuple[str, ...] = ()
 
     @property
-    def family(self) -> tuple[str, ...]:
-        """The columns that are the same in all shapes of a family."""
+    def template(self) -> tuple[str, ...]:
+        """The columns that are the same in all shapes of a template."""
         return ("type", "model", *(name for name in self.shape if name != self.length))
 
     @property
@@ -90,14 +92,27 @@ class Summed(NamedTuple):
     places: int
 
 
+class RowQuantities(NamedTuple):
+    """What rows of some types count: the types that have quantities, their tokens by bucket, and counts by meter.
+
+    `is_summed` says of each type, and `regular` of all, when quantities are summed; `counts` says it of each meter.
+    """
+
+    layouts: Mapping[str, Layout]
+    tokens: Mapping[str, Mapping[str, str]]
+    is_summed: Mapping[str, str]
+    regular: str
+    counts: Mapping[UsageColumn, str]
+
+
 class RollUpSql:
-    """Makes the queries in the dialect of the engine that holds the usage; `writer` writes values of groups as text."""
+    """Makes the queries in the dialect of the engine that holds the usage; DuckDB writes values of groups as text."""
 
     # How many requests the rows of a group are.
     _requests = "count(*)"
 
-    def __init__(self, usage: Usage, plan: Plan, dialect: Dialect, writer: Writer) -> None:
-        self.usage, self.plan, self.dialect, self.writer = usage, plan, dialect, writer
+    def __init__(self, usage: Usage, plan: Plan, dialect: Dialect) -> None:
+        self.usage, self.plan, self.dialect = usage, plan, dialect
         self._from = usage.table
         self._cuts = plan.predicates.cuts if plan.dated else ()
         self._give_types()
@@ -117,17 +132,16 @@ class RollUpSql:
             yield self._grouping(name, {each: self.usage.layouts[each] for each in types}, where)
 
     def counting(self, by: str = "") -> str:
-        """A query of all rows, those that are chosen, and those that have no instant but need one for it.
+        """Return a query of how many rows there are, and how many have no instant to be chosen by.
 
         With `by`, for each value of a column.
         """
-        chosen = f"CASE WHEN {self._chosen} THEN 1 ELSE 0 END"
         undated = f"CASE WHEN {self._day()} IS NULL THEN 1 ELSE 0 END" if self.plan.chosen.by_day else "0"
-        counted = f"SELECT count(*) AS found, sum({chosen}) AS chosen, sum({undated}) AS undated"
+        counted = f"SELECT count(*), sum({undated})"
         return f"{counted}, {by} FROM {self._every} GROUP BY {by}" if by else f"{counted} FROM {self._every}"
 
     def odd_instant(self) -> str:
-        """A query of one timestamp that is not an instant, as text."""
+        """Return a query of one timestamp that is not an instant, as text."""
         if not self.usage.has("timestamp"):
             return f"SELECT {self.dialect.digits('NULL')} AS odd"
         given = self._column("timestamp")
@@ -135,7 +149,7 @@ class RollUpSql:
         return f"SELECT {self.dialect.digits(given)} AS odd FROM {self._every} WHERE {where} LIMIT 1"
 
     def parts(self) -> str:
-        """A query of (name, untyped): each name of `groupings` that has rows, and whether they have no type."""
+        """Return a query of (name, untyped): each name of `groupings` that has rows, and whether they have no type."""
         listed = {name: types for name, types in parts_of(self.usage.layouts).items() if name != OTHER_TYPES}
         type_ = self._column("type")
         joined = {name: ", ".join(map(repr, types)) for name, types in listed.items()}
@@ -177,78 +191,89 @@ class RollUpSql:
         self._from = f"(SELECT * FROM {self._every} WHERE {self._chosen}) AS chosen"
 
     def _named(self, name: str) -> tuple[str, ColumnType]:
-        """The expression and the type of a column that a condition of the user names."""
+        """Return the expression and the type of a column that a condition of the user names."""
         return self._column(name), self.usage.types[self.usage.columns[name]]
 
     def _grouping(self, name: str, layouts: Mapping[str, Layout], where: str) -> Grouping:
-        """Make the query of the rows of some types: keys and shapes are grouped by, quantities are summed."""
-        named = {"type": self._column("type")}
-        named["model"] = self._column("model") if self.usage.has("model") else "CAST(NULL AS VARCHAR(100))"
-        named |= {alias: self._key(key) for alias, key in self.plan.others.items()}
+        """Return the query of the rows of some types: keys and shapes are grouped by, quantities are summed."""
+        quantities = self._quantities(layouts)
+        keys, shape = self._key_columns(), self._shape_columns(layouts, quantities)
+        columns = {_alias(number, each): expression for number, (each, expression) in enumerate(shape.items())}
+        sums = {column: self._total_of(column, number) for column, number in self._summed_numbers(quantities).items()}
+        # By place, because a column of the usage may be called like one that is made here.
+        places = ", ".join(str(number + 1) for number in range(len(keys) + len(columns)))
+        query = f"""
+            SELECT {_listed({**keys, **columns, **sums, "requests": self._requests})}
+            FROM {self._rows_of(name)}
+            WHERE {where}
+            GROUP BY {places}"""
+        return self._written(name, query, layouts, tuple(shape), tuple(sums))
+
+    def _key_columns(self) -> dict[str, str]:
+        """Return the columns of a group that are not of its shape: type, model, keys, day, and cuts of the day."""
+        columns = {"type": self._column("type")}
+        columns["model"] = self._column("model") if self.usage.has("model") else "CAST(NULL AS VARCHAR(100))"
+        columns |= {alias: self._key(key) for alias, key in self.plan.others.items()}
         if DAY in self.plan.keys or self._cuts:
-            named[DAY] = self._day()
+            columns[DAY] = self._day()
         elif self.plan.dated:
             _, of = self._instant()
             edges = [self.dialect.beginning(day, of) for day in _days(self.plan.predicates.boundaries)]
-            named[DAY] = _period(self._column_of_instant(), edges)
+            columns[DAY] = _period(self._column_of_instant(), edges)
         if self._cuts:
             second = self._second()
-            named[SLOT] = " + ".join(_one_if(f"{second} >= {cut}") for cut in self._cuts)
+            columns[SLOT] = " + ".join(_one_if(f"{second} >= {cut}") for cut in self._cuts)
+        return columns
+
+    def _shape_columns(self, layouts: Mapping[str, Layout], quantities: RowQuantities) -> dict[str, str]:
+        """Return what decides the rates of a row: its attributes, and what its quantities decide."""
         columns = dict.fromkeys(column for layout in layouts.values() for column in layout.attributes)
         attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
         for column in (each for each in columns if each.kind == "condition"):
             stating = {name: attributes[column.name] for name, each in layouts.items() if column in each.attributes}
             if len(stating) < len(layouts):  # of other types it says nothing
                 attributes[column.name] = self._of_type(layouts, stating, "NULL")
-        added = self._added(layouts)
-        attributes |= self._counts(layouts, added) if added else {}
+        counts = self._counts(layouts, quantities.counts) if quantities.counts else {}
+        return attributes | counts | self._predicates(quantities)
+
+    def _quantities(self, layouts: Mapping[str, Layout]) -> RowQuantities:
+        """Return what rows of some types count, and the conditions that it is summed."""
         counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
         numbers = self._numbers(counted)
         tokens = {each: self._tokens(layout, numbers[each]) for each, layout in counted.items() if layout.buckets}
-        by_type = {
+        is_summed = {
             each: self._summed(each, self._regular(counted[each], tokens.get(each, {}), numbers[each]))
             for each in counted
         }
-        regular = self._of_type(layouts, by_type, "TRUE")
-        attributes |= self._predicates(counted, tokens, regular)
-        numbers_of = {
-            sum_of(column): Summed(
-                self._number(column, layout.places),
-                # What another type has in the column means nothing, and may be too much for a sum.
-                self._of_type(layouts, {each: by_type[each] for each in counted if counted[each] is layout}, "FALSE")
-                if layout.places
-                else regular,
-                layout.places,
-            )
-            for layout in counted.values()
-            for column in layout.quantities
-            if not (layout.buckets and layout.buckets.counted)
-        }
-        for type_, counts in tokens.items():
-            if (buckets := counted[type_].buckets) and buckets.counted:
-                numbers_of |= {sum_of_tokens(buckets, name): Summed(counts[name], regular, 0) for name in counts}
-        numbers_of |= {
-            sum_of_count(number): Summed(f"CASE WHEN {is_added} THEN {each} ELSE 0 END", "TRUE", PLACES_SUMMED)
-            for number, (column, is_added) in enumerate(added.items())
-            for each in [self._number(column, PLACES_SUMMED)]
-        }
-        sums = {each: self._total_of(each, number) for each, number in numbers_of.items()}
-        shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
-        # By place, because a column of the usage may be called like one that is made here.
-        places = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
-        query = f"""
-            SELECT {_listed({**named, **shape, **sums, "requests": self._requests})}
-            FROM {self._rows_of(name)}
-            WHERE {where}
-            GROUP BY {places}"""
-        return self._written(name, query, layouts, tuple(attributes))._replace(totals=tuple(sums))
+        return RowQuantities(
+            counted, tokens, is_summed, self._of_type(layouts, is_summed, "TRUE"), self._added(layouts)
+        )
+
+    def _summed_numbers(self, quantities: RowQuantities) -> dict[str, Summed]:
+        """Return the numbers that are summed, each by the column of its sum."""
+        layouts, regular = quantities.layouts, quantities.regular
+        numbers = dict[str, Summed]()
+        for layout in (each for each in layouts.values() if not (each.buckets and each.buckets.counted)):
+            condition = regular
+            if layout.places:  # what another type has in the column means nothing, and may be too much for a sum
+                own = {name: quantities.is_summed[name] for name, each in layouts.items() if each is layout}
+                condition = self._of_type(layouts, own, "FALSE")
+            for column in layout.quantities:
+                numbers[sum_of(column)] = Summed(self._number(column, layout.places), condition, layout.places)
+        for type_, counts in quantities.tokens.items():
+            if (buckets := layouts[type_].buckets) and buckets.counted:
+                numbers |= {sum_of_tokens(buckets, name): Summed(counts[name], regular, 0) for name in counts}
+        for at, (column, is_added) in enumerate(quantities.counts.items()):
+            number = f"CASE WHEN {is_added} THEN {self._number(column, PLACES_SUMMED)} ELSE 0 END"
+            numbers[sum_of_count(at)] = Summed(number, "TRUE", PLACES_SUMMED)
+        return numbers
 
     def _rows_of(self, part: str) -> str:
-        """The rows of which those of a part are read."""
+        """Return the rows of which those of a part are read."""
         return self._from
 
     def _key(self, key: str) -> str:
-        """A key of a row."""
+        """Return a key of a row."""
         column = self._column(key)
         if self.usage.types.get(self.usage.columns.get(key, key)) != "double":
             return column
@@ -256,43 +281,46 @@ class RollUpSql:
         return f"CASE WHEN {column} = 0 THEN abs({column}) ELSE {column} END"
 
     def _total_of(self, name: str, number: Summed) -> str:
-        """The sum of a number of the rows of a group."""
+        """Return the sum of a number of the rows of a group."""
         return self.dialect.total(*number)
 
     def _of_type(self, layouts: Mapping[str, Layout], found: Mapping[str, str], otherwise: str, name: str = "") -> str:
-        """An expression by type of row: `found` of its type, or `otherwise`. No CASE where all types have the same."""
+        """Return an expression by type of row: that of its type, or `otherwise`; no CASE if all have the same."""
         if found.keys() == layouts.keys() and len(set(found.values())) == 1:
             return next(iter(found.values()))
         whens = "".join(f" WHEN '{type_}' THEN {expression}" for type_, expression in found.items())
         return f"CASE {name or self._column('type')}{whens} ELSE {otherwise} END" if found else otherwise
 
-    def _written(self, name: str, query: str, layouts: Mapping[str, Layout], attributes: tuple[str, ...]) -> Grouping:
+    def _written(
+        self, name: str, query: str, layouts: Mapping[str, Layout], attributes: Sequence[str], totals: Sequence[str]
+    ) -> Grouping:
         """Make the grouping of a query: its groups are read as text and integers, in the same way for every type."""
-        rpc = self.writer.literal(self.plan.rpc_model)
+        rpc = _WRITER.literal(self.plan.rpc_model)
         model = f"CASE WHEN type = 'rpc' THEN coalesce(model, {rpc}) ELSE model END"
-        own = {"type": "type", "model": model, DAY: self.writer.text(DAY)}
+        own = {"type": "type", "model": model, DAY: _WRITER.text(DAY)}
         columns = {each: _alias(number, each) for number, each in enumerate(attributes)}
         predicates = {}
         if PREDICATES in columns:  # quantities that are given as they are say by themselves what these would
-            predicates = {PREDICATES: f"CASE WHEN {GIVEN} IS NULL THEN {columns[PREDICATES]} END"}
-        record = {each: self.writer.text(expression) for each, expression in (columns | predicates).items()}
+            predicates = {PREDICATES: f"CASE WHEN {RAW_QUANTITIES} IS NULL THEN {columns[PREDICATES]} END"}
+        record = {each: _WRITER.text(expression) for each, expression in (columns | predicates).items()}
         record.pop(LENGTH, None)
         return Grouping(
             name,
             query,
             model,
             tuple(columns.values()),
-            self.writer.record(record) if record else "'{}'",
+            _WRITER.record(record) if record else "'{}'",
             columns.get(LENGTH, ""),
             self._day_of_group(),
             SLOT if self._cuts else "",
-            tuple(own.get(key) or self.writer.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
+            tuple(own.get(key) or _WRITER.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
             self._sums(layouts),
-            attributes,
+            tuple(attributes),
+            tuple(totals),
         )
 
     def _day_of_group(self) -> str:
-        """The day of a group, or the first one of its period."""
+        """Return the day of a group, or the first one of its period."""
         if DAY in self.plan.keys or self._cuts:
             return DAY
         starts = enumerate((EARLIEST, *_days(self.plan.predicates.boundaries)))
@@ -300,11 +328,11 @@ class RollUpSql:
         return f"CASE {DAY}{whens} END" if self.plan.dated else ""
 
     def _sums(self, layouts: Mapping[str, Layout]) -> tuple[str, ...]:
-        """Each sum by type of row, as an integer."""
+        """Return each sum by type of row, as an integer."""
         found = []
         for number in range(self.plan.sums):
             totals = {
-                type_: self.writer.scaled(self._total(each, number), places_of_type(self.usage, each)[number])
+                type_: _WRITER.scaled(self._total(each, number), places_of_type(self.usage, each)[number])
                 for type_, each in layouts.items()
                 if number < each.sums
             }
@@ -312,7 +340,7 @@ class RollUpSql:
         return tuple(found)
 
     def _total(self, layout: Layout, number: int) -> str:
-        """A sum of a type, by its number. Token counts overlap, and are made disjoint."""
+        """Return a sum of a type, by its number. Token counts overlap, and are made disjoint."""
         if number >= layout.own_sums:
             return sum_of_count(number - layout.own_sums)
         if buckets := layout.buckets:
@@ -320,7 +348,7 @@ class RollUpSql:
             total = _signed(buckets.own()[buckets.names[number]], names)
         else:
             total = sum_of(layout.quantities[number])
-        return f"CASE WHEN {GIVEN} IS NULL THEN {total} ELSE 0 END"
+        return f"CASE WHEN {RAW_QUANTITIES} IS NULL THEN {total} ELSE 0 END"
 
     def _attribute(self, column: UsageColumn) -> str:
         name = self._column(column.name)
@@ -330,7 +358,7 @@ class RollUpSql:
         return self.dialect.url(name) if column.kind == "url" else name
 
     def _added(self, layouts: Mapping[str, Layout]) -> dict[UsageColumn, str]:
-        """Of each count by meter, whether that of a row is summed: if it can be, and its model charges it linearly."""
+        """Return for each count by meter the condition that it is summed: it can be, and is charged linearly."""
         found = {}
         for column in dict.fromkeys(column for layout in layouts.values() for column in layout.counts):
             number = self._number(column, PLACES_SUMMED)
@@ -340,7 +368,7 @@ class RollUpSql:
         return found
 
     def _counts(self, layouts: Mapping[str, Layout], added: Mapping[UsageColumn, str]) -> dict[str, str]:
-        """The columns of counts by meter: those that are not summed as they are, and which of the others a row has."""
+        """Return the columns of counts by meter: those that are not summed, and which of the others a row has."""
         found = {
             column.name: f"CASE WHEN NOT {is_added} THEN {self._column(column.name)} END"
             for column, is_added in added.items()
@@ -351,15 +379,16 @@ class RollUpSql:
         terms = (f"{_one_if(is_added)} * {1 << number}" for number, is_added in enumerate(added.values()))
         return found | {SUMMED: " + ".join(terms)}
 
-    def _predicates(
-        self, counted: Mapping[str, Layout], tokens: Mapping[str, Mapping[str, str]], regular: str
-    ) -> dict[str, str]:
-        """The columns of what quantities decide: the predicates of a regular row, or the quantities as they are."""
+    def _predicates(self, quantities: RowQuantities) -> dict[str, str]:
+        """Return the columns of what quantities decide: the predicates of a regular row, or the raw quantities."""
+        counted, tokens, regular = quantities.layouts, quantities.tokens, quantities.regular
         if not counted:
             return {}
-        quantities = (column for layout in counted.values() for column in layout.quantities)
-        raw = {column.name: self._column(column.name) for column in quantities if self._has(column)}
-        found = {GIVEN: f"CASE WHEN {regular} THEN NULL ELSE {self.dialect.given(raw) if raw else repr('{}')} END"}
+        columns = (column for layout in counted.values() for column in layout.quantities)
+        raw = {column.name: self._column(column.name) for column in columns if self._has(column)}
+        found = {
+            RAW_QUANTITIES: f"CASE WHEN {regular} THEN NULL ELSE {self.dialect.given(raw) if raw else repr('{}')} END"
+        }
         used = {
             name: self._used(name, layout.buckets, tokens[name], regular)
             for name, layout in counted.items()
@@ -372,7 +401,7 @@ class RollUpSql:
         return found | {PREDICATES: " + ".join(terms)} if terms else found
 
     def _used(self, type_: str, buckets: Buckets, counts: Mapping[str, str], regular: str) -> str:
-        """The weights of the buckets without a price that a row uses, added up; empty if every bucket has a price."""
+        """Return the sum of the weights of buckets without a price that a row uses; empty if every bucket has one."""
         terms, own = [], buckets.own()
         for name in self.plan.predicates.lacking.get(type_, ()):
             if name == BY_BUCKET:
@@ -386,14 +415,14 @@ class RollUpSql:
         return " + ".join(terms)
 
     def _by_bucket(self, buckets: Buckets) -> str:
-        """Whether a row has a count by bucket."""
+        """Return True if a row has a count by bucket."""
         return self._any_of(f"{OF_BUCKETS}.{name}" for name in buckets.counted)
 
     def _any_of(self, columns: Iterable[str]) -> str:
         return "(" + " OR ".join(f"{self._column(name)} IS NOT NULL" for name in columns) + ")"
 
     def _tokens(self, layout: Layout, numbers: Sequence[str]) -> dict[str, str]:
-        """The tokens of a row by bucket, inclusive, from the counts of `usage` or those by bucket."""
+        """Return the tokens of a row by bucket, inclusive, from the counts of `usage` or those by bucket."""
         by_column = {column.name: number for column, number in zip(layout.quantities, numbers, strict=True)}
         found = {bucket: by_column.get(name, _ZERO) for name, bucket in BUCKET_OF.items()}
         buckets = layout.buckets
@@ -409,13 +438,13 @@ class RollUpSql:
         return found | {name: number for name, number in given.items() if name not in BUCKETS}
 
     def _tier(self, prompt: str) -> str:
-        """How many thresholds a prompt is above; most are below all of them."""
+        """Return how many thresholds a prompt is above; most are below all of them."""
         first, *others = self.plan.predicates.thresholds
         above = " + ".join(("1", *(_one_if(f"{prompt} > {edge}") for edge in others)))
         return f"CASE WHEN {prompt} > {first} THEN {above} ELSE 0 END"
 
     def _regular(self, layout: Layout, tokens: Mapping[str, str], numbers: Sequence[str]) -> str:
-        """Whether the quantities of a row can be summed. The scalar code prices all others, or says what is wrong."""
+        """Return the condition that the quantities of a row can be summed; all others are priced as single requests."""
         if layout.buckets:
             return self._regular_tokens(layout, layout.buckets, tokens)
         if len(numbers) == 1:
@@ -424,7 +453,7 @@ class RollUpSql:
         return " AND ".join(f"{number} IS NOT NULL" for number in numbers)
 
     def _summed(self, type_: str, regular: str) -> str:
-        """Whether the quantities of a row are summed: if they can be, and what its model charges is linear."""
+        """Return True if the quantities of a row are summed: if they can be, and what its model charges is linear."""
         models = self.plan.predicates.summed.get(type_)
         if models is None:
             return regular
@@ -434,7 +463,7 @@ class RollUpSql:
         return f"(coalesce({self.dialect.digits(self._column('model'))} IN ({named}), FALSE) AND {regular})"
 
     def _regular_tokens(self, layout: Layout, buckets: Buckets, tokens: Mapping[str, str]) -> str:
-        """Whether the tokens of a row are counted once, no part exceeds its whole, and what buckets share is known."""
+        """Return the condition that tokens count once, no part exceeds its whole, and what buckets share is known."""
         # The sign and the highest bits of all of them at once; a sum is taken only where it cannot overflow.
         most = _MOST_TOKENS if len(tokens) == len(BUCKETS) else _MOST_OF_MANY
         within = f"({' | '.join(tokens.values())}) BETWEEN 0 AND {most}"
@@ -452,7 +481,7 @@ class RollUpSql:
         return f"CASE WHEN {within} THEN {' AND '.join(terms)} ELSE FALSE END"
 
     def _numbers(self, counted: Mapping[str, Layout]) -> dict[str, list[str]]:
-        """The quantities of a row of each type, null where one is missing or not a number."""
+        """Return the quantities of a row of each type, null where one is missing or not a number."""
         types = {
             column: tuple(name for name, each in counted.items() if column.name in each.optional)
             for layout in counted.values()
@@ -474,7 +503,7 @@ class RollUpSql:
         return self.dialect.exact(name, type_) if places else self.dialect.whole(name, type_)
 
     def _or_zero(self, column: UsageColumn, places: int, optional: Sequence[str], types: Sequence[str]) -> str:
-        """A number, 0 where the column has nothing and need not, by its type; what is not a number stays unknown."""
+        """Return a number, 0 where the column is empty and may be, by its type; what is not a number stays unknown."""
         number = self._number(column, places)
         if not optional:
             return number
@@ -493,7 +522,7 @@ class RollUpSql:
         return self.dialect.day(self._column("timestamp"), self.usage.types[self.usage.columns["timestamp"]])
 
     def _instant(self) -> tuple[str, ColumnType]:
-        """What is compared to find the period of a row, and the type of the column that it is made of."""
+        """Return what is compared to find the period of a row, and the type of the column that it is made of."""
         if not self.usage.has("timestamp"):
             return "CAST(NULL AS DATE)", "date"
         type_ = self.usage.types[self.usage.columns["timestamp"]]
@@ -515,23 +544,23 @@ class RollUpSql:
 
 
 def _listed(columns: Mapping[str, str]) -> str:
-    """Expressions as columns with these names."""
+    """Return expressions as columns with these names."""
     return ", ".join(f"{expression} AS {alias}" for alias, expression in columns.items())
 
 
 def _alias(number: int, name: str) -> str:
-    """The column of an attribute in the query."""
-    return GIVEN if name == GIVEN else f"a{number}"
+    """Return the column of an attribute in the query."""
+    return RAW_QUANTITIES if name == RAW_QUANTITIES else f"a{number}"
 
 
 def period(day: str, boundaries: Iterable[datetime]) -> str:
-    """The first day of the period, between two boundaries, that holds a day."""
+    """Return the first day of the period, between two boundaries, that holds a day."""
     whens = "".join(f" WHEN {day} >= DATE '{edge}' THEN DATE '{edge}'" for edge in reversed(_days(boundaries)))
     return f"CASE{whens} WHEN {day} IS NOT NULL THEN DATE '{EARLIEST}' END"
 
 
 def _period(instant: str, edges: Sequence[str]) -> str:
-    """The number of the period, between two edges, that holds an instant.
+    """Return the number of the period, between two edges, that holds an instant.
 
     It is a choice between halves, because every row makes it.
     """
@@ -551,36 +580,36 @@ def _days(boundaries: Iterable[datetime]) -> list[date]:
 
 
 def _one_if(condition: str) -> str:
-    """1 where a condition holds, 0 where it does not."""
+    """Return 1 where a condition holds, 0 where it does not."""
     return f"CAST({condition} AS INTEGER)"
 
 
 def sum_of(column: UsageColumn) -> str:
-    """The column of the sum of a quantity in the query."""
+    """Return the column of the sum of a quantity in the query."""
     return f"sum_{column.name}"
 
 
 def sum_of_count(number: int) -> str:
-    """The column of the sum of a count by meter in the query, by its number."""
+    """Return the column of the sum of a count by meter in the query, by its number."""
     return f"sum_count{number}"
 
 
 def sum_of_tokens(buckets: Buckets, name: str) -> str:
-    """The column of the sum of a bucket's inclusive counts in the query."""
+    """Return the column of the sum of a bucket's inclusive counts in the query."""
     if not buckets.counted:
         return next(f"sum_{column}" for column, bucket in BUCKET_OF.items() if bucket == name)
     return f"sum_tokens{buckets.names.index(name)}"
 
 
 def _signed(signs: Mapping[str, int], numbers: Mapping[str, str]) -> str:
-    """A sum and difference of numbers; its first sign is a plus."""
+    """Return a sum and difference of numbers; its first sign is a plus."""
     terms = [(sign, numbers[name]) for name, sign in signs.items() for _ in range(abs(sign))]
     terms.sort(key=lambda term: term[0] < 0)
     return "".join(f"{(' + ' if sign > 0 else ' - ') if at else ''}{number}" for at, (sign, number) in enumerate(terms))
 
 
 def _not_negative(signs: Mapping[str, int], numbers: Mapping[str, str]) -> str:
-    """That a sum and difference of numbers is none below zero."""
+    """Return the condition that a sum and difference of numbers is not below zero."""
     parts = [
         " + ".join(numbers[name] for name, each in signs.items() for _ in range(abs(each)) if each * sign > 0)
         for sign in (-1, 1)

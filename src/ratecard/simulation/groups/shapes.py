@@ -1,22 +1,165 @@
-"""The shapes of a roll-up as columns of numbers: of a million shapes, objects are made of those that are asked for."""
+"""The shapes of usage: all that decides the rates of a row, each shape once, and the request that has one.
+
+Of a million shapes, columns of numbers are kept; objects are made of those that are asked for.
+"""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
-from decimal import Decimal
-from functools import cached_property
-from typing import Any, NamedTuple, overload
+from decimal import Decimal, InvalidOperation
+from functools import cache, cached_property
+from typing import Any, NamedTuple
 
 import numpy
 import pyarrow
+from pydantic_core import from_json
 
-from ratecard.simulation.groups.shape import UsageShape, number_as_given
-from ratecard.simulation.rows.columns import LENGTH
+from ratecard.base.money import READING
+from ratecard.rating.source_video import SourceVideo
+from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED
+from ratecard.simulation.rows.columns import (
+    LAYOUTS,
+    LEDGER_LAYOUTS,
+    LENGTH,
+    OF_BUCKETS,
+    USAGE_COLUMNS,
+    ColumnKind,
+    column_of,
+)
 from ratecard.simulation.workspace.workspace import integers_of
 
 # Of how many shapes objects are made at once while they are gone through.
 _AT_ONCE = 10_000
 _RPC = "rpc"
+_COLUMNS = {
+    type_: {RAW_QUANTITIES, PREDICATES, SUMMED, *(column.name for column in layout.attributes)}
+    for type_, layout in (LAYOUTS | LEDGER_LAYOUTS).items()
+}
+# Types by tokens are grouped together, each with the columns of the others. What is nobody's is a condition or a count.
+_OF_TOKENS = [name for name, layout in LAYOUTS.items() if layout.buckets]
+_OTHERS = {name: set().union(*(_COLUMNS[each] for each in _OF_TOKENS)) - _COLUMNS[name] for name in _OF_TOKENS}
+_FLAGS = {"true": True, "false": False}
+# Longer numbers stay decimals: they exceed every bound, and may be too long for an integer.
+_DIGITS = 100
+
+
+class UsageShape(NamedTuple):
+    """A type, a model and attributes as the roll-up wrote them, in the period from `moment` on (None: no instant)."""
+
+    type: str | None
+    model: str | None
+    attributes: str
+    moment: date | None
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether it lacks a quantity without which every card refuses its rows; one that has none may need none."""
+        if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
+            return False
+        given = {
+            name for name, value in from_json(from_json(self.attributes)[RAW_QUANTITIES]).items() if value is not None
+        }
+        if any(name.startswith(f"{OF_BUCKETS}.") for name in given):
+            return False
+        own = {column.name for column in layout.quantities}
+        return bool(own & given) and not own - {*layout.optional} <= given
+
+    @property
+    def irregular(self) -> bool:
+        """Whether it has quantities as they are. Safe as a text search: a quote inside a value would be escaped."""
+        return f'"{RAW_QUANTITIES}":' in self.attributes
+
+    def values(self) -> dict[str, Any]:
+        """Return what the rows of this shape have in the columns of their type; other columns mean nothing of them."""
+        own, others = _COLUMNS.get(self.type or "", ()), _OTHERS.get(self.type or "", USAGE_COLUMNS)
+        given = from_json(self.attributes).items()
+        return {name: value for name, value in given if value is not None and (name in own or name not in others)}
+
+    def row(self) -> dict[str, Any]:
+        """Return a row that has this shape, in the columns of a usage table."""
+        values = self.values()
+        given = from_json(values.pop(RAW_QUANTITIES, "{}"))
+        for name in (PREDICATES, SUMMED):
+            values.pop(name, None)
+        found = {"type": self.type, "model": self.model, **values, **given}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class ShapeRequest(NamedTuple):
+    """A usage for `prices.rate` or, of a video, a body for `prices.quote_video`, and what is known of its source."""
+
+    usage: dict[str, Any]
+    source: SourceVideo | None
+    # The number for `Predicates.split`; None: the shape has quantities as they are.
+    predicates: int | None = 0
+    # The counts by meter that are summed: their numbers among the columns of these, and their meters.
+    counted: tuple[tuple[int, str], ...] = ()
+
+
+def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
+    """Make the request of a shape, with none of what is summed; `counts` are the columns of counts by meter.
+
+    Raises `ValueError` for an invalid source video.
+    """
+    usage: dict[str, Any] = {"type": shape.type} if shape.type is not None else {}
+    if shape.model is not None and shape.type != "rpc":
+        usage["model"] = shape.model
+    values = shape.values()
+    given, predicates = values.pop(RAW_QUANTITIES, None), values.pop(PREDICATES, 0)
+    if given is not None:
+        values |= {name: value for name, value in from_json(given).items() if value is not None}
+    summed, counted = int(values.pop(SUMMED, 0)), []
+    for number, name in enumerate(counts):
+        if summed >> number & 1:
+            values[name] = "0"
+            counted.append((number, name.partition(".")[2]))
+        elif name in values:  # all of them in the order of the row
+            values[name] = values.pop(name)
+    for name, value in values.items():
+        way, own, read = _place(name)
+        within = usage
+        for part in way:
+            within = within.setdefault(part, {})
+        within[own] = read(value)
+    if shape.type == "rpc":
+        usage["calls"] = [usage.pop("call", {})]
+    source = usage.pop("source", None)
+    return ShapeRequest(
+        usage,
+        SourceVideo(**source) if source else None,
+        None if given is not None else int(predicates),
+        tuple(counted),
+    )
+
+
+def _flag(value: str) -> bool | str:
+    return _FLAGS.get(value.lower(), value)
+
+
+def number_as_given(value: str) -> int | Decimal | str:
+    """Return a number as JSON would hold it; what is none stays text."""
+    if value.isascii() and value.isdigit() and len(value) <= _DIGITS:
+        return int(value)
+    try:
+        number = READING.create_decimal(value)
+    except InvalidOperation:
+        return value
+    return value if number.is_nan() else number
+
+
+@cache
+def _place(name: str) -> tuple[tuple[str, ...], str, Callable[[str], Any]]:
+    """Return where the value of a column belongs in a usage, and how it is read."""
+    column = column_of(name)
+    return column.path[:-1], column.path[-1], _READERS[column.kind]
+
+
+# A value as JSON would hold it; what does not read as its kind stays text, for the scalar code to refuse.
+_READERS: Mapping[ColumnKind, Callable[[str], Any]] = {
+    **dict.fromkeys(("text", "url", "condition"), str),
+    "flag": _flag,
+    "number": number_as_given,
+}
 
 
 class Counted(NamedTuple):
@@ -27,7 +170,7 @@ class Counted(NamedTuple):
     sums: tuple[int, ...]
 
 
-class UsageFamily(NamedTuple):
+class ShapeTemplate(NamedTuple):
     """Shapes of a type and a model that have the same attributes but for their length, at whatever moments."""
 
     type: str | None
@@ -35,7 +178,7 @@ class UsageFamily(NamedTuple):
     attributes: str
 
     def shape(self, length: str | None, moment: date | None) -> UsageShape:
-        """The shape of this family with a length."""
+        """Return the shape of this template with a length."""
         attributes = self.attributes
         if length is not None:
             before = attributes[:-1] + "," * (len(attributes) > len("{}"))
@@ -43,41 +186,41 @@ class UsageFamily(NamedTuple):
         return UsageShape(self.type, self.model, attributes, moment)
 
 
-class Shapes(Sequence[Counted]):
+class Shapes:
     """Shapes by their number, with the requests and sums of each.
 
-    `family`, `length` and `moment` have a number for each shape: that of its part in `families`, `lengths` and
+    `template`, `length` and `moment` have a number for each shape: that of its part in `templates`, `lengths` and
     `moments`; -1 where it has no length. `sums` has a column for each quantity, of integers of Python where 64 bits
     are too few.
     """
 
     def __init__(
         self,
-        families: Sequence[UsageFamily] = (),
+        templates: Sequence[ShapeTemplate] = (),
         lengths: Sequence[str] = (),
         moments: Sequence[date | None] = (),
         columns: "tuple[Any, Any, Any, Any] | None" = None,
         sums: Sequence[Any] = (),
     ) -> None:
-        self.families, self.lengths, self.moments = list(families), list(lengths), list(moments)
+        self.templates, self.lengths, self.moments = list(templates), list(lengths), list(moments)
         nothing = numpy.empty(0, numpy.int32)
         own: tuple[Any, ...] = columns or (nothing, nothing, nothing, nothing)
-        self.family, self.length, self.moment, self.requests = own
+        self.template, self.length, self.moment, self.requests = own
         self.sums = tuple(sums)
 
     @classmethod
     def read(
         cls,
-        families: Sequence[UsageFamily],
+        templates: Sequence[ShapeTemplate],
         lengths: Sequence[str | None],
         moments: Sequence[date | None],
         table: pyarrow.Table,
         sums: Sequence[str],
     ) -> "Shapes":
-        """The shapes of a table with the columns shape, place, moment and requests, and those of sums, or zeros.
+        """Return the shapes of a table with the columns shape, place, moment and requests, and those of sums, or zeros.
 
-        The place is the number of the family, times how many lengths there are, and that of the length. What is absent
-        is the last length and the last moment.
+        The place is the number of the template, times how many lengths there are, and that of the length. What is
+        absent is the last length and the last moment.
         """
         shape = integers_of(table["shape"])
 
@@ -89,12 +232,12 @@ class Shapes(Sequence[Counted]):
                 found[shape] = column  # an engine need not give them in their order
             return found
 
-        family, length = numpy.divmod(in_order("place"), max(1, len(lengths)))
+        template, length = numpy.divmod(in_order("place"), max(1, len(lengths)))
         known = [each for each in lengths if each is not None]
         length[length == len(known)] = -1
         found = [each.replace(tzinfo=UTC) if isinstance(each, datetime) else each for each in moments if each]
-        numbers = (each.astype(numpy.int32) for each in (family, length, in_order("moment")))
-        return cls(families, known, [*found, None], (*numbers, in_order("requests")), list(map(in_order, sums)))
+        numbers = (each.astype(numpy.int32) for each in (template, length, in_order("moment")))
+        return cls(templates, known, [*found, None], (*numbers, in_order("requests")), list(map(in_order, sums)))
 
     @cached_property
     def numbers(self) -> list[int | Decimal | str]:
@@ -109,11 +252,11 @@ class Shapes(Sequence[Counted]):
         model.
         """
         models = dict[tuple[bool, str | None], int]()
-        of_family = [models.setdefault((each.type == _RPC, each.model), len(models)) for each in self.families]
-        model = numpy.array(of_family or [0], numpy.int64)[self.family]
+        of_template = [models.setdefault((each.type == _RPC, each.model), len(models)) for each in self.templates]
+        model = numpy.array(of_template or [0], numpy.int64)[self.template]
         # As many as there are: models times moments may be far more.
         numbers, own = numpy.unique(model * max(1, len(self.moments)) + self.moment, return_inverse=True)
-        first = {number: self.families[at] for at, number in reversed(list(enumerate(of_family)))}
+        first = {number: self.templates[at] for at, number in reversed(list(enumerate(of_template)))}
         pairs = (divmod(number, len(self.moments)) for number in numbers.tolist())
         return [first[model].shape(None, self.moments[moment]) for model, moment in pairs], own.astype(numpy.int32)
 
@@ -123,40 +266,32 @@ class Shapes(Sequence[Counted]):
         self.__dict__.pop("standing", None)
         length = numpy.where(other.length < 0, other.length, other.length + len(self.lengths))
         self.length = numpy.concatenate((self.length, length))
-        self.family = numpy.concatenate((self.family, other.family + len(self.families)))
+        self.template = numpy.concatenate((self.template, other.template + len(self.templates)))
         self.moment = numpy.concatenate((self.moment, other.moment + len(self.moments)))
         self.requests = numpy.concatenate((self.requests, other.requests))
         self.sums = tuple(
             map(numpy.concatenate, zip(self.sums or [self.requests[:0]] * len(other.sums), other.sums, strict=True))
         )
-        self.families += other.families
+        self.templates += other.templates
         self.lengths += other.lengths
         self.moments += other.moments
 
     def __len__(self) -> int:
-        return len(self.family)
+        return len(self.template)
 
-    @overload
-    def __getitem__(self, number: int) -> Counted: ...
-    @overload
-    def __getitem__(self, number: slice) -> list[Counted]: ...
-    def __getitem__(self, number: int | slice) -> Counted | list[Counted]:
-        if isinstance(number, slice):
-            return list(self.among(numpy.arange(len(self))[number]))
-        at = range(len(self))[number]
-        length = self.lengths[self.length[at]] if self.length[at] >= 0 else None
-        shape = self.families[self.family[at]].shape(length, self.moments[self.moment[at]])
-        return Counted(shape, int(self.requests[at]), tuple(int(each[at]) for each in self.sums))
+    def __getitem__(self, number: int) -> Counted:
+        return next(self.among(numpy.array([range(len(self))[number]])))
 
     def __iter__(self) -> Iterator[Counted]:
         return self.among(numpy.arange(len(self)))
 
     def among(self, numbers: Any) -> Iterator[Counted]:
-        """The shapes of these numbers, one after the other."""
+        """Yield the shapes of these numbers, one after the other."""
         for first in range(0, len(numbers), _AT_ONCE):
             some = numbers[first : first + _AT_ONCE]
-            own = zip(*(each[some].tolist() for each in (self.family, self.length, self.moment)), strict=True)
-            sums = zip(*(each[some].tolist() for each in self.sums), strict=True)
-            for (family, length, moment), requests, added in zip(own, self.requests[some].tolist(), sums, strict=True):
-                shape = self.families[family].shape(self.lengths[length] if length >= 0 else None, self.moments[moment])
-                yield Counted(shape, requests, added)
+            of_shapes = (self.template, self.length, self.moment, self.requests)
+            sums = zip(*(column[some].tolist() for column in self.sums), strict=True)
+            columns = (column[some].tolist() for column in of_shapes)
+            for template, length, moment, requests, added in zip(*columns, sums, strict=True):
+                length_text = self.lengths[length] if length >= 0 else None
+                yield Counted(self.templates[template].shape(length_text, self.moments[moment]), requests, added)

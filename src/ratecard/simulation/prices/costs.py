@@ -45,7 +45,7 @@ class Costs(ABC):
 
     @abstractmethod
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
-        """What a row costs, per request and per unit of each quantity; None where that is not known."""
+        """Return what a row costs, per request and per unit of each quantity; None where that is not known."""
 
     @property
     def card(self) -> Side | None:
@@ -59,7 +59,7 @@ class Costs(ABC):
         """
 
     def following(self, at: datetime | None) -> "Costs":
-        """The same costs at the instant of whatever side they are compared with, where theirs is `at`."""
+        """Return the same costs at the instant of whatever side they are compared with, where theirs is `at`."""
         return self
 
 
@@ -80,13 +80,13 @@ class CardCosts(Costs):
         return self.side
 
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
-        """What a row costs, per request and per unit of each quantity; None where that is not known."""
+        """Return what a row costs, per request and per unit of each quantity; None where that is not known."""
         at = self.side.at or sold.side.at
         found = pricer.price(replace(self.side, at=at), sold.price.shape or sold.counted.shape)
         return found.amounts if found.price else None
 
     def following(self, at: datetime | None) -> Costs:
-        """The same costs at the instant of whatever side they are compared with, where theirs is `at`."""
+        """Return the same costs at the instant of whatever side they are compared with, where theirs is `at`."""
         return CardCosts(replace(self.side, at=None)) if self.side.at == at else self
 
 
@@ -104,7 +104,7 @@ class ListedCosts(Costs):
         return f"{self.label}, {len(self.units) + len(self.skus)} costs"
 
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
-        """What a row costs, per request and per unit of each quantity; None where that is not known."""
+        """Return what a row costs, per request and per unit of each quantity; None where that is not known."""
         shape, found = sold.price.shape or sold.counted.shape, list(NOTHING) * len(sold.price.amounts)
         for line in sold.price.lines:
             if line.sku == ROUNDING_PART or line.unit == MINIMUM:
@@ -153,7 +153,7 @@ class ShareCosts(Costs):
         return f"{self.label} of the current charge, and of a candidate's where only it has a price"
 
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
-        """What a row costs, per request and per unit of each quantity; None where that is not known."""
+        """Return what a row costs, per request and per unit of each quantity; None where that is not known."""
         charged = sold.current or sold.price
         return tuple(EXACT.multiply(amount, self.share) for amount in charged.amounts)
 
@@ -165,7 +165,7 @@ class ShareCosts(Costs):
 
 
 def share_costs(given: str) -> ShareCosts | None:
-    """`60%`; None for what is not a percentage. Raises `SimulationError` for one that no cost can be."""
+    """Read `60%`; None for what is not a percentage. Raises `SimulationError` for one that no cost can be."""
     if not given.endswith("%"):
         return None
     try:
@@ -175,7 +175,7 @@ def share_costs(given: str) -> ShareCosts | None:
 
 
 def read_costs(path: Path) -> ListedCosts:
-    """The costs of a CSV file: `model,unit,cost` or `sku,cost`, or both in one. Raises `SimulationError` with the line.
+    """Read costs from CSV: `model,unit,cost` or `sku,cost`, or both in one. Raises `SimulationError` with the line.
 
     A line names a model and the unit of its charge, or an SKU; the cost is of one unit, in the currency of the prices.
     """
@@ -239,7 +239,7 @@ def cost_of(
     pricer: Pricer,
     costs: Costs,
 ) -> tuple[Vector, ...] | None:
-    """What a row costs under each side, the current one first: nothing where the side has no price.
+    """Return what a row costs under each side, the current one first: nothing where the side has no price.
 
     None where some cost is not known.
     """

@@ -24,7 +24,7 @@ class Coverage:
         self._workspace, self._sides = workspace, sides
 
     @cached_property
-    def _apart(self) -> tuple[Any, Any]:
+    def _one_sided(self) -> tuple[Any, Any]:
         """Of each shape that only some sides price: whether it is in the figures, and whether it is left out."""
         priced = [side.priced for side in self._sides]
         apart = numpy.logical_or.reduce(priced) & ~numpy.logical_and.reduce(priced)
@@ -34,42 +34,42 @@ class Coverage:
     @cached_property
     def in_figures(self) -> Any:
         """Of each shape, whether it is in the figures."""
-        return numpy.logical_and.reduce([side.priced for side in self._sides]) | self._apart[0]
+        return numpy.logical_and.reduce([side.priced for side in self._sides]) | self._one_sided[0]
 
     def lost(self, candidate: int) -> Any:
-        """The numbers of the shapes that the current prices have, and a candidate has not."""
-        return numpy.flatnonzero(self._apart[0] & self._sides[0].priced & ~self._sides[candidate].priced)
+        """Return the numbers of the shapes that the current prices have, and a candidate has not."""
+        return numpy.flatnonzero(self._one_sided[0] & self._sides[0].priced & ~self._sides[candidate].priced)
 
     def new(self, candidate: int) -> Any:
-        """The numbers of the shapes that a candidate prices, and the current prices do not."""
-        return numpy.flatnonzero(self._apart[0] & self._sides[candidate].priced & ~self._sides[0].priced)
+        """Return the numbers of the shapes that a candidate prices, and the current prices do not."""
+        return numpy.flatnonzero(self._one_sided[0] & self._sides[candidate].priced & ~self._sides[0].priced)
 
     @cached_property
     def left_out(self) -> str:
         """The table of shapes that some side prices, and that are in no figure; empty without any."""
-        return self._table("left_out", {0: numpy.flatnonzero(self._apart[1])})
+        return self._table("left_out", {0: numpy.flatnonzero(self._one_sided[1])})
 
     @cached_property
     def only_candidates(self) -> str:
         """The table of shapes that only candidates price; empty without any."""
-        return self._table("only_candidates", {0: numpy.flatnonzero(self._apart[0] & ~self._sides[0].priced)})
+        return self._table("only_candidates", {0: numpy.flatnonzero(self._one_sided[0] & ~self._sides[0].priced)})
 
     @cached_property
     def uneven(self) -> tuple[str, ...]:
         """For each side, the table of shapes that only one of it and the current one prices; empty without any."""
         found = [""]
         for side, prices in enumerate(self._sides[1:], 1):
-            neither = numpy.flatnonzero(self._apart[0] & ~self._sides[0].priced & ~prices.priced)
+            neither = numpy.flatnonzero(self._one_sided[0] & ~self._sides[0].priced & ~prices.priced)
             found.append(self._table("uneven", {LOST: self.lost(side), NEW: self.new(side), NEITHER: neither}))
         return tuple(found)
 
     def drop(self) -> None:
-        """Forget the tables."""
+        """Drop the tables."""
         for table in filter(None, (self.left_out, self.only_candidates, *self.uneven)):
             self._workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
 
     def _table(self, name: str, kinds: Mapping[int, Any]) -> str:
-        """A table of shapes, each with the number of its kind; empty without any."""
+        """Return a table of shapes, each with the number of its kind; empty without any."""
         rows = sorted((number, kind) for kind, numbers in kinds.items() for number in numbers.tolist())
         if not rows:
             return ""

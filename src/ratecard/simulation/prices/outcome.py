@@ -6,10 +6,11 @@ long to make (0.8 us against 0.3 us).
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import NamedTuple
 
 from ratecard.base.errors import QuoteError
-from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.groups.shapes import UsageShape
 
 # (amount per request, amount per unit of each quantity); those that are left out at the end are zero.
 Vector = tuple[Decimal, ...]
@@ -45,50 +46,34 @@ class PricedLine(NamedTuple):
         return (*NOTHING * self.number, self.amount)
 
 
-class LinesLater:
-    """Lines that are made when they are asked for: those of a shape, or of each shape of a price, once one is meant."""
-
-    __slots__ = ("_make", "_shape")
-
-    def __init__(self, make: Callable[[UsageShape], tuple[PricedLine, ...]], shape: UsageShape | None = None) -> None:
-        self._make, self._shape = make, shape
-
-    @property
-    def shared(self) -> bool:
-        """Whether several shapes have this price, so that none is meant yet."""
-        return self._shape is None
-
-    def of(self, shape: UsageShape) -> "LinesLater":
-        """The lines of a shape."""
-        return LinesLater(self._make, shape)
-
-    def made(self) -> tuple[PricedLine, ...]:
-        """Make the lines."""
-        if self._shape is None:
-            raise TypeError("a price of several shapes has no lines of its own")
-        return self._make(self._shape)
-
-
 class PricedShape(NamedTuple):
     """What each row of a shape is charged: an amount per request and per unit of each quantity, and the lines of it.
 
-    `charged` has the lines, or makes them when they are asked for: those of a million shapes would fill the memory. It
-    is shared where many shapes have one price (`Outcomes` gives that of each).
-    `shape` is the shape that the rows are priced as, where that is another one. `unit_price` and `unit` are the rate of
-    a row of a billing export.
+    `charged` has the lines, or makes them of a shape when they are asked for: those of a million shapes would fill the
+    memory. `shape` is the shape that the rows are priced as, where that is another one. `unit_price` and `unit` are
+    the rate of a row of a billing export.
     """
 
     amounts: Vector
-    charged: tuple[PricedLine, ...] | LinesLater
+    charged: tuple[PricedLine, ...] | Callable[..., tuple[PricedLine, ...]]
     currency: str
     shape: UsageShape | None = None
     unit_price: Decimal | None = None
     unit: str = ""
 
     @property
+    def refusal(self) -> None:
+        """There is none."""
+
+    @property
+    def not_offered(self) -> bool:
+        """Whether the side has no price because it does not offer what the rows ask for."""
+        return False
+
+    @property
     def lines(self) -> tuple[PricedLine, ...]:
         """The lines of the charge."""
-        return self.charged if isinstance(self.charged, tuple) else self.charged.made()
+        return self.charged if isinstance(self.charged, tuple) else self.charged()
 
     @property
     def price(self) -> "PricedShape":
@@ -96,24 +81,10 @@ class PricedShape(NamedTuple):
         return self
 
     def of_shape(self, shape: UsageShape) -> "PricedShape":
-        """This price, whose lines are those of a shape where several have it."""
-        if isinstance(self.charged, LinesLater) and self.charged.shared:
-            return self._replace(charged=self.charged.of(self.shape or shape))
-        return self
-
-    @property
-    def refusal(self) -> None:
-        """There is none."""
-        return None
-
-    @property
-    def not_offered(self) -> bool:
-        """Whether the side has no price because it does not offer what the rows ask for."""
-        return False
-
-    def charges_like(self, other: "Outcome") -> bool:
-        """Whether rows are charged the same by both."""
-        return other.price is not None and (other is self or other.amounts == self.amounts)
+        """Return this price with the lines of a shape, where several shapes have it."""
+        if isinstance(self.charged, (tuple, partial)):
+            return self
+        return self._replace(charged=partial(self.charged, self.shape or shape))
 
 
 class Refused(NamedTuple):
@@ -122,16 +93,20 @@ class Refused(NamedTuple):
     reason: str
     kind: str = WRONG
 
-    @classmethod
-    def of(cls, error: QuoteError) -> "Refused":
-        """The refusal in one line: the fields if they say more than the sentence."""
-        fields = "; ".join(f"{'.'.join(map(str, path)) or 'body'}: {words}" for path, words in error.problems)
-        return cls(fields or error.error, NOT_OFFERED if error.not_offered else WRONG)
-
     @property
     def price(self) -> None:
         """There is none."""
-        return None
+
+    @property
+    def amounts(self) -> Vector:
+        """Nothing, for rows without a price."""
+        return NOTHING
+
+    @classmethod
+    def of(cls, error: QuoteError) -> "Refused":
+        """Return the refusal in one line: the fields if they say more than the sentence."""
+        fields = "; ".join(f"{'.'.join(map(str, path)) or 'body'}: {words}" for path, words in error.problems)
+        return cls(fields or error.error, NOT_OFFERED if error.not_offered else WRONG)
 
     @property
     def refusal(self) -> "Refused":
@@ -139,18 +114,9 @@ class Refused(NamedTuple):
         return self
 
     @property
-    def amounts(self) -> Vector:
-        """Rows without a price are charged nothing."""
-        return NOTHING
-
-    @property
     def not_offered(self) -> bool:
         """Whether the side has no price because it does not offer what the rows ask for."""
         return self.kind == NOT_OFFERED
-
-    def charges_like(self, other: "Outcome") -> bool:
-        """Whether neither has a price."""
-        return other.price is None
 
 
 Outcome = PricedShape | Refused

@@ -20,8 +20,12 @@ _MOST = 2**126 - 1
 
 # Of a request and of each quantity, and how many decimals the sums of these have.
 _Amounts = tuple[Vector, tuple[int, ...]]
-# The decimals of the sums of each type, and for each family of shapes the number of its type.
+# The decimals of the sums of each type, and for each template of shapes the number of its type.
 _Places = tuple[list[tuple[int, ...]], Any]
+
+
+class TooManyDigitsError(SimulationError):
+    """The refusal of amounts whose sums could overflow."""
 
 
 class SidePrices:
@@ -39,10 +43,10 @@ class SidePrices:
             some = (some | base.priced) & (outcomes.of != base.outcomes.of)
         numbers = numpy.flatnonzero(some)
         # Many shapes have the same amounts.
-        self._places: _Places = base._places if base else _places_of_families(roll_up)
-        of_sums, of_families = self._places
+        self._places: _Places = base._places if base else _places_of_templates(roll_up)
+        of_sums, of_templates = self._places
         kinds = len(of_sums)
-        both = outcomes.of[numbers].astype(numpy.int64) * kinds + of_families[roll_up.shapes.family[numbers]]
+        both = outcomes.of[numbers].astype(numpy.int64) * kinds + of_templates[roll_up.shapes.template[numbers]]
         both, vectors = numpy.unique(both, return_inverse=True)
         pairs = (divmod(each, kinds) for each in both.tolist())
         unique = [(outcomes.distinct[one].amounts, of_sums[at]) for one, at in pairs]
@@ -61,7 +65,7 @@ class SidePrices:
         return self.outcomes.priced
 
     def refusal(self, number: int) -> Refused | None:
-        """Why a shape has no price here; None where it has one."""
+        """Return why a shape has no price here; None where it has one."""
         return self.outcomes[number].refusal
 
     def drop(self) -> None:
@@ -70,7 +74,7 @@ class SidePrices:
             self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
 
     def _integers(self, unique: Sequence[_Amounts]) -> list[list[int]]:
-        """Each price as a column of integers; most amounts are those of a request alone."""
+        """Return each price as a column of integers; most amounts are those of a request alone."""
         columns = [[_integer(amounts[0], self.scale) for amounts, _ in unique]]
         for at in range(1, len(self._numbers)):
             columns.append(
@@ -99,10 +103,10 @@ class SidePrices:
         self.prove_at(self.scale)
 
     def prove_at(self, scale: int) -> None:
-        """Prove that no sum overflows at `scale` decimals, which another side may need. Raises `SimulationError`."""
+        """Prove that no sum overflows at `scale` decimals, which another side may need. Raises `TooManyDigitsError`."""
         if self.most * 10 ** (scale - self.scale) > _MOST:
             words = f"the amounts have more than 38 digits at {scale} decimals"
-            raise SimulationError(f"{words}; split the usage, or write rates with fewer decimals")
+            raise TooManyDigitsError(f"{words}; split the usage, or write rates with fewer decimals")
 
     def _keep(self, shapes: Any, vectors: Any, columns: Sequence[Sequence[int]]) -> str:
         workspace = self.roll_up.workspace
@@ -127,11 +131,11 @@ class SidePrices:
         return name
 
 
-def _places_of_families(roll_up: RollUp) -> _Places:
-    """Of each family of shapes, how many decimals its sums have: they are those of its type."""
-    families, types = roll_up.shapes.families, dict[str | None, int]()
-    of_families = [types.setdefault(family.type, len(types)) for family in families]
-    return [roll_up.places.get(type_ or "", ()) for type_ in types] or [()], numpy.array(of_families or [0])
+def _places_of_templates(roll_up: RollUp) -> _Places:
+    """Return how many decimals the sums of each template of shapes have: those of its type."""
+    templates, types = roll_up.shapes.templates, dict[str | None, int]()
+    of_templates = [types.setdefault(template.type, len(types)) for template in templates]
+    return [roll_up.places.get(type_ or "", ()) for type_ in types] or [()], numpy.array(of_templates or [0])
 
 
 def _register(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, Any]) -> None:
@@ -140,7 +144,7 @@ def _register(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping
 
 
 def _added(column: Any, starts: Any) -> Iterable[int]:
-    """The sums of the sizes of integers, from each start to the next, exactly."""
+    """Return the sums of the sizes of integers, from each start to the next, exactly."""
     sizes = abs(column)
     if len(sizes) and int(sizes.max()) * len(sizes) >= 2**63:
         sizes = sizes.astype(object)
@@ -149,12 +153,12 @@ def _added(column: Any, starts: Any) -> Iterable[int]:
 
 
 def _short(integers: Sequence[int]) -> bool:
-    """Whether integers fit 64 bits with a sign."""
+    """Return True if integers fit 64 bits with a sign."""
     return max(map(abs, integers), default=0) < 2**63
 
 
 def _array(column: Any) -> Any:
-    """Integers as the engine reads them, of 64 bits where they fit."""
+    """Return integers as the engine reads them, of 64 bits where they fit."""
     try:
         # By way of a buffer: `pyarrow.array` would import pandas first where there is one.
         buffer = pyarrow.py_buffer(numpy.ascontiguousarray(column, numpy.int64))
@@ -164,7 +168,7 @@ def _array(column: Any) -> Any:
 
 
 def _places(unique: Sequence[_Amounts]) -> int:
-    """How many decimals some amounts have, for sums that have some themselves."""
+    """Return how many decimals some amounts have, for sums that have some themselves."""
     fixed = (places_of(amounts[0]) for amounts, _ in unique)
     each = (zip(amounts[1:], of, strict=False) for amounts, of in unique)
     return max([0, *fixed, *(places_of(rate) + of for pairs in each for rate, of in pairs if rate)])

@@ -1,6 +1,7 @@
 """Prices shapes under several cards; what two cards have in common is priced once."""
 
 from collections.abc import Hashable, Sequence
+from copy import copy
 from datetime import date
 from itertools import pairwise
 from typing import Any
@@ -14,16 +15,15 @@ from ratecard.card import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.groups.predicates import Predicates, PriceBasis, price_basis
 from ratecard.simulation.groups.roll_up import uncollected
-from ratecard.simulation.groups.shape import UsageShape
-from ratecard.simulation.groups.shapes import Shapes
+from ratecard.simulation.groups.shapes import Shapes, UsageShape
 from ratecard.simulation.prices.outcome import NOT_ADDED, NOT_OFFERED, Outcome, Refused
-from ratecard.simulation.prices.outcomes import Distinct, Outcomes
+from ratecard.simulation.prices.outcomes import Outcomes
 from ratecard.simulation.prices.remap import NO_REMAPPING, Remapping
-from ratecard.simulation.prices.shape_price import ShapePrices
+from ratecard.simulation.prices.shape_price import PLACES_ADDED, ShapePrices
 from ratecard.tables.windows import open_at, windows_of
 
 # Outcomes that are remembered: where there are more shapes, nearly each is of one request, and none comes again.
-_MOST_FOUND = 100_000
+_MOST_OUTCOMES = 100_000
 _VIDEO = "video"
 NO_TYPE = "type: missing, and no model of this name that would say it"
 NO_INSTANT = "timestamp: missing, or not an instant"
@@ -32,27 +32,32 @@ NO_INSTANT = "timestamp: missing, or not an instant"
 class Pricer:
     """Prices shapes, each once for all cards that share the tables which decide its price."""
 
+    # The decimals of amounts that are added.
+    places = PLACES_ADDED
+
     def __init__(self, predicates: Predicates, currency: str = "USD", remapping: Remapping = NO_REMAPPING) -> None:
         self.predicates, self.currency, self.remapping = predicates, currency, remapping
-        self._found: dict[Hashable, Outcome] = {}
+        self._outcomes: dict[Hashable, Outcome] = {}
         self._books: dict[tuple[RateCard, date], ShapePrices] = {}
-        self._bases: dict[tuple[RateCard, str | None], _Basis] = {}
-        self._standings: dict[tuple[RateCard, str | None, date], _Standing] = {}
+        self._inputs: dict[tuple[RateCard, str | None], PriceInputs] = {}
         # One object for all of the same parts, so that they are compared and hashed as quickly as can be.
-        self._same_bases: dict[tuple[Hashable, ...], _Basis] = {}
-        self._same_standings: dict[tuple[Hashable, ...], _Standing] = {}
+        self._same_inputs: dict[tuple[Hashable, ...], PriceInputs] = {}
+        self._same_states: dict[tuple[Hashable, ...], PriceState] = {}
+
+    def add_to(self, places: int) -> None:
+        """Refuse amounts of more decimals from now on."""
+        self.places = places
+        self._outcomes.clear()
+        self._books.clear()
 
     def apart(self) -> "Pricer":
-        """A pricer that knows the same; what it learns is forgotten with it."""
-        other = Pricer(self.predicates, self.currency, self.remapping)
-        other._found, other._books = dict(self._found), dict(self._books)
-        other._bases, other._same_bases = dict(self._bases), dict(self._same_bases)
-        other._standings = dict(self._standings)
-        other._same_standings = dict(self._same_standings)
+        """Return a pricer that knows the same; what it learns is forgotten with it."""
+        other = copy(self)
+        vars(other).update({name: dict(value) for name, value in vars(self).items() if isinstance(value, dict)})
         return other
 
     def outcomes(self, sides: Sequence[Side], shapes: Shapes) -> list[Outcomes]:
-        """What each side charges for each of these shapes."""
+        """Return what each side charges for each of these shapes."""
         with uncollected():
             first = Outcomes(shapes, [], numpy.empty(len(shapes), numpy.int32))
             self._price_all(sides[0], first, numpy.arange(len(shapes)))
@@ -65,23 +70,22 @@ class Pricer:
         # What is not offered may be refused for another reason where it is.
         priced = (known.priced | known.not_offered)[numbers]
         numbers = numpy.sort(numpy.concatenate((numbers[priced], known.complete(numbers[~priced]))))
-        found = Outcomes(shapes, [*known.distinct], known.of.copy())
-        self._price_all(side, found, numbers)
+        outcomes = Outcomes(shapes, known.distinct, known.of.copy())
+        self._price_all(side, outcomes, numbers)
         if self.remapping:
             named = numpy.array([self.remapping.named(each) is not None for each in standings] or [False])[of]
-            others = numpy.flatnonzero(named | (known.priced & found.not_offered))
-            distinct = Distinct(found.distinct)
+            others = numpy.flatnonzero(named | (known.priced & outcomes.not_offered))
+            outcomes = Outcomes(shapes, outcomes.distinct, outcomes.of)
             for number, (shape, *_) in zip(others.tolist(), shapes.among(others), strict=True):
                 if (other := self._other(side, shape)) is not None:
-                    found.of[number] = distinct.number(self._priced_as(side, other))
-            found = Outcomes(shapes, distinct.outcomes, found.of)
-        return found
+                    outcomes.of[number] = outcomes.number(self._priced_as(side, other))
+        return outcomes
 
-    def _price_all(self, side: Side, found: Outcomes, numbers: Any) -> None:
-        """Price the shapes of these numbers: those of a family at once, for all moments that charge it the same."""
+    def _price_all(self, side: Side, outcomes: Outcomes, numbers: Any) -> None:
+        """Price the shapes of these numbers: those of a template at once, for all moments that charge it the same."""
         if not len(numbers):
             return
-        shapes, distinct, numbered = found.shapes, Distinct(found.distinct), dict[Hashable, int]()
+        shapes, numbered = outcomes.shapes, dict[Hashable, int]()
         standings, of = shapes.standing
         kind = numpy.array([numbered.setdefault(self.basis(side, each), len(numbered)) for each in standings])
         bases = list(numbered)
@@ -89,126 +93,119 @@ class Pricer:
         kind = (2 * kind[of[numbers]] + (shapes.length[numbers] >= 0)).astype(numpy.min_scalar_type(2 * len(bases)))
         order = numpy.argsort(kind, kind="stable")
         numbers, kind = numbers[order], kind[order]
-        family = shapes.family[numbers]
-        starts = numpy.flatnonzero(numpy.append(True, (family[1:] != family[:-1]) | (kind[1:] != kind[:-1])))
-        first = zip(*(each[starts].tolist() for each in (family, shapes.moment[numbers], kind)), strict=True)
-        own = numpy.empty(len(numbers), numpy.int32)
-        for (at, moment, of_kind), (start, end) in zip(first, pairwise([*starts.tolist(), len(own)]), strict=True):
-            shape, basis = shapes.families[at].shape(None, shapes.moments[moment]), bases[of_kind // 2]
+        template = shapes.template[numbers]
+        starts = numpy.flatnonzero(numpy.append(True, (template[1:] != template[:-1]) | (kind[1:] != kind[:-1])))
+        first = zip(*(each[starts].tolist() for each in (template, shapes.moment[numbers], kind)), strict=True)
+        for (at, moment, of_kind), (start, end) in zip(first, pairwise([*starts.tolist(), len(kind)]), strict=True):
+            shape, basis = shapes.templates[at].shape(None, shapes.moments[moment]), bases[of_kind // 2]
+            some = numbers[start:end]
             if of_kind % 2:
-                own[start:end] = self._by_length(side, shape, basis, shapes, numbers[start:end], distinct)
+                outcomes.of[some] = self._by_length(side, shape, basis, outcomes, some)
             else:
-                own[start:end] = distinct.number(self.price(side, shape, basis))
-        found.of[numbers] = own
-        found.distinct[:] = distinct.outcomes
+                outcomes.of[some] = outcomes.number(self.price(side, shape, basis))
 
     def _by_length(
-        self, side: Side, shape: UsageShape, basis: Hashable, shapes: Shapes, numbers: Any, distinct: Distinct
+        self, side: Side, shape: UsageShape, basis: Hashable, outcomes: Outcomes, numbers: Any
     ) -> int | list[int]:
-        """The numbers of the outcomes of shapes that are this one but for their length."""
-        moment = _moment(side, shape)
-        if moment is None or not (isinstance(basis, _Standing) and basis.known):
-            return distinct.number(self.price(side, shape, basis))
+        """Return the numbers of the outcomes of shapes that are this one but for their length."""
+        moment, shapes = _moment(side, shape), outcomes.shapes
+        if moment is None or not (isinstance(basis, PriceState) and basis.known):
+            return outcomes.number(self.price(side, shape, basis))
         if shape.type != _VIDEO or shape.model is None:
-            return [distinct.number(self.price(side, each.shape, basis)) for each in shapes.among(numbers)]
+            return [outcomes.number(self.price(side, each.shape, basis)) for each in shapes.among(numbers)]
         prices, lengths = self._shape_prices(side, moment), shapes.length[numbers].tolist()
         try:
             currency, answers = prices.by_length(shape, map(shapes.numbers.__getitem__, lengths))
         except QuoteError as error:
-            return distinct.number(Refused.of(error))
-        return distinct.numbers((prices, currency), answers, lambda answer: prices.of_answer(answer, currency))
+            return outcomes.number(Refused.of(error))
+        return outcomes.numbers((prices, currency), answers, lambda answer: prices.of_answer(answer, currency))
 
     def _other(self, side: Side, shape: UsageShape) -> UsageShape | None:
-        """What the rows of a shape are priced as beside the current prices, where that is not what they are."""
+        """Return what the rows of a shape are priced as beside the current prices, where that is not what they are."""
         if (named := self.remapping.named(shape)) is not None:
             return named
         moment = _moment(side, shape)
         return self.remapping.successor(side.card.tables, shape, moment) if moment else None
 
     def _priced_as(self, side: Side, shape: UsageShape) -> Outcome:
-        """The price of other rows; what these would lack is not offered to those that are."""
-        found = self.price(side, shape)
-        if found.price:
-            return found.price._replace(shape=shape)
-        why = found.refusal
+        """Return the price of other rows; what these would lack is not offered to those that are."""
+        outcome = self.price(side, shape)
+        if outcome.price:
+            return outcome.price._replace(shape=shape)
+        why = outcome.refusal
         return Refused(f"as {shape.model}: {why.reason}", NOT_ADDED if why.kind == NOT_ADDED else NOT_OFFERED)
 
     def basis(self, side: Side, shape: UsageShape) -> Hashable:
-        """What is equal at all moments at which a side is sure to charge the same for every shape of a model."""
+        """Return what is equal at all moments at which a side is sure to charge every shape of a model the same."""
         moment = _moment(side, shape)
-        return moment and self._standing(side, shape, moment)
+        return moment and self._state(side, shape, moment)
 
     def alike(self, one: Side, other: Side, shape: UsageShape) -> bool:
-        """Whether two sides are sure to charge the same for every shape of a model and moment."""
+        """Return True if two sides are sure to charge the same for every shape of a model and moment."""
         return one.at == other.at and self.basis(one, shape) is self.basis(other, shape)
 
     def price(self, side: Side, shape: UsageShape, basis: Hashable = None) -> Outcome:
-        """What a side charges for each row of a shape, or why it has no price there; its lines may be of any shape.
+        """Return what a side charges for each row of a shape, or why it has no price; its lines may be of any shape.
 
         `basis` is that of the shape, where it is known.
         """
         if shape.type is None:
             return Refused(NO_TYPE)
-        standing = self.basis(side, shape) if basis is None else basis
-        if (moment := _moment(side, shape)) is None or not isinstance(standing, _Standing):
+        state = self.basis(side, shape) if basis is None else basis
+        if (moment := _moment(side, shape)) is None or not isinstance(state, PriceState):
             return Refused(NO_INSTANT)
-        key = _key(shape, standing)
-        if (found := self._found.get(key)) is None:
-            found = self._price(side, shape, side.at or standing.refused_at or moment)
-            if len(self._found) < _MOST_FOUND:
-                self._found[key] = found
-        return found
+        # Without such a model, the rest of the shape does not matter.
+        key = (shape[:3] if state.known else shape[:2], state)
+        if (outcome := self._outcomes.get(key)) is None:
+            try:
+                outcome = self._shape_prices(side, side.at or state.refused_at or moment).price(shape)
+            except QuoteError as error:
+                outcome = Refused.of(error)
+            if len(self._outcomes) < _MOST_OUTCOMES:
+                self._outcomes[key] = outcome
+        return outcome
 
     def _shape_prices(self, side: Side, moment: date) -> ShapePrices:
         place = (side.card, moment)
         if place not in self._books:
-            self._books[place] = ShapePrices(side.card.at(moment), self.predicates, self.currency)
+            self._books[place] = ShapePrices(side.card.at(moment), self.predicates, self.currency, self.places)
         return self._books[place]
 
-    def _price(self, side: Side, shape: UsageShape, moment: date) -> Outcome:
-        try:
-            return self._shape_prices(side, moment).price(shape)
-        except QuoteError as error:
-            return Refused.of(error)
-
     def dispute(self, shape: UsageShape) -> str:
-        """What contradicts the prices under which rows were billed; empty of usage, which was not."""
+        """Return what contradicts the prices under which rows were billed; empty for usage, which was not."""
         return ""
 
-    def _standing(self, side: Side, shape: UsageShape, moment: date) -> "_Standing":
-        """What decides the price of a shape's model on a side at a moment: one object for the same parts."""
-        model = shape.model if shape.type != "rpc" else None
-        place = (side.card, model, moment)
-        if (standing := self._standings.get(place)) is None:
-            of = (side.card, model)
-            if (basis := self._bases.get(of)) is None:
-                found = price_basis(side.card.tables, model)
-                basis = self._same_bases.get(found.parts) or _Basis(side.card, found)
-                self._bases[of] = self._same_bases[found.parts] = basis
-            if (standing := basis.standings.get(moment)) is None:
-                made = _Standing(known=bool(basis.models), refused_at=basis.refused_at)
-                standing = basis.standings[moment] = self._same_standings.setdefault(basis.parts_at(moment), made)
-            self._standings[place] = standing
-        return standing
+    def _state(self, side: Side, shape: UsageShape, moment: date) -> "PriceState":
+        """Return what decides the price of a shape's model on a side at a moment: one object for the same parts."""
+        place = (side.card, shape.model if shape.type != "rpc" else None)
+        if (inputs := self._inputs.get(place)) is None:
+            basis = price_basis(side.card.tables, place[1])
+            if (inputs := self._same_inputs.get(basis.parts)) is None:
+                inputs = self._same_inputs[basis.parts] = PriceInputs(side.card, basis)
+            self._inputs[place] = inputs
+        if (state := inputs.states.get(moment)) is None:
+            state = PriceState(known=bool(inputs.models), refused_at=inputs.refused_at)
+            state = inputs.states[moment] = self._same_states.setdefault(inputs.parts_at(moment), state)
+        return state
 
 
-class _Standing:
+class PriceState:
     """What decides the price of a model at a moment: equal only to itself. `known`: there is such a model.
 
-    `refused_at`: see `_Basis`.
+    `refused_at`: see `PriceInputs`.
     """
 
     def __init__(self, *, known: bool, refused_at: date | None) -> None:
         self.known, self.refused_at = known, refused_at
 
 
-class _Basis:
+class PriceInputs:
     """What decides the price of a model at any moment."""
 
     def __init__(self, card: RateCard, basis: PriceBasis) -> None:
         tables = card.tables
         self.models, self._parts, self._limits = basis.models, basis.parts, tables.limits
-        self.standings: dict[date, _Standing] = {}
+        self.states: dict[date, PriceState] = {}
         # When the rows of an unknown model are refused: the names that could be meant are those of the newest prices,
         # whichever of its rows come first.
         self.refused_at = None if basis.models else next(reversed(card.boundaries()), None)
@@ -218,7 +215,7 @@ class _Basis:
         self._always = tuple(map(Identity, always))
 
     def parts_at(self, moment: date) -> tuple[Hashable, ...]:
-        """The parts of the tables that decide it at a moment, by identity: of the versions, those in effect."""
+        """Return the parts of the tables that decide it at a moment, by identity: of the versions, those in effect."""
         if not self.models:
             return self._parts
         instant = utc(moment)
@@ -232,12 +229,6 @@ class _Basis:
         return (*self._always, *rates, *retired, known, opened)
 
 
-def _key(shape: UsageShape, standing: _Standing) -> Hashable:
-    """What is equal where the price is the same."""
-    # Without such a model, the rest of the shape does not matter.
-    return (shape[:3] if standing.known else shape[:2], standing)
-
-
 def _moment(side: Side, shape: UsageShape) -> date | None:
-    """The day or instant at whose prices a side charges a shape."""
+    """Return the day or instant at whose prices a side charges a shape."""
     return side.at or shape.moment

@@ -8,7 +8,7 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.requests.service_parameters import plain_name, split_name
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.groups.shape import UsageShape
+from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.tables.card import Tables
 
 
@@ -41,7 +41,7 @@ class Remapping:
                 raise SimulationError(words)
 
     def named(self, shape: UsageShape) -> UsageShape | None:
-        """A shape as one of the model that was named for it; the parameters of a model's name stay."""
+        """Return a shape as one of the model that was named for it; the parameters of a model's name stay."""
         if not self.models or shape.model is None or shape.type == "rpc":
             return None
         if (whole := self.models.get(shape.model)) is not None:
@@ -54,7 +54,7 @@ class Remapping:
         return None if new is None else shape._replace(model=f"{new}{suffix}")
 
     def successor(self, tables: Tables, shape: UsageShape, day: date) -> UsageShape | None:
-        """A shape as one of the successor of its model, or of that one's, which is not retired on a day."""
+        """Return a shape as one of the successor of its model, or of that one's, which is not retired on a day."""
         if not self.successors or shape.model is None:
             return None
         name = plain_name(tables, shape.model)
@@ -66,7 +66,7 @@ class Remapping:
         return shape._replace(model=f"{found.model}{suffix}") if found and found.model not in seen | {name} else None
 
     def pairs(self, cards: Iterable[RateCard]) -> Iterator[tuple[str, str]]:
-        """(a model, another that its rows may be priced as)."""
+        """Yield pairs of a model and another that its rows may be priced as."""
         yield from self.models.items()
         if not self.successors:
             return

@@ -15,11 +15,10 @@ from ratecard.requests.body import INVALID
 from ratecard.requests.counters import usage_of_buckets
 from ratecard.requests.token_usage import read_tokens
 from ratecard.simulation.groups.predicates import BY_BUCKET, Predicates
-from ratecard.simulation.groups.shape import ShapeRequest, UsageShape, request_of
+from ratecard.simulation.groups.shapes import ShapeRequest, UsageShape, request_of
 from ratecard.simulation.prices.outcome import (
     NOT_ADDED,
     ROUNDING_PART,
-    LinesLater,
     Outcome,
     PricedLine,
     PricedShape,
@@ -30,8 +29,8 @@ from ratecard.tables.meters import COMPLETION, PROMPT
 
 # What a usage says of searches; beside the tokens that are summed, the rest of it are type, model and conditions.
 _SEARCHED = {column.path[0] for column in LAYOUTS["text"].attributes}
-# Finer amounts leave no digits for their sum.
-_MOST_PLACES = 24
+# Decimals of an amount that can be added: those of a rate of 30 by the million, unless they leave no digits for a sum.
+PLACES_ADDED, FEWER_PLACES_ADDED = 36, 24
 
 
 class _Tokens(NamedTuple):
@@ -44,11 +43,11 @@ class _Tokens(NamedTuple):
 class ShapePrices:
     """Prices shapes in one price book, to be added in one currency. What many shapes share is kept."""
 
-    def __init__(self, prices: PriceBook, predicates: Predicates, currency: str) -> None:
-        self._prices, self._predicates, self._currency = prices, predicates, currency
+    def __init__(self, prices: PriceBook, predicates: Predicates, currency: str, places: int = PLACES_ADDED) -> None:
+        self._prices, self._predicates, self._currency, self._places = prices, predicates, currency, places
         self._tokens: dict[tuple[object, ...], _Tokens] = {}
         # One price for all requests that are charged the same, whose lines are made when they are asked for.
-        self._apart, self._by_total = LinesLater(self._lines), dict[tuple[str, str], Outcome]()
+        self._by_total = dict[tuple[str, str], Outcome]()
 
     def price(self, shape: UsageShape) -> Outcome:
         """Price each row of a shape. Raises `QuoteError` that says why none of them has a price."""
@@ -75,7 +74,7 @@ class ShapePrices:
     def by_length(
         self, shape: UsageShape, lengths: Iterable[int | Decimal | str]
     ) -> tuple[str, list[Decimal | QuoteError]]:
-        """The currency, and the total of a video that is this shape with each of these lengths, or why it has none.
+        """Return the currency, and the total of a video that is this shape with each of these lengths, or its refusal.
 
         Raises `QuoteError` that says why none of them has a price.
         """
@@ -85,33 +84,29 @@ class ShapePrices:
         return self._prices.in_effect(given.usage["model"])[0].currency, answers
 
     def of_answer(self, answer: Decimal | QuoteError, currency: str) -> Outcome:
-        """The price of all shapes that come to a total; or why they have none."""
+        """Return the price of all shapes that come to a total; or why they have none."""
         return Refused.of(answer) if isinstance(answer, QuoteError) else self._of_total(answer, currency)
 
     def _of_total(self, total: Decimal, currency: str) -> Outcome:
-        """The price of all shapes that sum only requests, and come to this total."""
+        """Return the price of all shapes that sum only requests, and come to this total."""
         key = (str(total), currency)
-        if (found := self._by_total.get(key)) is None:
-            found = self._by_total[key] = self._addable(PricedShape((total,), self._apart, currency))
-        return found
-
-    def quote(self, shape: UsageShape) -> Quote:
-        """The quote of one row of a shape, of which only requests are summed. Raises `QuoteError`."""
-        return self._quote(self._request_of(shape), shape.type)
+        if (outcome := self._by_total.get(key)) is None:
+            outcome = self._by_total[key] = self._addable(PricedShape((total,), self._lines, currency))
+        return outcome
 
     def _addable(self, price: PricedShape) -> Outcome:
-        """A price, if it can be added to others."""
-        if max(map(places_of, price.amounts)) > _MOST_PLACES:  # some may be zeros
+        """Return a price, if it can be added to others."""
+        if max(map(places_of, price.amounts)) > FEWER_PLACES_ADDED:  # some may be zeros
             price = price._replace(amounts=tuple(map(plain, price.amounts)))
-            if max(map(places_of, price.amounts)) > _MOST_PLACES:
-                return Refused(f"charged to more than {_MOST_PLACES} decimals, which cannot be added", NOT_ADDED)
+            if max(map(places_of, price.amounts)) > self._places:
+                return Refused(f"charged to more than {self._places} decimals, which cannot be added", NOT_ADDED)
         if price.currency != self._currency:
             return Refused(f"charged in {price.currency}, and amounts are added in {self._currency}", NOT_ADDED)
         return price
 
     def _lines(self, shape: UsageShape) -> tuple[PricedLine, ...]:
-        """The lines of a shape that sums only requests, quoted again, and one for what its rounding adds or takes."""
-        return charged_lines(self.quote(shape))
+        """Return the lines of a shape that sums only requests, which is quoted again."""
+        return charged_lines(self._quote(self._request_of(shape), shape.type))
 
     def _request_of(self, shape: UsageShape) -> ShapeRequest:
         try:
@@ -135,7 +130,7 @@ class ShapePrices:
     def _with_counts(
         self, price: PricedShape, none: dict[str, Any], counted: Iterable[tuple[int, str]], prompt: int = 0
     ) -> PricedShape:
-        """A price and the rates of counts by meter, of a usage that has none of what is summed, beside a prompt."""
+        """Return a price and the rates of counts by meter, of a usage with none of what is summed, beside a prompt."""
         layout = LAYOUTS[none["type"]]
         first = 1 + len(self._predicates.buckets.names if layout.buckets else layout.quantities)
         meters = {f"counts.{meter}": first + number for number, meter in counted}
@@ -184,7 +179,7 @@ class ShapePrices:
         return _Tokens(_sum(lines, together.currency), frozenset(skus))
 
     def _numbers(self, type_: str, tier: int, used: frozenset[str]) -> dict[str, int]:
-        """The buckets with a rate, and their numbers: of the completion alone where prompts have no tokens."""
+        """Return the buckets with a rate, and their numbers: of the completion alone where prompts have no tokens."""
         unused, buckets = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.buckets
         return {
             name: number
@@ -193,7 +188,7 @@ class ShapePrices:
         }
 
     def _prompt_in(self, tier: int, usage: Mapping[str, Any], used: frozenset[str]) -> int:
-        """The shortest prompt of the tier; 0 for rows without own tokens of the prompt where these have no price."""
+        """Return the shortest prompt of the tier; 0 for rows without own tokens of it where these have no price."""
         prompt = self._predicates.prompt_in(tier)
         if PROMPT in self._predicates.lacking.get(usage["type"], ()) and PROMPT not in used:
             try:
@@ -212,13 +207,13 @@ class ShapePrices:
         return self._counted(counts, used)
 
     def _counted(self, counts: dict[str, int], used: frozenset[str]) -> dict[str, Any]:
-        """Inclusive counts as the rows have them: as `usage`, or by bucket."""
+        """Return inclusive counts as the rows have them: as `usage`, or by bucket."""
         by_bucket = BY_BUCKET in used or not self._predicates.in_usage
         return {"tokens": counts} if by_bucket else usage_of_buckets(counts)
 
 
 def has_wrong_tokens(shape: UsageShape) -> bool:
-    """Whether the counts of tokens of a shape are wrong by themselves, so that every card refuses its rows."""
+    """Return True if the counts of tokens of a shape are wrong by themselves, so that every card refuses its rows."""
     layout = LAYOUTS.get(shape.type or "")
     if not (layout and layout.buckets and shape.irregular):
         return False
@@ -229,12 +224,12 @@ def has_wrong_tokens(shape: UsageShape) -> bool:
 
 
 def _hashable(value: Any) -> Any:
-    """A value of a usage as part of a key."""
+    """Return a value of a usage as part of a key."""
     return tuple(value.items()) if value.__class__ is dict else value
 
 
 def charged_lines(quote: Quote) -> tuple[PricedLine, ...]:
-    """The lines of what each request is charged, and one for what the rounding of its total adds or takes."""
+    """Return the lines of what each request is charged, and one for what the rounding of its total adds or takes."""
     lines = [_line(line, 0) for line in quote.lines]
     if quote.total != quote.exact:
         rounding = EXACT.subtract(quote.total, quote.exact)
@@ -243,7 +238,7 @@ def charged_lines(quote: Quote) -> tuple[PricedLine, ...]:
 
 
 def _line(line: LineItem, number: int) -> PricedLine:
-    """A line of a quote, per one of what `number` numbers."""
+    """Return a line of a quote, per one of what `number` numbers."""
     rate = line.rate
     return PricedLine(
         rate.sku, rate.source, rate.unit, rate.unit_rate, number, line.amount, line.quantity, None, rate.factors
@@ -251,7 +246,7 @@ def _line(line: LineItem, number: int) -> PricedLine:
 
 
 def _line_of(rate: LineRate, number: int) -> PricedLine:
-    """The line of one of what `number` numbers."""
+    """Return the line of one of what `number` numbers."""
     return _line(LineItem(rate, 1, rate.price(1)), number)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 from ratecard.base.errors import TableError
 from ratecard.base.instants import utc
@@ -31,14 +32,17 @@ class AsBilled(Side):
 Specification = str | Path | date | datetime | RateCard | Side
 
 
-def sides(current: Specification | None, candidates: Sequence[Specification], tables: Path | None) -> tuple[Side, ...]:
-    """The current side and every candidate. Raises `SimulationError` for what names no prices.
+def sides(
+    current: Specification | None, candidates: Specification | Sequence[Specification], tables: Path | None
+) -> tuple[Side, ...]:
+    """Return the current side and every candidate. Raises `SimulationError` for what names no prices.
 
     A candidate is laid over the current card. Where the current prices are those of one instant, the candidate's are
     those of its first day, or of that instant if that is later.
     """
     base = Side(OWN_DATE, load_rate_card(tables)) if current is None else _side(current, tables, None)
-    found = [base, *against(base, candidates, tables)]
+    several: Sequence[Any] = candidates if isinstance(candidates, (list, tuple)) else [candidates]
+    found = [base, *against(base, several, tables)]
     labels = [side.label for side in found]
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
@@ -47,12 +51,12 @@ def sides(current: Specification | None, candidates: Sequence[Specification], ta
 
 
 def against(base: Side, candidates: Sequence[Specification], tables: Path | None = None) -> list[Side]:
-    """The candidates beside a current side."""
+    """Return the candidates beside a current side."""
     return [_side(candidate, tables, base) for candidate in candidates]
 
 
 def costs_of(given: "Specification | Costs | None", compared: Sequence[Side], tables: Path | None) -> Costs | None:
-    """What we pay: a share (`60%`), a CSV file, or prices; a candidate is laid over the current ones.
+    """Return what we pay: a share (`60%`), a CSV file, or prices; a candidate is laid over the current ones.
 
     Prices count at the instant of the side that they are compared with; those of a date at that. Raises
     `SimulationError`.

@@ -37,6 +37,7 @@ from ratecard.rating.ledger_entry import worths
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.rows.columns import LEDGER
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+from ratecard.simulation.workspace.workspace import readable
 from ratecard.tables.limits import NO_LIMITS, Limits, Rates
 
 _NEEDED = ("timestamp", "sku", "amount", "currency")
@@ -68,7 +69,7 @@ class Export(NamedTuple):
 
     @classmethod
     def of(cls, columns: Sequence[str], names: Mapping[str, str]) -> "Export | None":
-        """The export that a table is, by its columns or their mapped names; None for usage, which has a `type`."""
+        """Return the export that a table is, by its columns or mapped names; None for usage, which has a `type`."""
         own = {name: names.get(name, name) for name in EXPORT_NAMES}
         named = {name: theirs for name, theirs in own.items() if theirs in columns}
         is_export = all(name in named for name in _NEEDED)
@@ -76,7 +77,7 @@ class Export(NamedTuple):
         return cls(named, columns) if is_export and "type" not in (*columns, *names) else None
 
     def text(self, name: str) -> str:
-        """A column as text; null where the export has none, and where a cell is empty."""
+        """Return a column as text; null where the export has none, and where a cell is empty."""
         return f"nullif({_text(self.named[name])}, '')" if name in self.named else _NOTHING
 
     @property
@@ -86,7 +87,7 @@ class Export(NamedTuple):
         return _text(found) if found else _NOTHING
 
     def numbers(self) -> dict[str, str]:
-        """Units, both prices and the amount, as text. The number of units has two names."""
+        """Return units, both prices and the amount, as text. The number of units has two names."""
         units = f"coalesce({', '.join(self.text(name) for name in _COUNT)})"
         return {"unit": units, **{name: self.text(name) for name in (*PRICES, "amount")}}
 
@@ -103,7 +104,7 @@ class _Numbers(NamedTuple):
         return int(10 ** max(0, self.places + self.price_places - LINE_PLACES)) // 2
 
     def difference(self, units: str, charged: str) -> str:
-        """What an amount lacks of units x price; NULL: too long."""
+        """Return what an amount lacks of units x price; NULL: too long."""
         return f"TRY(abs({units} * whole_rate + {charged} * {10**self.price_places}::HUGEINT))"
 
 
@@ -121,7 +122,7 @@ _IS_CREDIT = "whole_charged > 0 OR whole_units < 0 OR whole_rate < 0"
 def ledger_view(
     connection: duckdb.DuckDBPyConnection, export: Export, table: str, day: str, limits: Sequence[Limits]
 ) -> str:
-    """The query that reads a table as a ledger; `limits` say what balances are worth on a `day`.
+    """Return the query that reads a table as a ledger; `limits` say what balances are worth on a `day`.
 
     Raises `SimulationError` where the table cannot be read.
     """
@@ -208,10 +209,8 @@ def _keep_repeated(connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
 
 
 def _keep_view(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
-    try:
+    with readable():
         connection.execute(f"CREATE OR REPLACE VIEW {name} AS {query}")
-    except duckdb.Error as error:
-        raise SimulationError(f"the usage cannot be read: {error}") from None
 
 
 def number_of(name: str, given: str | None) -> Decimal:
@@ -229,7 +228,7 @@ def number_of(name: str, given: str | None) -> Decimal:
 def entry_of(
     units: Decimal, price: Decimal, amount: Decimal, worth: Decimal, parts: tuple[Decimal, Decimal] | None = None
 ) -> str:
-    """What the numbers of one row say: the same as the query, for a row that is priced by itself.
+    """Return what the numbers of one row say: the same as the query, for a row that is priced by itself.
 
     `parts`: what all rows of its charge come to, if several balances paid it: units, and the amount at its worth.
     """
@@ -242,7 +241,7 @@ def entry_of(
 
 
 def _entry(whole: _Numbers, *, parts: bool = False, but: str = "TRUE") -> str:
-    """What a row says, in integers: an amount is minus units x price, up to the rounding of a line.
+    """Return what a row says, in integers: an amount is minus units x price, up to the rounding of a line.
 
     NULL: its numbers are none, or too long, or it is not to be priced with others.
     """
@@ -259,12 +258,12 @@ def _entry(whole: _Numbers, *, parts: bool = False, but: str = "TRUE") -> str:
 
 
 def _balances(limits: Iterable[Limits]) -> Iterable[str]:
-    """The balances that any of these limits know."""
+    """Return the balances that any of these limits know."""
     return dict.fromkeys(name for each in limits for name in each.rates.stated)
 
 
 def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]:
-    """What one of a row's currency is worth in that of its price, as an integer of 10^-places; NULL: not stated."""
+    """Return what one of a row's currency is worth in that of its price, an integer of 10^-places; NULL: not stated."""
     stated = [each.rates for each in limits or (NO_LIMITS,)]
     places = max(places_of(worth) for rates in stated for worth in worths(USD, rates).values())
     one = f"{10**places}::HUGEINT"
@@ -332,7 +331,7 @@ def _keep_parts(
 
 
 def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
-    """What the rows of each request, SKU and price come to: units, and the amount in the currency of the price.
+    """Yield what the rows of each request, SKU and price come to: units, and the amount in the currency of the price.
 
     `rows` have the request, the SKU, the price, units, the amount and 10^`places` times what one of its currency is
     worth. Neither credits nor rows that are refused by themselves are added.
@@ -357,7 +356,7 @@ def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
 
 
 def _most_places(connection: duckdb.DuckDBPyConnection) -> list[int]:
-    """How many decimals units and amounts have at most, and prices: no more are kept, so that sums stay short.
+    """Return how many decimals units and amounts have at most, and prices: no more are kept, so that sums stay short.
 
     At the end how many rows the engine does not add.
     """
@@ -366,23 +365,21 @@ def _most_places(connection: duckdb.DuckDBPyConnection) -> list[int]:
         f" FILTER (regexp_full_match({each}, '{_NUMBER}')), 0)"
         for each in ("ledger_unit", "ledger_price", "ledger_paid")
     )
-    try:
+    with readable():
         found: Any = connection.execute(
             f"SELECT greatest({unit}, {paid}), {price}, count_if(NOT ({_REGULAR})) FROM {_WORDS}"
         ).fetchone()
-    except duckdb.Error as error:
-        raise SimulationError(f"the usage cannot be read: {error}") from None
     return list(found)
 
 
 def _whole(number: str, places: int) -> str:
-    """A number as an integer of 10^-places; its further digits are zeros."""
+    """Return a number as an integer of 10^-places; its further digits are zeros."""
     digits = f"split_part({number}, '.', 1) || rpad(split_part({number}, '.', 2), {places}, '0')"
     return f"CAST({digits} AS HUGEINT)"
 
 
 def _kept(name: str) -> str:
-    """The name that a column of the export keeps; one that a ledger has too gets another."""
+    """Return the name that a column of the export keeps; one that a ledger has too gets another."""
     ours = name.lower() in ("type", "model") or name.lower().startswith("ledger_")
     return DuckDbSql.quoted(f"export_{name.lower()}" if ours else name)
 
@@ -397,7 +394,7 @@ _LONGEST = 60
 
 
 def are_pages(file: str) -> bool:
-    """Whether a JSON file holds pages or lists of ledger rows, and not one usage a line."""
+    """Return True if a JSON file holds pages or lists of ledger rows, and not one usage a line."""
     try:
         with _opened(file) as opened:
             first = next(json_rows(opened), None)
@@ -407,7 +404,7 @@ def are_pages(file: str) -> bool:
 
 
 def pages_to_parquet(files: Iterable[str], folder: Path) -> list[str]:
-    """The Parquet files that hold the rows of these pages, every value as the text that it is.
+    """Return the Parquet files that hold the rows of these pages, every value as the text that it is.
 
     Raises `SimulationError` with the file and the line.
     """
@@ -431,7 +428,7 @@ def _opened(file: str) -> TextIO:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, str | None]:
-    """A row with its details beside it."""
+    """Return a row with its details beside it."""
     details = row.get("inferenceDetails")
     flat = {name: value for name, value in row.items() if name != "inferenceDetails"}
     return {name: _text_of(value) for name, value in (flat | (details if isinstance(details, dict) else {})).items()}

@@ -36,7 +36,7 @@ class UsageColumn(NamedTuple):
 
     @classmethod
     def of(cls, name: str, kind: ColumnKind, *within: str) -> "UsageColumn":
-        """A column whose field has the same name, within some object of the usage."""
+        """Return a column whose field has the same name, within some object of the usage."""
         return cls(name, kind, (*within, name))
 
 
@@ -55,16 +55,16 @@ class Buckets(NamedTuple):
     unlike: tuple[str, ...] = ()
 
     def own(self) -> dict[str, dict[str, int]]:
-        """For each bucket, how its tokens that are of no part of it are made of inclusive counts, by their signs."""
+        """Return how the tokens of each bucket that are of no part of it are made of inclusive counts, by signs."""
         made = own_counts(self.wholes).items()
         return {name: {other: signs[other] for other in self.names if signs.get(other)} for name, signs in made}
 
     def in_completion(self, name: str) -> bool:
-        """Whether a bucket is the completion, or a part of it."""
+        """Return True if a bucket is the completion, or a part of it."""
         return COMPLETION in (name, *self.wholes[name])
 
     def kind(self, name: str) -> str:
-        """Which of the buckets that every table has a bucket is, or is part of."""
+        """Return which of the buckets that every table has a bucket is, or is part of."""
         return next(each for each in (*BUCKETS[1:], PROMPT) if each in (name, *self.wholes[name]))
 
 
@@ -176,7 +176,7 @@ LayoutsOf = Callable[[Iterable[str]], Mapping[str, Layout]]
 
 
 def column_of(name: str) -> UsageColumn:
-    """A column by its name: a known one, a count by bucket or meter, or a text beside these, as that of a condition is.
+    """Return a column by its name: a known one, a count by bucket or meter, or else a text, as that of a condition is.
 
     >>> column_of("cached_tokens").path, column_of("tokens.input_audio").path, column_of("service_tier").path
     (('usage', 'prompt_tokens_details', 'cached_tokens'), ('tokens', 'input_audio'), ('service_tier',))
@@ -188,7 +188,7 @@ def column_of(name: str) -> UsageColumn:
 
 
 def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, Layout]:
-    """The columns of each type in a table that has columns of these names.
+    """Return the columns of each type in a table that has columns of these names.
 
     `meters` are those of all compared cards. Rows of all types but video state conditions.
     """
@@ -217,13 +217,13 @@ def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, L
 
 
 def _condition(name: str, declared: Collection[UsageCondition | None]) -> UsageColumn:
-    """The column of a condition; a value that some card does not know as the default is not left out."""
+    """Return the column of a condition; a value that some card does not know as the default is not left out."""
     defaults = [set(each.spellings(())) if each else set[str]() for each in declared]
     return UsageColumn(name, "condition", (name,), tuple(sorted(set.intersection(*defaults))))
 
 
 def _buckets(meters: Sequence[Meters], counts: Iterable[UsageColumn]) -> Buckets:
-    """The buckets that all of these meters know alike, and the columns of others."""
+    """Return the buckets that all of these meters know alike, and the columns of others."""
     known = {
         name: bucket
         for name, bucket in meters[0].buckets.items()
@@ -248,7 +248,7 @@ def _buckets(meters: Sequence[Meters], counts: Iterable[UsageColumn]) -> Buckets
 
 
 def usage_of_row(fields: Mapping[str, str]) -> dict[str, Any]:
-    """A usage from a row whose cells are text; an empty one says nothing.
+    """Return a usage from a row whose cells are text; an empty one says nothing.
 
     What does not fit its column stays text, and what has no column stays as it is, for `prices.rate` to refuse. Raises
     `QuoteError` for a source video, of which a usage knows nothing.

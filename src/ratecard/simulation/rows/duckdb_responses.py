@@ -22,26 +22,26 @@ _NUMBERS = "('BIGINT', 'UBIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE', 'DECIMAL')"
 
 
 def table_dialect(name: str) -> UsageDialect:
-    """A dialect of tables by its name. Raises `SimulationError` for any other."""
+    """Return a dialect of tables by its name. Raises `SimulationError` for any other."""
     if name not in TABLE_DIALECTS:
         allowed = ", ".join(TABLE_DIALECTS)
         raise SimulationError(f"dialect is '{name}'. Allowed for a table: {allowed}; others are read by usage_from")
     return DIALECTS[name]
 
 
-def requests_only(dialect: UsageDialect, columns: Iterable[str]) -> str:
-    """The condition that holds for rows which are requests, and not of a kind that counts those of others again."""
+def requests_only(dialect: UsageDialect, columns: Iterable[str], where: str | None) -> str | None:
+    """Return a condition that also leaves out rows which count the requests of others again."""
     name = next((way[-1] for way in dialect.kinds if way[-1] in columns), None)
     if name is None:
-        return ""
+        return where
     kinds = ", ".join(f"'{kind}'" for kind in sorted(dialect.read_kinds))
-    return f'("{name}" is missing or "{name}" in ({kinds}))'
+    return f'("{name}" is missing or "{name}" in ({kinds}))' + (f" and ({where})" if where else "")
 
 
 def usage_view(
     connection: duckdb.DuckDBPyConnection, dialect: UsageDialect, declared: Mapping[str, str], table: str
 ) -> str:
-    """The query that shows a table of responses as one of usage. Raises `SimulationError` for an unknown counter."""
+    """Return the query of a table of responses as one of usage. Raises `SimulationError` for an unknown counter."""
     found = _Table(dialect, declared)
     flat = dialect.prefix and any(name.startswith(dialect.prefix) for name in declared)
     if not (found.nested or flat):
@@ -67,7 +67,7 @@ class _Table:
         self._given = {name: self._quoted(f"count {name}") for name, given in ways.items() if given}
 
     def view(self, table: str) -> str:
-        """The query of the usage table: places of objects, the counts of these, whether they are sound, its columns.
+        """Return the query of the usage table: places of objects, their counts, whether these are sound, its columns.
 
         Each step has columns of its own, so that nothing is evaluated for each of the columns that are made of it.
         """
@@ -90,7 +90,7 @@ class _Table:
         return (f"{expression} AS {self._quoted(name)}" for name, expression in columns.items())
 
     def _columns(self) -> dict[str, str]:
-        """The columns of a usage table that this one lacks, and how each is made of this one's and of the counts."""
+        """Return the columns of a usage table that this one lacks, each as it is made of these and of the counts."""
         dialect, counts = self._dialect, dict[str, str]()
         plan = usage_plan(dialect, self._given)
         for bucket, names in plan.buckets.items():
@@ -113,7 +113,7 @@ class _Table:
         return found
 
     def _sound(self, plan: UsagePlan) -> Iterator[str]:
-        """What holds of rows that `usage_from` reads: required counts, names that agree, sums, and parts."""
+        """Yield what holds of rows that `usage_from` reads: required counts, names that agree, sums, and parts."""
         yield from (f"{self._given[name]} IS NOT NULL" for name in self._dialect.required if name in self._given)
         for counter in self._dialect.counters:
             names = [_whole(each) for way in self._ways(counter.paths) if (each := self._at(way))]
@@ -133,7 +133,7 @@ class _Table:
         return f"({' + '.join(given) or '0'})"
 
     def _counted(self) -> Iterator[Way]:
-        """The ways to its counts, in columns that nothing else of a simulation reads."""
+        """Yield the ways to its counts, in columns that nothing else of a simulation reads."""
         return (way for counter in self._dialect.counters for way in self._ways(counter.paths))
 
     def refuse_unknown(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
@@ -168,14 +168,14 @@ class _Table:
         raise SimulationError(f"{name}: {NO_PRICE}.{near} Leave the column out, if it has none")
 
     def _ways(self, paths: Iterable[Way]) -> Iterator[Way]:
-        """Every way to a count: in a column of objects, or, where names say that they are counts, as a column."""
+        """Yield every way to a count: in a column of objects, or, where names say that they are counts, as a column."""
         for path in paths:
             yield from ((*way, *path) for way in self.nested)
             if self._dialect.prefix:
                 yield path
 
     def _first(self, ways: Iterable[Way]) -> str:
-        """The first value that a row has at the end of one of these ways, as text; empty if the table has none."""
+        """Return the first value that a row has at one of these ways, as text; empty if the table has none."""
         found = [each for way in ways if (each := self._at(way))]
         return f"coalesce({', '.join(found)})" if found else ""
 
@@ -191,16 +191,16 @@ class _Table:
         return f"CAST({self._quoted(column)} AS VARCHAR)"
 
     def _object(self, column: str) -> str:
-        """A column of objects as JSON."""
+        """Return a column of objects as JSON."""
         quoted = self._quoted(column)
         return quoted if self._declared[column] in ("VARCHAR", "JSON") else f"to_json({quoted})"
 
 
 def _whole(given: str) -> str:
-    """A count as a number whose sums cannot overflow; null for text that is none, which its column refuses."""
+    """Return a count as a number whose sums cannot overflow; null for text that is none, which its column refuses."""
     return f"CAST(TRY_CAST({given} AS BIGINT) AS HUGEINT)"
 
 
 def _path(names: Iterable[str]) -> str:
-    """The place of a value in an object, as DuckDB writes it."""
+    """Return the place of a value in an object, as DuckDB writes it."""
     return "".join(("$", *(f".{name}" if _SIMPLE.fullmatch(name) else f'."{name}"' for name in names)))

@@ -50,7 +50,7 @@ class Source:
 
     @classmethod
     def of(cls, stamps: Stamps) -> "Source":
-        """The source that consists of these files."""
+        """Return the source that consists of these files."""
         places = {file if is_remote(file) else os.path.abspath(file): stamp for file, stamp in stamps.items()}  # noqa: PTH100
         written = "\n".join(repr((place, *stamp)) for place, stamp in sorted(places.items()))
         fingerprint = sha256(written.encode()).hexdigest()[:_DIGITS] if stamps else ""
@@ -79,7 +79,7 @@ def _compare(before: Stamps, after: Stamps, error: SimulationError | None = None
 
 
 def local_stamps(files: Iterable[str]) -> dict[str, Stamp]:
-    """The stamps of files of this machine; one that is not there has none."""
+    """Return the stamps of files of this machine; one that is not there has none."""
     found = {}
     for file in files:
         try:
@@ -91,22 +91,22 @@ def local_stamps(files: Iterable[str]) -> dict[str, Stamp]:
 
 
 def is_remote(given: str) -> bool:
-    """Whether a place is an address of a storage, and not a path of this machine."""
+    """Return True if a place is an address of a storage, and not a path of this machine."""
     return "://" in given and not given.startswith(LOCAL)
 
 
 def is_pattern(given: str) -> bool:
-    """Whether a place means the files that fit it: it has a mark of patterns, and is not the name of one itself."""
+    """Return True if a place means the files that fit it: it has a mark of patterns, and is no file itself."""
     return bool(_PATTERN.search(given)) and not os.path.lexists(given.removeprefix(LOCAL))
 
 
 def pattern_escaped(file: str) -> str:
-    """A file by its name, written so that DuckDB does not take it for a pattern; an address as it is."""
+    """Return a file by its name, written so that DuckDB does not take it for a pattern; an address as it is."""
     return file if is_remote(file) else _PATTERN.sub(lambda mark: f"[{mark[0]}]", file)
 
 
 def files_of(given: str) -> Iterator[str]:
-    """The files of this machine that a file, a folder or a pattern means. Raises `SimulationError` for none."""
+    """Yield the files of this machine that a file, a folder or a pattern means. Raises `SimulationError` for none."""
     given = given.removeprefix(LOCAL)
     path = Path(given)
     if not is_pattern(given):
@@ -124,7 +124,7 @@ def files_of(given: str) -> Iterator[str]:
 
 
 def named_once(files: Iterable[str]) -> list[str]:
-    """Files of a usage, none of which is named twice: its rows would count twice. Raises `SimulationError`."""
+    """Return files of a usage, none of which is named twice: its rows would count twice. Raises `SimulationError`."""
     found: dict[str, str] = {}
     for file in files:
         place = file if is_remote(file) else os.path.realpath(file)
@@ -135,7 +135,7 @@ def named_once(files: Iterable[str]) -> list[str]:
 
 
 def is_read_of(usage: str, file: str) -> bool:
-    """Whether a file, by its path or address, would be read of a usage: a file, a folder, or a pattern of these."""
+    """Return True if a file, by its path or address, would be read as part of a usage: a file, folder or pattern."""
     if is_remote(usage) != is_remote(file):
         return False
     names, wanted = _names(file), _names(usage)
@@ -143,7 +143,7 @@ def is_read_of(usage: str, file: str) -> bool:
 
 
 def _names(place: str) -> tuple[str, ...]:
-    """The folders and the file of a path, or of an address, after its scheme."""
+    """Return the folders and the file of a path, or of an address, after its scheme."""
     if is_remote(place):
         scheme, _, rest = place.partition("://")
         return ("s3" if scheme.lower() in _S3 else scheme, *rest.rstrip("/").split("/"))
@@ -151,7 +151,7 @@ def _names(place: str) -> tuple[str, ...]:
 
 
 def _fit(names: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether names fit a pattern; what is in a folder that fits does too."""
+    """Return True if names fit a pattern; what is in a folder that fits does too."""
     if not pattern or not names:
         return not pattern
     first, *others = pattern
@@ -171,12 +171,12 @@ def _within(path: Path) -> Iterator[str]:
 
 
 def is_workbook(file: str) -> bool:
-    """Whether a file is a workbook by its ending."""
+    """Return True if a file is a workbook by its ending."""
     return Path(file).suffix.lower() in _BOOKS
 
 
 def kind_of(file: str) -> str:
-    """What a file is by its ending. Raises `SimulationError` for an ending that no usage has."""
+    """Return what a file is by its ending. Raises `SimulationError` for an ending that no usage has."""
     name = file.partition("?")[0] if is_remote(file) else file
     suffixes = [suffix for suffix in Path(name).suffixes if suffix not in (".gz", ".zst")]
     ending = suffixes[-1].lower() if suffixes else ""
@@ -189,7 +189,7 @@ def kind_of(file: str) -> str:
 
 
 def is_usage(file: str) -> bool:
-    """Whether a file is a usage table by its ending."""
+    """Return True if a file is a usage table by its ending."""
     try:
         return bool(kind_of(file))
     except SimulationError:
@@ -197,7 +197,7 @@ def is_usage(file: str) -> bool:
 
 
 def kind_to_write(place: str) -> str:
-    """What groups are written as in a storage, by the ending. Raises `SimulationError` for any other ending."""
+    """Return what groups are written as in a storage, by the ending. Raises `SimulationError` for any other ending."""
     ending = Path(place).suffix.lower()
     if ending not in _ENDINGS:
         what = "a workbook is written as a file of this machine" if is_workbook(place) else "its format is not known"
@@ -206,7 +206,7 @@ def kind_to_write(place: str) -> str:
 
 
 def one_kind(files: Sequence[str]) -> str:
-    """What all files are. Raises `SimulationError` where they are of several kinds."""
+    """Return what all files are. Raises `SimulationError` where they are of several kinds."""
     kinds = {kind_of(file) for file in files}
     if len(kinds) > 1:
         raise SimulationError(f"the usage has files of {len(kinds)} kinds: {', '.join(sorted(kinds))}. Give one kind")

@@ -77,12 +77,12 @@ class Chosen(NamedTuple):
         return self.where.columns if self.where else ()
 
     def words(self) -> str:
-        """`where region = 'eu', since 2026-10-01, until 2026-11-01`."""
+        """Describe the rows: `where region = 'eu', since 2026-10-01, until 2026-11-01`."""
         parts = {"where": self.where.text if self.where else None, "since": self.since, "until": self.until}
         return ", ".join(f"{name} {value}" for name, value in parts.items() if value)
 
     def sql(self, columns: Columns) -> str:
-        """The rows as a condition of SQL that is true or false, never unknown."""
+        """Return the rows as a condition of SQL that is true or false, never unknown."""
         parts = [self.where.sql(columns)] if self.where else []
         parts += [f"coalesce({columns.day} >= DATE '{self.since}', FALSE)"] if self.since else []
         parts += [f"coalesce({columns.day} < DATE '{self.until}', FALSE)"] if self.until else []
@@ -216,7 +216,7 @@ class _Reader:
             raise self.unexpected(word)
 
     def unexpected(self, expected: str) -> SimulationError:
-        """What is there instead of what can be."""
+        """Return what is there instead of what can be."""
         place, found = self.here.place, f"'{self.here.text}'" if self.here.kind else "the end"
         return SimulationError(f"where: {self.text.strip()!r}: at character {place}, {found}; expected {expected}")
 
@@ -242,13 +242,13 @@ def _value(columns: Columns, name: str) -> str:
 
 
 def _compared(columns: Columns, name: str, order: str, value: _Value) -> str:
-    """A comparison that is false where the column has nothing that can be compared."""
+    """Return a comparison that is false where the column has nothing that can be compared."""
     left, right = _sides(columns, name, value)
     return f"coalesce({left} {order} {right}, FALSE)"
 
 
 def _sides(columns: Columns, name: str, value: _Value) -> tuple[str, str]:
-    """The column and the value, each as what both can be compared as. Raises `SimulationError` where they cannot."""
+    """Return the column and the value as both can be compared. Raises `SimulationError` where they cannot."""
     dialect = columns.dialect
     if name == DAY:
         if not isinstance(value, str):

@@ -1,7 +1,6 @@
 """The expressions that differ between the SQL of engines; the query itself is written once, in `roll_up_sql`.
 
-The engine that holds the usage groups it (`Dialect`). DuckDB writes the groups as text (`Writer`), so that every engine
-gives the same digits.
+The engine that holds the usage groups it. DuckDB writes the groups as text, so that every engine gives the same digits.
 """
 
 from collections.abc import Mapping
@@ -34,62 +33,43 @@ class Dialect(Protocol):
     """The expressions that group. Each takes a quoted column; its type is the engine's own."""
 
     def quoted(self, name: str) -> str:
-        """A column's name as SQL writes it."""
+        """Return a column's name as SQL writes it."""
 
     def whole(self, column: str, type_: ColumnType) -> str:
-        """A count as a 64-bit integer; null for what is not exactly one."""
+        """Return a count as a 64-bit integer; null for what is not exactly one."""
 
     def exact(self, column: str, type_: ColumnType) -> str:
-        """A quantity as a decimal; null for what no decimal of the layout's places holds."""
+        """Return a quantity as a decimal; null for what no decimal of the layout's places holds."""
 
     def digits(self, column: str) -> str:
-        """A value as text; of a decimal all of its digits."""
+        """Return a value as text; of a decimal all of its digits."""
 
     def number(self, column: str, type_: ColumnType) -> str:
-        """A number as what it is compared as: a double, else a decimal of 18 places; null for what is not one."""
+        """Return a number as it is compared: a double, else a decimal of 18 places; null for what is not one."""
 
     def literal(self, text: str) -> str:
-        """A text as SQL writes it."""
+        """Return a text as SQL writes it."""
 
     def looked_up(self, text: str, values: Mapping[str, str]) -> str:
-        """What belongs to a text; null for one that has nothing."""
+        """Return what belongs to a text; null for one that has nothing."""
 
     def total(self, number: str, condition: str, places: int) -> str:
-        """The exact sum, 0 of nothing, where a condition holds. It raises where it is too large, and never wraps."""
-
-    def scaled(self, total: str, places: int) -> str:
-        """A sum as an integer of 10^-places."""
+        """Return the exact sum, 0 of nothing, where a condition holds. It raises if too large, and never wraps."""
 
     def day(self, column: str, type_: ColumnType) -> str:
-        """The UTC day of an instant; null for anything else."""
+        """Return the UTC day of an instant; null for anything else."""
 
     def instant(self, column: str, type_: ColumnType) -> str:
-        """An instant as what is compared with the beginning of a UTC day; null where `day` is."""
+        """Return an instant as what is compared with the beginning of a UTC day; null where `day` is."""
 
     def beginning(self, day: date, type_: ColumnType) -> str:
-        """The beginning of a UTC day as `instant` makes it of a column of this type."""
+        """Return the beginning of a UTC day as `instant` makes it of a column of this type."""
 
     def second(self, column: str, type_: ColumnType) -> str:
-        """How many seconds of its UTC day an instant has passed; null for what is not one."""
+        """Return how many seconds of its UTC day an instant has passed; null for what is not one."""
 
     def url(self, column: str) -> str:
-        """One word for every URL or data URI, the beginning of anything else: a price depends on no more."""
+        """Return one word for every URL or data URI, the beginning of anything else: a price depends on no more."""
 
     def given(self, columns: Mapping[str, str]) -> str:
-        """The values of a row as they are, under these names: an object of the engine, or a record of texts."""
-
-
-class Writer(Protocol):
-    """The expressions that write groups."""
-
-    def literal(self, text: str) -> str:
-        """A text as SQL writes it."""
-
-    def text(self, expression: str) -> str:
-        """Any value as text; a number with all of its digits."""
-
-    def record(self, values: Mapping[str, str]) -> str:
-        """An object as JSON text, of text expressions; absent values may be null or left out."""
-
-    def scaled(self, total: str, places: int) -> str:
-        """A sum as an integer of 10^-places."""
+        """Return the values of a row as they are, under these names: an object of the engine, or a record of texts."""

@@ -30,7 +30,7 @@ _DECIMAL = re.compile(r"DECIMAL\(\d+,(\d+)\)")
 
 
 def column_type(name: str) -> tuple[ColumnType, int]:
-    """What a type of DuckDB is to us, and its decimals."""
+    """Return what a type of DuckDB is to us, and its decimals."""
     if found := _DECIMAL.fullmatch(name):
         return "decimal", int(found[1])
     if name.startswith("TIMESTAMP"):

@@ -66,7 +66,7 @@ def _reason(words: str) -> str:
 
 
 def _broken_line(file: str, line: int) -> int:
-    """The line of a file that is no JSON: DuckDB may name the one after it, as it counts the end of the broken one."""
+    """Return the line of a file that is not JSON: DuckDB may name the one after it."""
     with suppress(OSError, UnicodeDecodeError), Path(file).open("rb") as opened:
         before = next(islice(opened, max(line - 2, 0), None), b"")
         if line > 1 and before.strip():
@@ -136,13 +136,13 @@ class Workspace:
             self.connection.execute(f"SET memory_limit = '{MEMORY_BESIDE_SPARK}'")
 
     def another(self) -> duckdb.DuckDBPyConnection:
-        """One more connection, for what is done while this one reads. A time zone is of one connection only."""
+        """Return one more connection, for what is done while this one reads. A time zone is of one connection only."""
         connection = self.connection.cursor()
         connection.execute("SET TimeZone = 'UTC'")
         return connection
 
     def new_table(self, name: str) -> str:
-        """A name for a table that no other has."""
+        """Return a name for a table that no other has."""
         self._tables += 1
         return f"{name}{self._tables}"
 
@@ -160,7 +160,7 @@ class Workspace:
 def read_columns(
     connection: duckdb.DuckDBPyConnection, names: Sequence[str], integers: Sequence[str], source: str
 ) -> tuple[list[pyarrow.ChunkedArray], list[Any]]:
-    """Columns, and others of integers as arrays: 64 bits hold these nearly always, and no object is made of each."""
+    """Return columns, and others of integers as arrays: 64 bits nearly always hold these, without objects."""
 
     def read(type_: str) -> pyarrow.Table:
         chosen = ", ".join((*names, *(f"CAST({each} AS {type_})" for each in integers)))
@@ -174,13 +174,13 @@ def read_columns(
 
 
 def each_once(column: pyarrow.ChunkedArray) -> tuple[list[Any], Any]:
-    """The different values of a column, and for each row the number of its own."""
+    """Return the different values of a column, and for each row the number of its own."""
     found = column.combine_chunks().dictionary_encode(null_encoding="encode")
     return found.dictionary.to_pylist(), _numbers([found.indices])
 
 
 def integers_of(column: pyarrow.ChunkedArray) -> Any:
-    """Integers as an array, which the engine gives as text where 64 bits are too few for some of them."""
+    """Return integers as an array, which the engine gives as text where 64 bits are too few for some of them."""
     if pyarrow.types.is_integer(column.type):
         return _numbers(column.chunks).astype(numpy.int64)
     found = numpy.empty(len(column), object)
@@ -189,5 +189,5 @@ def integers_of(column: pyarrow.ChunkedArray) -> Any:
 
 
 def _numbers(parts: Sequence[pyarrow.Array]) -> Any:
-    """Integers by way of their buffers: `to_numpy` would import pandas first where there is one."""
+    """Return integers by way of their buffers: `to_numpy` would import pandas first where there is one."""
     return numpy.concatenate([numpy.from_dlpack(each) for each in parts] or [numpy.empty(0, numpy.int64)])

@@ -9,23 +9,22 @@ from collections.abc import Callable, Collection, Generator, Iterator, Mapping, 
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.counters import UsageDialect
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import Plan, Usage
-from ratecard.simulation.groups.roll_up_sql import MADE_COLUMNS, Grouping, RollUpSql
-from ratecard.simulation.groups.run_queries import grouped
+from ratecard.simulation.groups.roll_up_sql import RESERVED_COLUMNS, Grouping
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.rows.billing_export import Export, are_pages, ledger_view, pages_to_parquet
 from ratecard.simulation.rows.columns import COUNTED, LAYOUTS, LEDGER, LEDGER_LAYOUTS, USAGE_COLUMNS, LayoutsOf
 from ratecard.simulation.rows.duckdb_responses import usage_view
 from ratecard.simulation.rows.files import (
     FILE,
-    Source,
     Stamp,
     Stamps,
     files_of,
@@ -55,7 +54,7 @@ _READ = (
 
 
 def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str], named: str = "") -> str:
-    """The rows of CSV files, all columns text; files may have columns that others lack. Raises `SimulationError`.
+    """Return a query of CSV files, all columns text; files may have columns that others lack. Raises `SimulationError`.
 
     `named`: a further option of the reader.
     """
@@ -74,7 +73,7 @@ def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str], named
 
 
 def _heading(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[str, tuple[str, ...]]:
-    """What separates the columns of a file, and their names."""
+    """Return what separates the columns of a file, and their names."""
     line = connection.execute(_FIRST_LINE.format(file=DuckDbSql.literal(pattern_escaped(file)))).fetchone()
     if line is None or not line[0]:
         raise SimulationError(f"{file} is empty, without a heading")
@@ -97,50 +96,27 @@ _NANOSECONDS = ("TIMESTAMP_NS", "TIMESTAMPTZ_NS")
 _CONVERTED = "docs/simulation.md says how to convert it"
 
 
-class DuckDbUsage(NamedTuple):
-    """A usage as a view of a workspace; `source` is what it was read from, `rows` tells about how many it has."""
+class DuckDbUsage(OpenUsage):
+    """A usage as a view of a workspace; `rows` tells about how many it has."""
 
-    known: Usage
-    source: Source
-    workspace: Workspace
-    rows: Callable[[], int | None]
-    stamps: Mapping[str, Stamp] = {}
+    dialect = DuckDbSql()
 
-    def check(self, plan: Plan, own: Plan) -> None:
-        """Of rows all can be asked."""
+    def __init__(
+        self, workspace: Workspace, known: Usage, stamps: Mapping[str, Stamp], rows: Callable[[], int | None]
+    ) -> None:
+        super().__init__(workspace, known, stamps)
+        self.rows = rows
 
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
-        """Each grouping with the table of its groups, in the order of the plan; the next is read while one is used."""
-        groupings = list(RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).groupings())
-        yield from grouped(workspace, groupings, progress, None if progress is silent else self.rows())
+    def groups(self, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Yield each grouping with the table of its groups, in the order of the plan."""
+        yield from self._grouped(
+            list(self.sql(plan).groupings()), progress, None if progress is silent else self.rows()
+        )
 
-    def of_files(self, files: Collection[str]) -> "DuckDbUsage":
-        """The rows of some of its files; it has to be by file."""
-        table, listed = self.workspace.new_table("of_files"), ", ".join(map(DuckDbSql.literal, files))
-        query = f"CREATE VIEW {table} AS SELECT * FROM {self.known.table} WHERE {FILE} IN ({listed})"
-        self.workspace.connection.execute(query)
-        return self._replace(known=self.known._replace(table=table))
-
-    def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
-        """How many rows each file has, and how many of them have no instant to be chosen by."""
+    def ask(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query. Raises `SimulationError`."""
         with readable():
-            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).counting(FILE)
-            found = self.workspace.connection.execute(query).fetchall()
-        return {file: (int(rows), int(undated)) for rows, _, undated, file in found}
-
-    def counted(self, plan: Plan) -> tuple[int, int, int]:
-        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
-        with readable():
-            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).counting()
-            (found,) = self.workspace.connection.execute(query).fetchall()
-        return tuple(int(each or 0) for each in found)  # type: ignore[return-value]
-
-    def odd_instant(self, plan: Plan) -> str:
-        """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
-        with readable():
-            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).odd_instant()
-            found = self.workspace.connection.execute(query).fetchall()
-        return str(found[0][0] or "") if found else ""
+            return self.workspace.connection.execute(query).fetchall()
 
 
 @contextmanager
@@ -164,7 +140,7 @@ def open_usage(
     """
     if not isinstance(usage, (str, Path)) and not (isinstance(usage, (list, tuple)) and usage):
         _register(workspace.connection, usage)
-        yield _opened(workspace, names, Source(), limits, layouts, dialect, written=False)
+        yield _opened(workspace, names, {}, limits, layouts, dialect, written=False)
         return
     given = [str(each) for each in ([usage] if isinstance(usage, (str, Path)) else usage)]
     files = named_once(file for each in given for file in _files(workspace, each))
@@ -176,22 +152,23 @@ def open_usage(
             query, rows = _reading(workspace, kind, files, f", filename = '{FILE}'" if by_file else "")
             workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
         written = kind != ".parquet"
-        opened = _opened(workspace, names, Source.of(before), limits, layouts, dialect, written=written)
-        opened = opened._replace(stamps=before)
-        yield opened._replace(rows=lambda: rows) if written else opened
+        opened = _opened(workspace, names, before, limits, layouts, dialect, written=written)
+        if written:
+            opened.rows = lambda: rows
+        yield opened
 
 
 def _opened(
     workspace: Workspace,
     names: Mapping[str, str],
-    source: Source,
+    stamps: Stamps,
     limits: Sequence[Limits],
     layouts_of: LayoutsOf,
     dialect: UsageDialect | None,
     *,
     written: bool,
 ) -> DuckDbUsage:
-    """The view `usage` as a usage; `written`: every reading of it reads text."""
+    """Return the view `usage` as a usage; `written`: every reading of it reads text."""
     connection = workspace.connection
     declared, table = _described(connection, "usage"), "usage"
     if dialect:
@@ -229,11 +206,11 @@ def _opened(
         known = known._replace(layouts=LEDGER_LAYOUTS)
     else:
         known = known._replace(untyped=written or _lacks_type(connection, known))
-    return DuckDbUsage(known, source, workspace, partial(_count, connection, "usage"))
+    return DuckDbUsage(workspace, known, stamps, partial(_count, connection, "usage"))
 
 
 def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], query: str) -> str:
-    """The rows of a query with a column for each count in their column `outer`, so as if they were written flat."""
+    """Return a query with a column for each count in the column `outer`, as if they were written flat."""
     columns = {f"{outer}.{name}": expression for name, expression in parts.items()}
     if twice := next((name for name in columns if name in names), None):
         raise SimulationError(f"the usage has '{twice}' as a column, and within the column '{outer}'. Give it once")
@@ -242,7 +219,7 @@ def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], q
 
 
 def _lacks_type(connection: duckdb.DuckDBPyConnection, known: Usage) -> bool:
-    """Whether some row has no type: Parquet says it without being read."""
+    """Return True if some row has no type: Parquet says it without being read."""
     if not known.has("type"):
         return True
     with readable():
@@ -267,7 +244,7 @@ def checked_usage(
         if theirs not in found:
             near = did_you_mean(theirs, found)
             raise SimulationError(f"the usage has no column '{theirs}' (for {name}).{near} It has: {', '.join(found)}")
-    if made := next((name for name in found if name.casefold() in MADE_COLUMNS), None):
+    if made := next((name for name in found if name.casefold() in RESERVED_COLUMNS), None):
         raise SimulationError(f"the usage has a column '{made}', a name that a simulation uses itself. Rename it")
     columns = {name: name for name in found} | dict(names)
     if "type" not in columns and "model" not in columns:
@@ -292,13 +269,13 @@ def checked_usage(
 
 
 def _described(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
-    """The columns of a table with their types."""
+    """Return the columns of a table with their types."""
     with readable():
         return {name: type_ for name, type_, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
 
 
 def _files(workspace: Workspace, given: str) -> Iterator[str]:
-    """The files that a place means; a pattern of a storage is looked up there, any other address is one file."""
+    """Yield the files that a place means; a pattern of a storage is looked up there, any other address is one file."""
     if not is_remote(given):
         yield from files_of(given)
     elif not is_pattern(given):
@@ -312,7 +289,7 @@ def _files(workspace: Workspace, given: str) -> Iterator[str]:
 
 
 def _stamps(workspace: Workspace, files: Sequence[str]) -> Stamps:
-    """What files are known by; of a storage only size and time of the last change, which is all that DuckDB tells."""
+    """Return what files are known by; of a storage only size and time of the last change: DuckDB tells no more."""
     found = local_stamps(file for file in files if not is_remote(file))
     if remote := sorted({file for file in files if is_remote(file)}):
         query = f"SELECT filename, size, last_modified::VARCHAR FROM read_blob({_listed(remote)})"
@@ -327,7 +304,7 @@ def _listed(files: Sequence[str]) -> str:
 
 
 def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str = "") -> tuple[str, int | None]:
-    """The query that reads files of a kind, and about how many rows it gives, where that can be known.
+    """Return the query that reads files of a kind, and about how many rows it gives, where that can be known.
 
     `named`: a further option of the reader.
     """
@@ -368,7 +345,7 @@ def _check_parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) 
 
 
 def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer: str) -> list[str]:
-    """Every name in the objects `outer` of JSON lines. Raises `SimulationError` for one that is not an object."""
+    """Return every name in the objects `outer` of JSON lines. Raises `SimulationError` where one is not an object."""
     place = f"FROM (SELECT json_extract(json, '$.{outer}') AS given FROM read_ndjson_objects({_listed(files)}))"
     odd = f"SELECT given {place} WHERE json_type(given) NOT IN ('OBJECT', 'NULL') LIMIT 1"
     if found := connection.execute(odd).fetchall():
@@ -378,12 +355,12 @@ def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer:
 
 
 def _path(name: str) -> str:
-    """The place of a name in an object, as DuckDB writes it."""
+    """Return the place of a name in an object, as DuckDB writes it."""
     return '$."{}"'.format(name.replace('"', '\\"'))
 
 
 def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> dict[str, int]:
-    """Every name in JSON lines, in whichever row it begins, and how many rows have it. Raises `SimulationError`."""
+    """Return every name in JSON lines, and how many rows have it. Raises `SimulationError`."""
     query = f"SELECT unnest(json_keys(json)) AS name, count(*) FROM read_ndjson_objects({_listed(files)}) GROUP BY 1"
     found = dict(sorted(connection.execute(query).fetchall()))
     if not found:
@@ -393,7 +370,7 @@ def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) 
 
 
 def _lines(files: Sequence[str]) -> int | None:
-    """About how many lines files have: as many as their bytes hold lines like the first ones."""
+    """Return about how many lines files have: as many as their bytes hold lines like the first ones."""
     first = Path(files[0])
     if is_remote(files[0]) or first.suffix in (".gz", ".zst"):
         return None
@@ -404,7 +381,7 @@ def _lines(files: Sequence[str]) -> int | None:
 
 
 def _register(connection: duckdb.DuckDBPyConnection, frame: Any) -> None:
-    """A DuckDB relation, a Polars, pandas or PyArrow frame; anything with the Arrow stream interface."""
+    """Register a DuckDB relation, a Polars, pandas or PyArrow frame, or anything with the Arrow stream interface."""
     if hasattr(frame, "collect") and hasattr(frame, "lazy"):
         frame = frame.collect() if type(frame).__name__ == "LazyFrame" else frame
     if isinstance(frame, duckdb.DuckDBPyRelation):

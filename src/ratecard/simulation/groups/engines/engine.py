@@ -1,9 +1,9 @@
 """What an engine that groups usage can do, and which one reads a usage; Spark is loaded when it does."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from ratecard.card import RateCard
 from ratecard.requests.counters import UsageDialect
@@ -12,41 +12,12 @@ from ratecard.simulation.groups.engines.duckdb_engine import open_usage
 from ratecard.simulation.groups.engines.spark_files import writable as writable
 from ratecard.simulation.groups.engines.spark_files import write_table as write_table
 from ratecard.simulation.groups.engines.spark_session import is_spark_frame
-from ratecard.simulation.groups.plan import Plan, Usage
-from ratecard.simulation.groups.roll_up_sql import Grouping
+from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.progress import Progress
 from ratecard.simulation.rows.columns import LayoutsOf, layouts_of
-from ratecard.simulation.rows.files import Source
 from ratecard.simulation.workspace.workspace import Workspace
 
 Engine = Literal["duckdb", "spark"]
-
-
-class OpenUsage(Protocol):
-    """A usage that an engine has opened."""
-
-    @property
-    def known(self) -> Usage:
-        """The columns of the usage."""
-
-    @property
-    def source(self) -> Source:
-        """The files of the usage."""
-
-    def check(self, plan: Plan, own: Plan) -> None:
-        """Raise `SimulationError` where rows that are counted already do not distinguish what a plan asks.
-
-        `own` is the same plan where no row is priced as one of another model.
-        """
-
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
-        """Each grouping with the table of its groups."""
-
-    def counted(self, plan: Plan) -> tuple[int, int, int]:
-        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
-
-    def odd_instant(self, plan: Plan) -> str:
-        """One timestamp that is not an instant, as the usage has it; empty without any."""
 
 
 def opened_usage(
@@ -60,8 +31,8 @@ def opened_usage(
     dialect: UsageDialect | None,
     *,
     by_file: bool = False,
-) -> AbstractContextManager[Any]:
-    """The usage, opened by an engine; `cards` are all that price it, the current one first.
+) -> AbstractContextManager[OpenUsage]:
+    """Return the usage, opened by an engine; `cards` are all that price it, the current one first.
 
     With `by_file`, its rows say of which file they are.
     """
@@ -83,5 +54,5 @@ def opened_usage(
 
 
 def layouts_for(cards: Sequence[RateCard]) -> LayoutsOf:
-    """How all of these cards understand the columns of a table."""
+    """Return how all of these cards understand the columns of a table."""
     return partial(layouts_of, [card.tables.meters for card in cards])

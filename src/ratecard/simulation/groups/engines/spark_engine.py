@@ -1,10 +1,10 @@
 """Spark groups usage where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pyarrow
@@ -21,17 +21,17 @@ from ratecard.simulation.groups.engines.spark_session import (
     spark_session,
 )
 from ratecard.simulation.groups.engines.spark_sql import SparkSql, column_type
-from ratecard.simulation.groups.plan import GIVEN, Plan, Usage
+from ratecard.simulation.groups.open_usage import OpenUsage
+from ratecard.simulation.groups.plan import RAW_QUANTITIES, Plan, Usage
 from ratecard.simulation.groups.roll_up_sql import Grouping, RollUpSql, sum_of
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.rows.billing_export import Export
 from ratecard.simulation.rows.columns import COUNTED, LAYOUTS, LayoutsOf
-from ratecard.simulation.rows.files import FILE, Source, Stamp, Stamps, unchanged
+from ratecard.simulation.rows.files import FILE, Stamp, Stamps, unchanged
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 from ratecard.simulation.workspace.workspace import Workspace, check_column_names
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
     from pyspark.sql import DataFrame, SparkSession
 
 # The type whose quantity has decimals.
@@ -41,59 +41,34 @@ _TIMED, _SECONDS = next((name, layout.quantities[0]) for name, layout in LAYOUTS
 _PART, _ROWS_AT_ONCE = "ratecard_part", 100_000
 # Partitions of more rows than this, in the mean, are made smaller before they come.
 _MOST_ROWS = 5 * _ROWS_AT_ONCE
-# Files of fewer bytes than this together have so few different rows that their groups come at once.
-_SMALL = 4 * 2**20
-# So has a frame of fewer rows than these.
-_FEW_ROWS = 10_000
 
 
-class SparkUsage(NamedTuple):
-    """A usage as a view of a session; `source` is what it is read from."""
+class SparkUsage(OpenUsage):
+    """A usage as a view of a session."""
 
-    known: Usage
-    source: Source
-    session: "SparkSession"
-    workspace: Workspace
-    stamps: Mapping[str, Stamp] = {}
+    dialect = SparkSql()
 
-    def of_files(self, files: Collection[str]) -> "SparkUsage":
-        """The rows of some of its files; it has to be by file."""
-        sql, view = SparkSql(), f"{self.known.table}_of_files"
-        listed = ", ".join(map(sql.literal, files))
-        self.session.sql(f"SELECT * FROM {self.known.table} WHERE {FILE} IN ({listed})").createOrReplaceTempView(view)
-        return self._replace(known=self.known._replace(table=view))
+    def __init__(
+        self, workspace: Workspace, known: Usage, stamps: Mapping[str, Stamp], session: "SparkSession"
+    ) -> None:
+        super().__init__(workspace, known, stamps)
+        self.session = session
 
-    def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
-        """How many rows each file has, and how many of them have no instant to be chosen by."""
-        found = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).counting(FILE)).to_pylist()
-        return {each[FILE]: (int(each["found"]), int(each["undated"] or 0)) for each in found}
-
-    def check(self, plan: Plan, own: Plan) -> None:
-        """Of rows all can be asked."""
-
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
-        """Each grouping that has rows, with the table of its groups."""
+    def groups(self, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Yield each grouping that has rows, with the table of its groups."""
         within(progress, OPENED, OPENED + 1)("Reading usage: types", Jobs(self.session))
         # That some row has no type is known only now; of all others the types are read as they are.
-        typed = RollUpSql(self.known._replace(untyped=self.known.has("model")), plan, SparkSql(), DuckDbSql())
-        present = self._asked(typed.parts()).to_pylist()
-        names, untyped = {each["name"] for each in present}, any(each["untyped"] for each in present)
-        known = self.known._replace(untyped=untyped)
-        found = [each for each in RollUpSql(known, plan, SparkSql(), DuckDbSql()).groupings() if each.name in names]
-        tell, at_once = self._teller(progress, len(found)), self._is_small()
-        for grouping in found:
+        typed = RollUpSql(self.known._replace(untyped=self.known.has("model")), plan, self.dialect)
+        present = dict(self.ask(typed.parts()))
+        sql = RollUpSql(self.known._replace(untyped=any(present.values())), plan, self.dialect)
+        groupings = [grouping for grouping in sql.groupings() if grouping.name in present]
+        tell = self._teller(progress, len(groupings))
+        for grouping in groupings:
             tell(grouping)
-            yield grouping, self._brought(grouping.query, at_once=at_once)
-
-    def _is_small(self) -> bool:
-        """Whether the usage is so small that its groups can come at once."""
-        if self.stamps:
-            return sum(stamp.bytes for stamp in self.stamps.values()) < _SMALL
-        with failures(UNREADABLE):
-            return len(self.session.sql(f"SELECT 1 FROM {self.known.table} LIMIT {_FEW_ROWS}").collect()) < _FEW_ROWS
+            yield grouping, self._brought(grouping.query)
 
     def _teller(self, progress: Progress, steps: int) -> Callable[[Grouping], None]:
-        """A function that tells the progress which grouping is read next, and how many steps there are."""
+        """Return a function that tells the progress which grouping is read next, and how many steps there are."""
         share, started, jobs = (READ - OPENED - 1) / max(steps, 1), count(), Jobs(self.session)
 
         def tell(grouping: Grouping) -> None:
@@ -102,38 +77,27 @@ class SparkUsage(NamedTuple):
 
         return tell
 
-    def _brought(self, query: str, *, at_once: bool) -> str:
-        """A table here of the groups that a query finds."""
+    def _brought(self, query: str) -> str:
+        """Return a table here of the groups that a query finds."""
         connection, table = self.workspace.connection, self.workspace.new_table("groups")
         how = f"CREATE TABLE {table} AS"
-        for part in [self._asked(query)] if at_once else self._parts(query):
-            _keep(connection, part, f"{how} {_with_texts(part.schema)}")
-            how = f"INSERT INTO {table}"
+        with failures(UNREADABLE), _persisted(self.session.sql(query)) as (frame, size):
+            for part in _tables(frame, size):
+                connection.register(_PART, part)
+                connection.execute(f"{how} {_with_texts(part.schema)}")
+                connection.unregister(_PART)
+                how = f"INSERT INTO {table}"
         return table
 
-    def counted(self, plan: Plan) -> tuple[int, int, int]:
-        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
-        (found,) = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).counting()).to_pylist()
-        return int(found["found"] or 0), int(found["chosen"] or 0), int(found["undated"] or 0)
-
-    def odd_instant(self, plan: Plan) -> str:
-        """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
-        found = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).odd_instant()).to_pylist()
-        return str(found[0]["odd"] or "") if found else ""
-
-    def _parts(self, query: str) -> Iterator[pyarrow.Table]:
-        """What a query finds, part by part."""
-        with failures(UNREADABLE), _persisted(self.session.sql(query)) as (found, size):
-            yield from _tables(found, size)
-
-    def _asked(self, query: str) -> pyarrow.Table:
+    def ask(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query. Raises `SimulationError`."""
         with failures(UNREADABLE):
-            return self.session.sql(query).toArrow()
+            return [tuple(row.values()) for row in self.session.sql(query).toArrow().to_pylist()]
 
 
 @contextmanager
 def _persisted(found: "DataFrame") -> Iterator[tuple["DataFrame", int]]:
-    """A frame that executors keep on their disks meanwhile, and its rows; all executors have made it at once."""
+    """Give a frame that executors keep on their disks meanwhile, and its rows; all executors have made it at once."""
     from pyspark import StorageLevel
 
     found = found.persist(StorageLevel.DISK_ONLY)
@@ -145,7 +109,7 @@ def _persisted(found: "DataFrame") -> Iterator[tuple["DataFrame", int]]:
 
 
 def _tables(found: "DataFrame", size: int) -> Iterator[pyarrow.Table]:
-    """The rows of a frame, at least one table, each of about as many as the driver should have at once."""
+    """Yield the rows of a frame, at least one table, each of about as many as the driver should have at once."""
     schema, rows = found.limit(0).toArrow().schema, 0
     waiting: list[pyarrow.RecordBatch] = []
     # Of what executors have, one partition comes after the other.
@@ -169,7 +133,7 @@ def open_usage(
     *,
     by_file: bool = False,
 ) -> Iterator[SparkUsage]:
-    """The usage of a Spark frame, in its own session, or of paths and tables that a session started here reads.
+    """Give the usage of a Spark frame, in its own session, or of paths and tables that a session started here reads.
 
     `names`: known columns that have another name in it; `layouts` says what its columns are. With `by_file`, the view
     has a column `FILE`: of which file each row is. Raises `SimulationError` with the column, and what is allowed; at
@@ -217,16 +181,7 @@ def open_usage(
         found = {name: column_type(type_) for name, type_ in declared.items()}
         known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names, layouts)
         known = known._replace(table=view, untyped=known.has("model"))
-        yield SparkUsage(known, Source.of(before), session, workspace, before)
-        if by_file:
-            session.catalog.dropTempView(f"{view}_of_files")
-
-
-def _keep(connection: "DuckDBPyConnection", part: pyarrow.Table, statement: str) -> None:
-    """Run a statement that keeps a part of a result here."""
-    connection.register(_PART, part)
-    connection.execute(statement)
-    connection.unregister(_PART)
+        yield SparkUsage(workspace, known, before, session)
 
 
 def _drop(session: "SparkSession", view: str) -> None:
@@ -235,7 +190,7 @@ def _drop(session: "SparkSession", view: str) -> None:
 
 
 def _counts(outer: str, frame: "DataFrame") -> Iterator[str]:
-    """A column for each count in the column `outer`, a struct or a map, so as if they were written flat."""
+    """Yield a column for each count in the column `outer`, a struct or a map, so as if they were written flat."""
     sql, kind = SparkSql(), frame.schema[outer].dataType
     if is_map := kind.typeName() == "map":
         keys = frame.selectExpr(f"explode(map_keys({outer})) AS name").distinct()
@@ -251,7 +206,7 @@ def _counts(outer: str, frame: "DataFrame") -> Iterator[str]:
 
 
 def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[pyarrow.RecordBatch]:
-    """The `size` rows of a frame; of its partitions, no more than two are here at once."""
+    """Yield the `size` rows of a frame; of its partitions, no more than two are here at once."""
     if getattr(frame.sparkSession, "_jvm", None) is None:
         yield from _chosen_batches(frame)
         return
@@ -272,7 +227,7 @@ def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[
 
 
 def _chosen_batches(frame: "DataFrame") -> Iterator[pyarrow.RecordBatch]:
-    """The rows of a frame, by a query for each partition: Spark Connect can say no other way which it wants."""
+    """Yield the rows of a frame, by a query for each partition: Spark Connect can say no other way which it wants."""
     from pyspark.sql import functions
 
     number = functions.spark_partition_id()
@@ -289,7 +244,7 @@ class Jobs:
         self._tracker = context.statusTracker() if context is not None else None
 
     def __call__(self) -> float:
-        """The percent, negative where it is not known."""
+        """Return the percent, negative where it is not known."""
         if self._tracker is None:
             return -1.0
         stages = [self._tracker.getStageInfo(each) for each in self._tracker.getActiveStageIds()]
@@ -298,19 +253,19 @@ class Jobs:
 
 
 def _with_texts(schema: pyarrow.Schema) -> str:
-    """The groups with what was given as text, where Spark has sent it as it is.
+    """Return the groups with what was given as text, where Spark has sent it as it is.
 
     A number of seconds that is a double of many digits is added up here, by the shortest digits that it has.
     """
-    given = schema.field(GIVEN).type if GIVEN in schema.names else None
+    given = schema.field(RAW_QUANTITIES).type if RAW_QUANTITIES in schema.names else None
     if given is None or not pyarrow.types.is_struct(given):
         return f"FROM {_PART}"
     writer, names = DuckDbSql(), [field.name for field in given]
-    record = writer.record({name: writer.text(f"{GIVEN}.{writer.quoted(name)}") for name in names})
-    text, sums = f"CASE WHEN {GIVEN} IS NOT NULL THEN {writer.text(record)} END", ""
+    record = writer.record({name: writer.text(f"{RAW_QUANTITIES}.{writer.quoted(name)}") for name in names})
+    text, sums = f"CASE WHEN {RAW_QUANTITIES} IS NOT NULL THEN {writer.text(record)} END", ""
     if _SECONDS.name in names and pyarrow.types.is_floating(given.field(_SECONDS.name).type):
-        number = f"CASE WHEN type = '{_TIMED}' THEN {writer.exact(f'{GIVEN}.{_SECONDS.name}', 'double')} END"
+        number = f"CASE WHEN type = '{_TIMED}' THEN {writer.exact(f'{RAW_QUANTITIES}.{_SECONDS.name}', 'double')} END"
         text = f"CASE WHEN {number} IS NULL THEN {text} END"
         product = f"CAST({number} AS DECIMAL(27, 18)) * CAST(requests AS DECIMAL(11, 0))"
         sums = f", CASE WHEN {number} IS NULL THEN {sum_of(_SECONDS)} ELSE {product} END AS {sum_of(_SECONDS)}"
-    return f"SELECT * REPLACE ({text} AS {GIVEN}{sums}) FROM {_PART}"
+    return f"SELECT * REPLACE ({text} AS {RAW_QUANTITIES}{sums}) FROM {_PART}"

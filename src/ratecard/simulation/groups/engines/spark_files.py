@@ -37,7 +37,7 @@ _THERE = "it already exists, and stays as it is. Name another place"
 
 
 def read(session: "SparkSession", usage: Any) -> "DataFrame":
-    """Paths and tables below each other, columns by name. Raises `SimulationError` for what cannot be read."""
+    """Return paths and tables below each other, columns by name. Raises `SimulationError` for what cannot be read."""
     given = usage if isinstance(usage, (list, tuple)) else [usage]
     if not given or not all(isinstance(each, (str, Path)) for each in given):
         raise SimulationError(f"usage is {type(usage).__name__}, and Spark reads paths, tables, or a frame of its own")
@@ -57,7 +57,7 @@ def read(session: "SparkSession", usage: Any) -> "DataFrame":
 
 
 def named_stamps(usage: Any) -> Stamps:
-    """What the files of this machine are known by that a usage names, before anything of them is read."""
+    """Return what the files of this machine are known by that a usage names, before anything of them is read."""
     given = [str(each) for each in (usage if isinstance(usage, (list, tuple)) else [usage])]
     places = (each.removeprefix("file://") for each in given if isinstance(usage, (str, Path, list, tuple)))
     files = (file for place in places if os.path.lexists(place) for file in files_of(place))
@@ -65,13 +65,13 @@ def named_stamps(usage: Any) -> Stamps:
 
 
 def place_of(file: str) -> str:
-    """The path of a file of this machine that Spark has listed; any other address as it is."""
+    """Return the path of a file of this machine that Spark has listed; any other address as it is."""
     parts = urlsplit(file)
     return url2pathname(parts.path) if parts.scheme == "file" else file
 
 
 def stamps(session: "SparkSession", files: Sequence[str]) -> Stamps:
-    """What files that Spark has listed are known by: this machine's own as everywhere, others by their storage."""
+    """Return what files that Spark has listed are known by: this machine's as everywhere, others by their storage."""
     places = {file: place_of(file) for file in files if place_of(file) != file}
     local = local_stamps(places.values())
     found = {place: local[place] for place in places.values() if place in local}
@@ -81,7 +81,7 @@ def stamps(session: "SparkSession", files: Sequence[str]) -> Stamps:
 
 
 def _stored(session: "SparkSession", files: Sequence[str]) -> Mapping[str, Stamp]:
-    """The same of files of a storage: by one list a folder, with the ETag where the storage has one."""
+    """Return the same of files of a storage: by one list a folder, with the ETag where the storage has one."""
     jvm, wanted, found = getattr(session, "_jvm", None), set(files), dict[str, Stamp]()
     if jvm is None:  # Spark Connect: what its own source of files says, without their contents
         frame = session.read.format("binaryFile").load([_escaped(unquote(file)) for file in files])
@@ -110,7 +110,7 @@ def _etag(status: Any) -> str:
 
 
 def _one(session: "SparkSession", given: str) -> "DataFrame":
-    """A path by its ending; without one, a folder in Spark's default format, or a table by its name."""
+    """Return a path by its ending; without one, a folder in Spark's default format, or a table by its name."""
     path = Path(given.removeprefix("file://"))
     kind = one_kind(list(files_of(given))) if path.is_dir() else _kind(given)
     reader, place = session.read.option("mode", "FAILFAST"), _named(given)
@@ -129,7 +129,7 @@ def _one(session: "SparkSession", given: str) -> "DataFrame":
 
 
 def _named(given: str) -> str:
-    """A path, written so that Spark does not take the name of a file for a pattern."""
+    """Return a path, written so that Spark does not take the name of a file for a pattern."""
     return _escaped(given) if os.path.lexists(given.removeprefix("file://")) else given
 
 
@@ -138,7 +138,7 @@ def _escaped(name: str) -> str:
 
 
 def _kind(given: str) -> str | None:
-    """What a path is by its ending; None for one that has none, and for a table."""
+    """Return what a path is by its ending; None for one that has none, and for a table."""
     try:
         return kind_of(given.replace("?", "_"))
     except SimulationError:
@@ -149,7 +149,7 @@ def _kind(given: str) -> str | None:
 
 @contextmanager
 def writable(places: Sequence[str], master: str | None = None) -> Iterator[None]:
-    """A session that is kept meanwhile, in which places of a storage were tried: what would fail, fails at once.
+    """Give a session that is kept meanwhile, in which places of a storage were tried: what would fail, fails at once.
 
     Raises `SimulationError` where something is there already, or no file can be made. Spark Connect writes no single
     file, so that nothing is tried there.
@@ -197,7 +197,7 @@ def write_table(rows: pyarrow.RecordBatchReader, place: str, master: str | None 
 
 @contextmanager
 def _appearing(session: "SparkSession", place: str) -> Iterator[str]:
-    """A folder beside a place, which becomes that place in the end, and is removed where it does not."""
+    """Give a folder beside a place, which becomes that place in the end, and is removed where it does not."""
     storage, path = _stored_at(session, place)
     jvm: Any = session._jvm
     new = jvm.org.apache.hadoop.fs.Path(path.getParent(), f".{path.getName()}.{os.getpid()}.new")
@@ -210,7 +210,7 @@ def _appearing(session: "SparkSession", place: str) -> Iterator[str]:
 
 
 def _stored_at(session: "SparkSession", place: str) -> tuple[Any, Any]:
-    """The storage of a place, and the place as a path of it. Raises `SimulationError` where something is there."""
+    """Return the storage of a place and its path there. Raises `SimulationError` where something is there."""
     jvm: Any = session._jvm
     path = jvm.org.apache.hadoop.fs.Path(place)
     storage = path.getFileSystem(session.sparkContext._jsc.hadoopConfiguration())
@@ -233,6 +233,6 @@ def _save(frame: "DataFrame", place: str, kind: str, mode: str) -> None:
 
 
 def _plain(field: "StructField") -> str:
-    """A column; of decimals, their digits without an exponent."""
+    """Return a column; of decimals, their digits without an exponent."""
     name = SparkSql().quoted(field.name)
     return f"CAST({name} AS STRING) AS {name}" if field.dataType.typeName() == "decimal" else name

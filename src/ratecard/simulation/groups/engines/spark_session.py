@@ -73,13 +73,13 @@ _DECORATION = re.compile(r"^([\w.$]+(Exception|Error): )*(\[[A-Z0-9_.]+\] )?|\s*
 
 
 def is_spark_frame(usage: Any) -> bool:
-    """Whether an object is a data frame of Spark; Spark is not loaded to see that."""
+    """Return True if an object is a data frame of Spark; Spark is not loaded to see that."""
     return type(usage).__module__.startswith("pyspark.sql.") and hasattr(usage, "sparkSession")
 
 
 @contextmanager
 def spark_session(master: str | None = None) -> Iterator["SparkSession"]:
-    """The session that runs, or one made for `master` (by default Spark's own setting, else `local[*]`).
+    """Give the session that runs, or one made for `master` (by default Spark's own setting, else `local[*]`).
 
     Raises `SimulationError` where Spark or Java is missing, or no session can be had of the master.
     """
@@ -105,7 +105,7 @@ def spark_session(master: str | None = None) -> Iterator["SparkSession"]:
 
 
 def proven(session: "SparkSession") -> "SparkSession":
-    """A session in which no sum can wrap. Raises `SimulationError` for any other, which is not changed."""
+    """Return a session in which no sum can wrap. Raises `SimulationError` for any other, which is not changed."""
     with failures("the Spark session cannot be used"):
         ansi = str(session.conf.get(_ANSI)).lower() == "true"
     if not ansi:
@@ -157,14 +157,14 @@ def _logged_once() -> Iterator[None]:
 
 
 def _own_words(exception: Any) -> object:
-    """What an exception of Java says; of one that says only that something waited in vain, what its cause says."""
+    """Return what an exception of Java says, or its cause where it says only that something waited in vain."""
     while "awaitResult" in str(exception.getMessage()) and exception.getCause() is not None:
         exception = exception.getCause()
     return exception.getMessage()
 
 
 def _said_by(error: Exception) -> str:
-    """What an error says, also where the process that should say it has ended."""
+    """Return what an error says, also where the process that should say it has ended."""
     try:
         return str(error)
     except Exception:  # noqa: BLE001 (the errors of Spark ask its process for their words)
@@ -172,7 +172,7 @@ def _said_by(error: Exception) -> str:
 
 
 def _cause(said: str, message: object) -> str:
-    """Why something failed: what Spark's user can do, where that is known, else the first line of what Spark says."""
+    """Return why something failed: what Spark's user can do, where that is known, else Spark's first line."""
     said = f"{said}\n{_STOPPED}" if _is_stopped() else said
     # Where Spark has ended, its last words say why.
     log = _LOG.last(ended=bool(_GONE.search(said))) if _ENDED.search(said) else ""
@@ -189,7 +189,7 @@ def _cause(said: str, message: object) -> str:
 
 
 def _is_stopped() -> bool:
-    """Whether the context has ended in Java, where whatever asked for one of its parts fails, in any words."""
+    """Return True if the context has ended in Java, where whatever asked for one of its parts fails, in any words."""
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
 
@@ -221,7 +221,7 @@ class _Log:
             sys.stderr.write(self._lines.popleft())
 
     def last(self, *, ended: bool) -> str:
-        """The last lines; of a process that has ended, all that it said to the end."""
+        """Return the last lines; of a process that has ended, all that it said to the end."""
         if ended and self._reader.is_alive():
             self._reader.join(_PATIENCE)
         return "".join(tuple(self._lines))
@@ -255,7 +255,7 @@ def _made(builder: Any, master: str | None) -> Any:
 
 
 def _context(master: str | None) -> Any:
-    """The context of a session, of a Java process that runs from an earlier one, or of a new one."""
+    """Return the context of a session, of a Java process that runs from an earlier one, or of a new one."""
     from pyspark import SparkConf, SparkContext
 
     gateway = SparkContext._gateway or _launched(alone=not master or master.startswith("local"))
@@ -270,7 +270,7 @@ def _context(master: str | None) -> Any:
 
 
 def _launched(*, alone: bool) -> Any:
-    """The Java process of Spark, whose log is followed; it has little memory unless it executes all `alone`."""
+    """Return the Java process of Spark, whose log is followed; it has little memory unless it executes all `alone`."""
     from pyspark import java_gateway
 
     launch: Any = java_gateway.launch_gateway

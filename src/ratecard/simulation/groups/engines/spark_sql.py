@@ -38,7 +38,7 @@ _DECIMAL = re.compile(r"decimal\(\d+,(\d+)\)")
 
 
 def column_type(name: str) -> tuple[ColumnType, int]:
-    """What a type of Spark is to us, and its decimals."""
+    """Return what a type of Spark is to us, and its decimals."""
     if found := _DECIMAL.fullmatch(name):
         return "decimal", int(found[1])
     return ("text" if name.startswith(("char(", "varchar(")) else _TYPES.get(name, "other")), 0
@@ -65,7 +65,7 @@ class SparkSql:
         return f"CASE WHEN sign({column} % 1BD) = 0 THEN {number} END"
 
     def exact(self, column: str, type_: ColumnType) -> str:
-        """A double of more digits is null: Java 17 does not always give its shortest text, so it is left as it is."""
+        """Leave a double of more digits as it is: Java 17 does not always give its shortest text."""
         if type_ == "integer":
             return f"CAST({column} AS BIGINT)"
         if type_ == "text":
@@ -102,12 +102,6 @@ class SparkSql:
         type_ = f"DECIMAL({DECIMAL_DIGITS}, 0)"
         high = f"CAST(coalesce(sum(shiftright({chosen}, {_LOW_BITS})), 0) AS {type_}) * {1 << _LOW_BITS}"
         return f"CAST({high} + coalesce(sum({chosen} & {(1 << _LOW_BITS) - 1}), 0) AS {type_})"
-
-    def scaled(self, total: str, places: int) -> str:
-        """A sum as an integer of 10^-places; in ANSI mode the text of a decimal has no exponent."""
-        if not places:
-            return f"CAST({total} AS DECIMAL(38, 0))"
-        return f"CAST(replace(CAST(CAST({total} AS DECIMAL(38, {places})) AS STRING), '.', '') AS DECIMAL(38, 0))"
 
     def day(self, column: str, type_: ColumnType) -> str:
         day = self._day(column, type_)
@@ -159,7 +153,7 @@ def _with_zone(column: str) -> str:
 
 
 def _second(local: str) -> str:
-    """The second of the day of an instant without a time zone, which is one of UTC."""
+    """Return the second of the day of an instant without a time zone, which is one of UTC."""
     return f"hour({local}) * 3600 + minute({local}) * 60 + second({local})"
 
 
@@ -168,6 +162,6 @@ def _utc_second(instant: str) -> str:
 
 
 def _utc_day(instant: str) -> str:
-    """The day of an instant in UTC; a cast to DATE would take the session's time zone."""
+    """Return the day of an instant in UTC; a cast to DATE would take the session's time zone."""
     micros = f"unix_micros({instant})"
     return f"date_from_unix_date(CAST(({micros} - pmod({micros}, {_DAY})) DIV {_DAY} AS INT))"

@@ -14,7 +14,7 @@ _NO_PLACE = re.compile(r"[*?\[\]#]")
 
 
 def place_at(given: str | os.PathLike[str], copies: Path) -> KeptPlace:
-    """A place by its path or address; what is in a storage is copied to a folder. Raises `SimulationError`."""
+    """Return a place by its path or address; what is in a storage is copied to a folder. Raises `SimulationError`."""
     if not is_remote(str(given)):
         return KeptPlace(local_folder(given))
     if words := _no_place(str(given)):
@@ -25,7 +25,7 @@ def place_at(given: str | os.PathLike[str], copies: Path) -> KeptPlace:
 
 
 def _no_place(address: str) -> str:
-    """Why there can be no roll-up at an address, in words; empty where there can."""
+    """Return why there can be no roll-up at an address, in words; empty where there can."""
     if is_usage(address):
         return "is named like a file of usage; a roll-up is a folder of files"
     if mark := _NO_PLACE.search(address):
@@ -37,7 +37,7 @@ def _no_place(address: str) -> str:
 
 
 def kept_place(usage: Any, copies: Path, engine: str | None = None) -> KeptPlace | None:
-    """The place of a usage that is a kept roll-up; None for another. Raises `SimulationError` for one of several."""
+    """Return the place of a usage that is a kept roll-up, else None. Raises `SimulationError` for one of several."""
     listed = usage if isinstance(usage, (list, tuple)) else [usage]
     found = next((place for each in listed if (place := _kept_at(each, copies, engine))), None)
     if found and len(listed) > 1:
@@ -46,7 +46,7 @@ def kept_place(usage: Any, copies: Path, engine: str | None = None) -> KeptPlace
 
 
 def _kept_at(given: Any, copies: Path, engine: str | None) -> KeptPlace | None:
-    """The place of a roll-up; None for what is none, or is at an address where there can be none."""
+    """Return the place of a roll-up; None for what is not one, or is at an address where there can be none."""
     if not isinstance(given, (str, os.PathLike)):
         return None
     text = str(given)

@@ -3,26 +3,27 @@
 import os
 import re
 import shutil
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import duckdb
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.groups.kept.kept_sql import (
+from ratecard.simulation.groups.kept.kept_usage import (
     ROWS,
     SECOND,
     SHAPE,
     SHARE,
     is_of_shape,
     key_column,
+    packed,
+    rows_in,
     shape_column,
 )
-from ratecard.simulation.groups.kept.kept_usage import packed, rows_in
 from ratecard.simulation.groups.kept.manifest import MANIFEST, KeptFile, Manifest, Pack, PackedFile, PackedPart
 from ratecard.simulation.groups.kept.place import BEING_WRITTEN, PACKS, SHAPES, KeptPlace, name_in_pack
+from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import Plan
 from ratecard.simulation.groups.roll_up_sql import SLOT, Grouping
 from ratecard.simulation.progress import Progress
@@ -33,19 +34,6 @@ from ratecard.simulation.workspace.workspace import Workspace
 
 # The number of an error of the disk, among what DuckDB says of it as JSON.
 _ERRNO = re.compile(r'"errno": ?"([0-9]+)"')
-
-
-class RowsByFile(Protocol):
-    """A usage whose rows say of which file they are."""
-
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
-        """Each grouping with the table of its groups."""
-
-    def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
-        """How many rows each file has, and how many of them have no instant to be chosen by."""
-
-    def odd_instant(self, plan: Plan) -> str:
-        """One timestamp that is not an instant; empty without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +47,7 @@ class Changes:
 
     @classmethod
     def of(cls, before: Manifest | None, stamps: Stamps) -> "Changes":
-        """The files of a usage beside those of a roll-up."""
+        """Return the files of a usage beside those of a roll-up."""
         known = {file: each.stamp for file, each in before.files.items()} if before else {}
         there = [file for file in stamps if file in known]
         return cls(
@@ -134,7 +122,7 @@ def keep(
 
 
 def _cause(words: str) -> str:
-    """What the engine or the disk says; in place of what it says to machines, the name of the error."""
+    """Return what the engine or the disk says; in place of what it says to machines, the name of the error."""
     found = _ERRNO.search(words)
     return os.strerror(int(found[1])) if found else words
 
@@ -160,7 +148,7 @@ class Written:
         # Whether some rows have no instant.
         self.undated = False
 
-    def read(self, opened: RowsByFile, plan: Plan, progress: Progress) -> None:
+    def read(self, opened: OpenUsage, plan: Plan, progress: Progress) -> None:
         """Group the rows of the files; the last key of the plan is the file."""
         rows = dict.fromkeys(self._stamps, 0)
         with self._workspace.another() as connection:
@@ -169,7 +157,7 @@ class Written:
             connection.execute(
                 f"CREATE TABLE {shares} AS SELECT unnest(?::VARCHAR[]) AS file, unnest(?::BIGINT[]) AS share", listed
             )
-            for grouping, groups in opened.groups(self._workspace, plan, progress):
+            for grouping, groups in opened.groups(plan, progress):
                 table = self._workspace.new_table("kept")
                 columns = ", ".join(_columns(connection, grouping, groups, plan))
                 joined = f"{groups} JOIN {shares} ON file = key{plan.keys.index(FILE)}"
@@ -229,7 +217,7 @@ class Written:
 
 
 def _files_of(place: Path, part: str) -> tuple[Path, Path]:
-    """The files of the groups and the shapes of a part of the types, in the folder of a pack."""
+    """Return the files of the groups and the shapes of a part of the types, in the folder of a pack."""
     name = name_in_pack(part)
     return place / f"{name}.parquet", place / f"{name}{SHAPES}.parquet"
 
@@ -258,7 +246,7 @@ def _names(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, str]:
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str, plan: Plan) -> Iterator[str]:
-    """The columns of kept groups, of those that a query gives."""
+    """Yield the columns of kept groups, of those that a query gives."""
     names = _names(connection, f"SELECT * FROM {groups}")
     yield from (SHARE, "type", "model")
     if grouping.day:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.groups.kept.kept_sql import ROWS, SHAPE, KeptSql
 from ratecard.simulation.groups.kept.manifest import (
     MANIFEST,
     Asked,
@@ -18,18 +17,117 @@ from ratecard.simulation.groups.kept.manifest import (
     PackedPart,
 )
 from ratecard.simulation.groups.kept.place import KeptPlace, missing_of
-from ratecard.simulation.groups.plan import Plan
-from ratecard.simulation.groups.roll_up_sql import Grouping
-from ratecard.simulation.groups.run_queries import grouped
+from ratecard.simulation.groups.open_usage import OpenUsage
+from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED, Plan
+from ratecard.simulation.groups.roll_up_sql import Grouping, RollUpSql, RowQuantities, Summed
 from ratecard.simulation.progress import Progress, silent
-from ratecard.simulation.rows.columns import DAY, LayoutsOf
-from ratecard.simulation.rows.files import Source, Stamps, local_stamps, pattern_escaped, unchanged
+from ratecard.simulation.rows.columns import DAY, Layout, LayoutsOf, UsageColumn
+from ratecard.simulation.rows.files import Stamps, local_stamps, pattern_escaped, unchanged
+from ratecard.simulation.workspace.dialect import ColumnType
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 from ratecard.simulation.workspace.workspace import Workspace, readable
 
+# Columns of a kept group: the number of its shape, whose share it is, the last cut of the day before its instants, how
+# many requests it is.
+SHAPE, SHARE, SECOND, ROWS = "shape", "share", "second", "requests"
+_OWN = ("type", "model")
+_OF_QUANTITIES = (RAW_QUANTITIES, PREDICATES, SUMMED)
+
+
+def key_column(name: str) -> str:
+    """Return the column of a key."""
+    return f"key.{name}"
+
+
+def shape_column(name: str) -> str:
+    """Return the column of a part of a shape."""
+    return name if name in _OF_QUANTITIES else f"shape.{name}"
+
+
+def is_of_shape(column: str) -> bool:
+    """Return True if a column of kept rows is of their shape, and not of the group."""
+    return column in (*_OWN, *_OF_QUANTITIES) or column.startswith(shape_column(""))
+
+
+class KeptSql(RollUpSql):
+    """The same queries over kept groups: what a plan asks is made of the columns of their shapes.
+
+    `tables` has, of each part, that of its groups with their shapes.
+    """
+
+    _requests = f"CAST(sum({ROWS}) AS BIGINT)"
+
+    def __init__(self, kept: Manifest, plan: Plan, tables: Mapping[str, str]) -> None:
+        usage, self._kept, self._tables = kept.usage_table, kept, tables
+        columns = {name: name if name in _OWN else shape_column(name) for name in (*usage.columns, "type")}
+        types: dict[str, ColumnType] = {columns[name]: usage.types[own] for name, own in usage.columns.items()}
+        scales = {columns[name]: usage.scales.get(own, 0) for name, own in usage.columns.items()}
+        usage = usage._replace(
+            columns=columns, types={"type": "text", **types}, scales=scales, untyped=False, layouts=plan.layouts
+        )
+        super().__init__(usage, plan, DuckDbSql())
+
+    def groupings(self) -> Iterator[Grouping]:
+        """Yield the grouping of each part that has groups."""
+        return (each for each in super().groupings() if each.name in self._tables)
+
+    def undated(self, part: str) -> str:
+        """Return a query of how many rows of a part have no instant."""
+        return f"SELECT coalesce(sum({ROWS}) FILTER ({self._day()} IS NULL), 0) FROM {self._tables[part]}"
+
+    def _rows_of(self, part: str) -> str:
+        return f"(SELECT * FROM {self._tables.get(part)} WHERE {self._chosen}) AS chosen"
+
+    def _total_of(self, name: str, _: Summed) -> str:
+        return f"sum({name})"
+
+    def _named(self, name: str) -> tuple[str, ColumnType]:
+        column = name if name in _OWN else key_column(name)
+        return self.dialect.quoted(column), self.usage.types[self.usage.columns[name]]
+
+    def _key(self, key: str) -> str:
+        return self.dialect.quoted(key_column(key))
+
+    def _day(self) -> str:
+        return DAY if self._kept.dated else "CAST(NULL AS DATE)"
+
+    def _instant(self) -> tuple[str, ColumnType]:
+        return self._day(), "date"
+
+    def _column_of_instant(self) -> str:
+        return self._day()
+
+    def _second(self) -> str:
+        return SECOND
+
+    def _counts(self, layouts: Mapping[str, Layout], added: Mapping[UsageColumn, str]) -> dict[str, str]:
+        return {column.name: self._column(column.name) for column in added} | {SUMMED: SUMMED}
+
+    def _predicates(self, quantities: RowQuantities) -> dict[str, str]:
+        asked = super()._predicates(quantities)
+        layouts = quantities.layouts
+        return {name: RAW_QUANTITIES if name == RAW_QUANTITIES else self._number_of_shape(layouts) for name in asked}
+
+    def _number_of_shape(self, counted: Mapping[str, Layout]) -> str:
+        """Return the number of the tier and the buckets that a plan asks for, of that of all that are kept apart."""
+        own, asked = self._kept.distinguished, self.plan.predicates
+        if (own.thresholds, own.lacking) == (asked.thresholds, dict(asked.lacking)):
+            return PREDICATES
+        tiers = len(own.thresholds) + 1
+        above = (f"{PREDICATES} % {tiers} > {own.thresholds.index(edge)}" for edge in asked.thresholds)
+        terms, by_type = [f"CAST({each} AS INTEGER)" for each in above], {}
+        for type_ in counted:
+            used = (
+                f"({PREDICATES} // {tiers} >> {own.lacking[type_].index(bucket)} & 1) * {asked.weight(type_, bucket)}"
+                for bucket in asked.lacking.get(type_, ())
+            )
+            if weights := " + ".join(used):
+                by_type[type_] = weights
+        return " + ".join((*terms, self._of_type(counted, by_type, "0")))
+
 
 def packed(place: KeptPlace, kept: Manifest) -> dict[str, list[PackedPart]]:
-    """The files of each part of the types. Raises `SimulationError` where one is missing or has another size."""
+    """Return the files of each part of the types. Raises `SimulationError` where one is missing or has another size."""
     found: dict[str, list[PackedPart]] = {}
     for file in missing_of(place.folder, kept):
         words = f"{place}/{file.name} is not what was kept. Make the roll-up again: {again(kept, place)}"
@@ -41,7 +139,7 @@ def packed(place: KeptPlace, kept: Manifest) -> dict[str, list[PackedPart]]:
 
 
 def rows_in(folder: Path, files: Sequence[PackedFile]) -> str:
-    """The query of files of one kind: a shape has one number in all packs."""
+    """Return the query of files of one kind: a shape has one number in all packs."""
     queries = []
     for at, file in enumerate(files):
         listed = DuckDbSql.literal(pattern_escaped(str(folder / file.name)))
@@ -52,7 +150,7 @@ def rows_in(folder: Path, files: Sequence[PackedFile]) -> str:
 def again(
     kept: Manifest, place: KeptPlace, keys: Collection[str] = (), prices: Sequence[str] = (), *, alone: bool = False
 ) -> str:
-    """The command that makes a roll-up with further keys, and for further prices; `alone`: for no others than these."""
+    """Return the command that makes a roll-up with further keys and prices; `alone`: for no others than these."""
     asked = kept.asked
     current, *others = prices if alone else (*kept.tables, *filter(None, prices))
     words = ["ratecard", "rollup", *kept.usage, "--out", str(place), "--by", ",".join((*asked.by, *keys))]
@@ -64,16 +162,19 @@ def again(
     return shlex.join(words + [word for each in named for word in ("--candidate", each)])
 
 
-class KeptUsage:
+class KeptUsage(OpenUsage):
     """Usage whose rows are groups. `prices` are those of a simulation by name: the tables, then all others."""
+
+    dialect = DuckDbSql()
 
     def __init__(
         self, workspace: Workspace, place: KeptPlace, kept: Manifest, prices: Sequence[str], layouts: LayoutsOf
     ) -> None:
         usage = kept.usage_table
         # The columns of the usage that was rolled up, as those who ask understand them.
-        self.known = usage._replace(by=kept.asked.by, where=kept.asked.where, layouts=layouts(usage.columns))
-        self.workspace, self.place, self.kept, self._prices = workspace, place, kept, tuple(prices)
+        known = usage._replace(by=kept.asked.by, where=kept.asked.where, layouts=layouts(usage.columns))
+        super().__init__(workspace, known, {file: each.stamp for file, each in kept.files.items()})
+        self.place, self.kept, self._prices = place, kept, tuple(prices)
         self._tables: dict[str, str] = {}
         for part, files in packed(place, kept).items():
             groups, shapes = (
@@ -84,16 +185,13 @@ class KeptUsage:
                 query = f"SELECT * FROM ({groups}) JOIN ({shapes}) USING ({SHAPE})"
                 workspace.connection.execute(f"CREATE VIEW {self._tables[part]} AS {query}")
 
-    @property
-    def source(self) -> Source:
-        """The files of the usage that was rolled up."""
-        return self.kept.source
+    def groups(self, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Yield each grouping that has groups, with their table."""
+        yield from self._grouped(list(self.sql(plan).groupings()), progress, self.kept.rows)
 
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
-        """Each grouping that has groups, with their table."""
-        yield from grouped(
-            workspace, list(KeptSql(self.kept, plan, self._tables).groupings()), progress, self.kept.rows
-        )
+    def sql(self, plan: Plan) -> KeptSql:
+        """Return the queries of kept groups for a plan."""
+        return KeptSql(self.kept, plan, self._tables)
 
     def check(self, plan: Plan, own: Plan) -> None:
         """Raise `SimulationError` where a plan asks for more than is distinguished, with the roll-up that would do.
@@ -121,41 +219,37 @@ class KeptUsage:
             made = again(self.kept, self.place, keys, self._prices if missing else ())
             raise SimulationError(f"{words}. This one would: {made}")
 
-    def counted(self, plan: Plan) -> tuple[int, int, int]:
-        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
-        undated = 0
-        if plan.chosen.by_day:
-            sql = KeptSql(self.kept, plan, self._tables)
-            undated = sum(int(self._asked(sql.undated(part))) for part in self._tables)
-        return self.kept.found, 0, undated + self.kept.undated
+    def counted(self, plan: Plan) -> tuple[int, int]:
+        """Count the rows, and those that have no instant to be chosen by."""
+        queries = map(self.sql(plan).undated, self._tables) if plan.chosen.by_day else ()
+        return self.kept.found, self.kept.undated + sum(int(self.ask(query)[0][0]) for query in queries)
 
     def odd_instant(self, plan: Plan) -> str:
-        """A timestamp that is not an instant, as it was in the usage."""
+        """Return a timestamp that is not an instant, as it was in the usage."""
         return self.kept.odd
+
+    def ask(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query. Raises `SimulationError`."""
+        with readable():
+            return self.workspace.connection.execute(query).fetchall()
 
     @cached_property
     def _models(self) -> Mapping[str | None, set[str | None]]:
         """The models of each type."""
-        found: dict[str | None, set[str | None]] = {}
-        for shapes in (each.shapes for files in packed(self.place, self.kept).values() for each in files):
-            with readable():
-                query = f"SELECT DISTINCT type, model FROM ({rows_in(self.place.folder, [shapes])})"
-                for type_, model in self.workspace.connection.execute(query).fetchall():
-                    found.setdefault(type_, set()).add(model)
-        return found
+        models: dict[str | None, set[str | None]] = {}
+        for parts in packed(self.place, self.kept).values():
+            shapes = rows_in(self.place.folder, [part.shapes for part in parts])
+            for type_, model in self.ask(f"SELECT DISTINCT type, model FROM ({shapes})"):
+                models.setdefault(type_, set()).add(model)
+        return models
 
     def check_rows(self) -> None:
         """Raise `SimulationError` where the groups are not of as many rows as the manifest says."""
-        rows = 0
-        for groups in self._tables.values():
-            rows += int(self._asked(f"SELECT coalesce(sum({ROWS}), 0) FROM {groups}"))
+        counts = (self.ask(f"SELECT coalesce(sum({ROWS}), 0) FROM {groups}") for groups in self._tables.values())
+        rows = sum(int(count) for ((count,),) in counts)
         if rows != self.kept.rows:
             words = f"the groups of {self.place} are of {rows} rows, and its manifest has {self.kept.rows}"
             raise SimulationError(f"{words}. Remove it, and make it again: {again(self.kept, self.place)}")
-
-    def _asked(self, query: str) -> Any:
-        with readable():
-            return self.workspace.connection.execute(query).fetchall()[0][0]
 
 
 @contextmanager
@@ -167,7 +261,7 @@ def open_kept(
     prices: Sequence[str],
     layouts: LayoutsOf,
 ) -> Iterator[KeptUsage]:
-    """A kept roll-up as usage. Raises `SimulationError` where it was made of other columns, or changes meanwhile."""
+    """Open a kept roll-up. Raises `SimulationError` where it was made of other columns, or changes meanwhile."""
     kept = place.opened()
     given = Asked(by=(), columns=dict(names) or kept.asked.columns, dialect=dialect or kept.asked.dialect)
     if (given.columns, given.dialect) != (kept.asked.columns, kept.asked.dialect):

@@ -11,7 +11,7 @@ from ratecard.base.messages import echo
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.plan import Plan, Usage
 from ratecard.simulation.rows.columns import DAY, Layout
-from ratecard.simulation.rows.files import Source, Stamp
+from ratecard.simulation.rows.files import Stamp
 from ratecard.simulation.workspace.dialect import ColumnType
 
 MANIFEST = "manifest.json"
@@ -41,7 +41,7 @@ class Distinguished(_Part):
 
     @classmethod
     def of(cls, plan: Plan, *, untyped: bool) -> Self:
-        """What groups by a plan distinguish; `untyped`: rows may lack a type."""
+        """Return what groups by a plan distinguish; `untyped`: rows may lack a type."""
         predicates = plan.predicates
         return cls(
             layouts=dict(plan.layouts),
@@ -53,7 +53,7 @@ class Distinguished(_Part):
         )
 
     def missing(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
-        """What others ask that these groups do not distinguish, in words. `models`: those of the groups, by type."""
+        """Yield in words what others ask that these groups do not distinguish; `models` are those of groups by type."""
         for type_, layout in asked.layouts.items():
             own = self.layouts[type_]
             known = {column.name: column for column in own.attributes}
@@ -82,13 +82,13 @@ class Distinguished(_Part):
                 yield f"the type of {name}, which some rows do not say"
 
     def finer(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
-        """What these groups keep apart, and others add up, in words."""
+        """Yield what these groups keep apart, and others add up, in words."""
         yield from asked._summed_only_by_one(self, models)
 
     def _summed_only_by_one(
         self, other: "Distinguished", models: Mapping[str | None, set[str | None]]
     ) -> Iterator[str]:
-        """The quantities, and the counts by meter, that are summed here and not by the other, in words by model."""
+        """Yield in words the quantities and counts by meter that are summed here and not by the other, by model."""
         every = {name for names in models.values() for name in names}
         for part, named in other.summed.items():
             own, (words, there) = self.summed.get(part), (part, every)
@@ -190,16 +190,6 @@ class Manifest(_Part):
         return sum(each.undated for each in self.files.values())
 
     @property
-    def source(self) -> Source:
-        """The files of usage."""
-        return Source.of({file: each.stamp for file, each in self.files.items()})
-
-    @property
-    def shares(self) -> frozenset[int]:
-        """The shares of the files that there are."""
-        return frozenset(each.share for each in self.files.values())
-
-    @property
     def usage_table(self) -> Usage:
         """The columns of the usage."""
         return Usage(self.known, self.types, self.scales, untyped=self.untyped, layouts=self.distinguished.layouts)
@@ -220,12 +210,12 @@ class Manifest(_Part):
             raise not_a_manifest(place, "".join(first) or error) from None
 
     def text(self) -> str:
-        """The manifest as JSON."""
+        """Return the manifest as JSON."""
         return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
 
 
 def of_others(text: bytes) -> bool:
-    """Whether a file that is called like a manifest is one of other software: JSON without what every manifest has."""
+    """Return True if a file called like a manifest is one of other software: JSON without what manifests have."""
     try:
         found = read_json(text)
     except ValueError:  # it may be one of a roll-up that was damaged
@@ -234,5 +224,5 @@ def of_others(text: bytes) -> bool:
 
 
 def not_a_manifest(place: object, why: object) -> SimulationError:
-    """The error of a file that is not the manifest of a roll-up."""
+    """Return the error of a file that is not the manifest of a roll-up."""
     return SimulationError(f"{place} is not the manifest of a roll-up: {why}. Make it again in another folder")

@@ -33,7 +33,7 @@ class KeptPlace:
         return str(self.folder)
 
     def is_kept(self) -> bool:
-        """Whether a roll-up is here."""
+        """Return True if a roll-up is here."""
         place = self.folder / MANIFEST
         with self._asking("read"):
             if not place.is_file():
@@ -45,7 +45,7 @@ class KeptPlace:
             return not of_others(text)
 
     def is_free(self) -> bool:
-        """Whether nothing is here that a roll-up would be mixed with; what a broken run left is not."""
+        """Return True if nothing is here that a roll-up would be mixed with; what a broken run left is not."""
         with self._asking("read"):
             if not self.folder.is_dir():
                 return not self.folder.exists()
@@ -53,11 +53,11 @@ class KeptPlace:
             return all(each.name == PACKS and all(map(_is_pack, each.iterdir())) for each in own)
 
     def is_whole(self, kept: Manifest) -> bool:
-        """Whether all files that a manifest names are here, each of its size."""
+        """Return True if all files that a manifest names are here, each of its size."""
         return not missing_of(self.folder, kept)
 
     def manifest(self) -> Manifest:
-        """What is here. Raises `SimulationError` for what is not the manifest of a roll-up."""
+        """Return what is here. Raises `SimulationError` for what is not the manifest of a roll-up."""
         place = self.folder / MANIFEST
         try:
             return Manifest.read(place.read_bytes(), str(place))
@@ -70,7 +70,7 @@ class KeptPlace:
         return SimulationError(f"the roll-up {self} was removed meanwhile. Run again")
 
     def opened(self) -> Manifest:
-        """The manifest, with all files that it names in the folder."""
+        """Return the manifest, with all files that it names in the folder."""
         return self.manifest()
 
     @contextmanager
@@ -96,7 +96,7 @@ class KeptPlace:
             raise SimulationError(f"{self} cannot be {done}: {error}") from error
 
     def new_name(self, taken: Collection[str]) -> str:
-        """A name for a pack that no other has."""
+        """Return a name for a pack that no other has."""
         return next(str(number) for number in range(len(taken) + 1) if str(number) not in taken)
 
     def need(self, kept: Manifest) -> None:
@@ -107,23 +107,23 @@ class KeptPlace:
 
 
 def name_in_pack(part: str) -> str:
-    """What the files of a part of the types are called in a pack, without their ending."""
+    """Return what the files of a part of the types are called in a pack, without their ending."""
     return part.replace(" ", "-")
 
 
 def _is_pack(folder: Path) -> bool:
-    """Whether a folder is a pack, or what a broken run has left of one: by its name and those of all that it has."""
+    """Return True if a folder is a pack, or what a broken run has left of one, by its name and those of its files."""
     own = {f"{name_in_pack(part)}{end}.parquet" for part in parts_of(LAYOUTS) for end in ("", SHAPES)}
     return bool(_PACK.fullmatch(folder.name)) and {each.name for each in folder.iterdir()} <= own
 
 
 def missing_of(folder: Path, kept: Manifest) -> list[PackedFile]:
-    """The files of a roll-up that a folder does not have, or not of their size."""
+    """Return the files of a roll-up that a folder does not have, or not of their size."""
     files = (file for pack in kept.packs for file in pack.files)
     places = ((file, folder / file.name) for file in files)
     return [file for file, place in places if not (place.is_file() and place.stat().st_size == file.bytes)]
 
 
 def local_folder(given: str | os.PathLike[str]) -> Path:
-    """A folder of this machine by its path, or by its address."""
+    """Return a folder of this machine by its path, or by its address."""
     return Path(str(given).removeprefix(LOCAL))

@@ -67,25 +67,25 @@ class Stored(KeptPlace):
         return self._address
 
     def is_kept(self) -> bool:
-        """Whether a roll-up is here."""
+        """Return True if a roll-up is here."""
         with self._asking("read"):
             text, self._version = self._look()
             self._kept = None
             return text is not None and not of_others(text)
 
     def is_free(self) -> bool:
-        """Whether nothing is here that a roll-up would be mixed with; what a broken run left is not."""
+        """Return True if nothing is here that a roll-up would be mixed with; what a broken run left is not."""
         with self._asking("read"):
             return all(_PACKED.fullmatch(each["path"]) for each in self._listed())
 
     def is_whole(self, kept: Manifest) -> bool:
-        """Whether all objects that a manifest names are here, each of its size."""
+        """Return True if all objects that a manifest names are here, each of its size."""
         with self._asking("read"):
             there = {each["path"]: each["size"] for each in self._listed(PACKS)}
             return all(there.get(file.name) == file.bytes for pack in kept.packs for file in pack.files)
 
     def manifest(self) -> Manifest:
-        """What is here. Raises `SimulationError` for what is not the manifest of a roll-up."""
+        """Return what is here. Raises `SimulationError` for what is not the manifest of a roll-up."""
         with self._asking("read"):
             text, self._version = self._look()
             if text is None:
@@ -94,7 +94,7 @@ class Stored(KeptPlace):
             return self._kept
 
     def opened(self) -> Manifest:
-        """The manifest, with all files that it names in the folder: another run may replace them meanwhile."""
+        """Return the manifest, with all files that it names in the folder: another run may replace them meanwhile."""
         for _ in range(_ATTEMPTS):
             kept = self.manifest()
             with suppress(_OvertakenError):
@@ -114,7 +114,7 @@ class Stored(KeptPlace):
         yield
 
     def new_name(self, taken: Collection[str]) -> str:
-        """A name for a pack that no other run will have."""
+        """Return a name for a pack that no other run will have."""
         return uuid4().hex
 
     def need(self, kept: Manifest) -> None:
@@ -146,7 +146,7 @@ class Stored(KeptPlace):
             self._remove(gone & packs.keys())
 
     def _look(self) -> "tuple[bytes | None, UpdateVersion | None]":
-        """The text and the version of the manifest; none where there is none."""
+        """Return the text and the version of the manifest; none where there is none."""
         try:
             found = obstore.get(self._store, MANIFEST)
         except FileNotFoundError as error:
@@ -217,7 +217,7 @@ class Stored(KeptPlace):
 
 
 def no_storage(address: str) -> str:
-    """Why an address is of no storage that is known, in words; empty where it is of one."""
+    """Return why an address is of no storage that is known, in words; empty where it is of one."""
     try:
         return "" if obstore.parse_scheme(address) in _KINDS else _refused("no object storage")
     except _NO_ADDRESS as error:
@@ -225,7 +225,7 @@ def no_storage(address: str) -> str:
 
 
 def _store(address: str) -> "ObjectStore":
-    """The storage of an address, with the address as its root. Raises `SimulationError`."""
+    """Return the storage of an address, with the address as its root. Raises `SimulationError`."""
     try:
         return from_url(address, retry_config=_RETRIES)
     except _NO_ADDRESS as error:
@@ -248,7 +248,7 @@ def _each(work: Callable[[str], object], names: Collection[str]) -> None:
 
 
 def _cause(words: str) -> str:
-    """What the library says, as a few words without its traces."""
+    """Return what the library says, as a few words without its traces."""
     first = words.strip().splitlines()[0]
     if found := _NO_CREDENTIALS.search(first):
         return f"there are no credentials in the environment, and none of this machine ({found[0]})"

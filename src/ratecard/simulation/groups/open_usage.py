@@ -1,0 +1,90 @@
+"""A usage that is open: its columns and files, and what any engine can be asked of it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
+from typing import Any, Self
+
+from ratecard.simulation.groups.plan import Plan, Usage
+from ratecard.simulation.groups.roll_up_sql import Grouping, RollUpSql
+from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
+from ratecard.simulation.rows.files import FILE, Source, Stamp
+from ratecard.simulation.workspace.dialect import Dialect
+from ratecard.simulation.workspace.workspace import Workspace, readable
+
+
+class OpenUsage(ABC):
+    """A usage that an engine has opened: `known` are its columns, `stamps` its files."""
+
+    dialect: Dialect
+
+    def __init__(self, workspace: Workspace, known: Usage, stamps: Mapping[str, Stamp]) -> None:
+        self.workspace, self.known, self.stamps = workspace, known, stamps
+
+    @property
+    def source(self) -> Source:
+        """The files of the usage."""
+        return Source.of(self.stamps)
+
+    @abstractmethod
+    def groups(self, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Yield each grouping with the table of its groups in the workspace."""
+
+    @abstractmethod
+    def ask(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query of the engine. Raises `SimulationError`."""
+
+    def sql(self, plan: Plan) -> RollUpSql:
+        """Return the queries of the engine for a plan."""
+        return RollUpSql(self.known, plan, self.dialect)
+
+    def of_files(self, files: Collection[str]) -> Self:
+        """Return the rows of some of its files; it has to be by file."""
+        part, listed = copy(self), ", ".join(map(self.dialect.literal, files))
+        part.known = self.known._replace(table=f"(SELECT * FROM {self.known.table} WHERE {FILE} IN ({listed}))")
+        return part
+
+    def check(self, plan: Plan, own: Plan) -> None:  # noqa: B027 (rows can be asked all)
+        """Raise `SimulationError` where rows that are counted already do not distinguish what a plan asks.
+
+        `own` is the same plan where no row is priced as one of another model.
+        """
+
+    def counted(self, plan: Plan) -> tuple[int, int]:
+        """Count the rows, and those that have no instant to be chosen by."""
+        ((rows, undated),) = self.ask(self.sql(plan).counting())
+        return int(rows), int(undated or 0)
+
+    def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
+        """Count the same of each file."""
+        rows_of_files = self.ask(self.sql(plan).counting(FILE))
+        return {file: (int(rows), int(undated or 0)) for rows, undated, file in rows_of_files}
+
+    def odd_instant(self, plan: Plan) -> str:
+        """Return a timestamp that is not an instant, as the usage has it; empty without any."""
+        values = self.ask(self.sql(plan).odd_instant())
+        return str(values[0][0] or "") if values else ""
+
+    def _grouped(
+        self, groupings: Sequence[Grouping], progress: Progress, rows: int | None
+    ) -> Generator[tuple[Grouping, str]]:
+        """Run queries of DuckDB, each into a table; the next one runs while a table is used."""
+        connection, share = self.workspace.connection, (READ - OPENED) / max(len(groupings), 1)
+
+        def read(number: int) -> tuple[Grouping, str]:
+            grouping, table = groupings[number], self.workspace.new_table("groups")
+            tell = within(progress, OPENED + share * number, OPENED + share * (number + 1), rows)
+            tell(f"Reading usage: {grouping.name}", connection.query_progress)
+            with readable():
+                connection.execute(f"CREATE TABLE {table} AS {grouping.query}")
+            return grouping, table
+
+        with ThreadPoolExecutor(1) as pool:
+            reading = [pool.submit(read, number) for number in range(len(groupings))]
+            try:
+                yield from (each.result() for each in reading)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                connection.interrupt()
+                raise

@@ -1,0 +1,70 @@
+"""Rates of many decimals, and counts that are written in any way: each row costs what `prices.rate` charges for it."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from decimal import Decimal
+from itertools import product
+from typing import Any
+
+import pyarrow
+import pytest
+from usage import NOON
+
+from ratecard import QuoteError, RateCard
+from ratecard.load.folder import tables_from
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.simulate import simulate
+from shipped import CARD as SHIPPED
+from token_tables import by_tokens, family, text_model
+
+HEAD = {"type": "text", "model": "m", "timestamp": NOON}
+
+
+def card_of(rate: str) -> RateCard:
+    text = family(text_model("m", by_tokens(f"- {{tokens: [input, output], rate: {rate}}}")))
+    return RateCard(tables_from({"made-up.yaml": text.encode()})).unproved
+
+
+def usage_of(*rows: dict[str, Any]) -> pyarrow.Table:
+    table = pyarrow.Table.from_pylist([HEAD | row for row in rows])
+    at = table.column_names.index("timestamp")
+    return table.set_column(at, "timestamp", table["timestamp"].cast(pyarrow.timestamp("us", "UTC")))
+
+
+@pytest.mark.parametrize("rate", ["0." + "0" * 29 + "1", "1." + "1" * 24, "1." + "0" * 20 + "1", "2.50" + "0" * 26])
+def test_a_rate_of_up_to_thirty_decimals_is_added(rate: str) -> None:
+    counts = {"prompt_tokens": 10, "completion_tokens": 7}
+    charged = card_of(rate).at(NOON).rate({"type": "text", "model": "m", "usage": counts}).total
+    with simulate(usage_of(*[counts] * 3), card_of(rate), by=[]) as found:
+        assert (found.priced, found.total.amounts) == (3, (3 * charged,))
+
+
+def test_rows_whose_rate_leaves_no_digits_for_a_sum_are_listed() -> None:
+    rows = [{"prompt_tokens": 10**9, "completion_tokens": 7}]
+    with simulate(usage_of(*rows), card_of("123456." + "1" * 30), by=[]) as found:
+        assert [each.reason for each in found.unpriced] == ["charged to more than 24 decimals, which cannot be added"]
+        further = found.against(card_of("1.5"))
+        assert (further.total.beside().new_requests, further.priced) == (0, 0)
+
+
+def test_a_sum_that_no_integer_holds_is_refused() -> None:
+    rows = [{"prompt_tokens": 10**17, "completion_tokens": 7}] * 50
+    with pytest.raises(SimulationError, match="more than 38 digits at 24 decimals; split the usage, or write rates"):
+        simulate(usage_of(*rows), card_of("12345.123456789012345678"), by=[])
+
+
+@pytest.mark.parametrize("type_", [Decimal, float, str])
+def test_counts_by_bucket_are_those_of_a_request_however_they_are_written(type_: Callable[[str], Any]) -> None:
+    numbers = ("1.000000000000", "0", "0.0", None)
+    names = ("tokens.cache_write", "tokens.input_text", "tokens.cache_write_audio", "tokens.input")
+    head = {"type": "text", "model": "claude-opus-4-6"}
+    rows, charged = list[dict[str, Any]](), dict[str, Decimal]()
+    for number, counts in enumerate(product(numbers, numbers, numbers, ("5", "1.0", None))):
+        given = {name: count for name, count in zip(names, counts, strict=True) if count} | {"tokens.output": "3"}
+        rows.append(head | {name: type_(count) for name, count in given.items()} | {"customer": str(number)})
+        tokens = {name.partition(".")[2]: Decimal(count) for name, count in given.items()}
+        with suppress(QuoteError):
+            charged[str(number)] = SHIPPED.at(NOON).rate({**head, "tokens": tokens}).total
+    with simulate(usage_of(*rows), SHIPPED, by=["customer"]) as found:
+        assert {row.key[0]: row.amounts[0] for row in found.groups} == charged
+        assert 0 < found.priced == len(charged) < len(rows)
