@@ -17,6 +17,9 @@ from pathlib import Path
 
 import httpx
 
+# Benchmarks and scripts import this file from another folder.
+sys.path.append(str(Path(__file__).parent.parent))
+
 from forks import Fork, start
 from ratecard.load.folder import shipped_folder
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ratecard.server.revision import BUILT, FORM, SERVICE_VERSION, derived, revision_of
+from ratecard.server.revision import BUILT, FORM, SERVICE_VERSION, derived, revision_of_package
 
 NOON = int(datetime(2026, 10, 5, 12, 30, 15, tzinfo=UTC).timestamp())
 
@@ -85,7 +85,7 @@ def test_an_archive_of_the_sources_keeps_its_own(tree: Path) -> None:
 
 def test_a_package_keeps_the_one_that_it_was_built_with(tree: Path) -> None:
     (tree / BUILT).write_text("20260102.030405\n", encoding="ascii")
-    assert revision_of(tree) == "20260102.030405"
+    assert revision_of_package(tree) == "20260102.030405"
 
 
 def test_an_empty_folder_has_one_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

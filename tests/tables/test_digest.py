@@ -138,6 +138,7 @@ def test_a_digest_is_short_enough_to_be_read_aloud(card: ratecard.RateCard) -> N
 def test_a_digest_is_made_when_it_is_asked_for_and_that_of_a_candidate_of_what_it_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    below = ratecard.RateCard(replace(ratecard.load_rate_card().tables))  # without the digest that tests remember
     read: list[BaseModel] = []
 
     def counted(part: BaseModel) -> str:
@@ -147,7 +148,6 @@ def test_a_digest_is_made_when_it_is_asked_for_and_that_of_a_candidate_of_what_i
     monkeypatch.setattr(tables_card, "meaning", counted)
     head = "candidate: test\neffective: 2027-10-01\nproposed_by: tests\nwhy: one rate\nchanges:\n"
     (tmp_path / "one.yaml").write_text(f"{head}  - scale: {{model: ovi-image-to-video}}\n    factor: 2\n")
-    below = ratecard.RateCard(replace(ratecard.load_rate_card().tables))  # without the digest that tests remember
     new = below.with_candidate(tmp_path / "one.yaml")
     assert read == []
     assert len({below.digest, new.digest}) == 2

@@ -63,10 +63,10 @@ def _checked_days(root: Path) -> Iterator[datetime]:
             yield datetime(int(year), int(month), int(day), tzinfo=UTC)
 
 
-def revision_of(package: Path) -> str:
+def revision_of_package(package: Path) -> str:
     """Return the revision with which a package was built, or that of its source tree."""
     built = package / BUILT
     return built.read_text(encoding="ascii").strip() if built.is_file() else derived(package.parent.parent)
 
 
-SERVICE_VERSION = revision_of(Path(__file__).parent.parent)
+SERVICE_VERSION = revision_of_package(Path(__file__).parent.parent)
