@@ -3,10 +3,12 @@
 import json
 from dataclasses import replace
 from decimal import ROUND_DOWN, Decimal
+from functools import partial
 from typing import Any
 
 from planting import altered
 
+from ratecard.base.layouts import Layouts
 from ratecard.base.money import ROUNDING, step
 from ratecard.methods.images import PerInputImage
 from ratecard.rating.compiling import Compiling
@@ -16,22 +18,23 @@ from ratecard.rating.quote import Quote
 class _PerBucket:
     """Lines for each bucket by itself, as if its own tokens were the whole prompt."""
 
-    def __init__(self, tier: Any, rates: Any) -> None:
-        self.tier, self.rates = tier, rates
+    def __init__(self, tier: Any) -> None:
+        self.tier = tier
 
-    def lines(self, names: tuple[str, ...]) -> Any:
-        return lambda *counts: self.found(dict(zip(names, counts, strict=True)))
+    @property
+    def lines(self) -> Any:
+        return Layouts(lambda names: lambda *counts: self.found(dict(zip(names, counts, strict=True))))
 
     def found(self, given: dict[str, int]) -> Any:
         parts = {name: count for name, count in given.items() if name.startswith("cache_")}
         each = [{"input": count, "output": 0, name: count} for name, count in parts.items()]
         each += [{"input": given["input"] - sum(parts.values()), "output": 0}, {"input": 0, "output": given["output"]}]
-        found = [self.tier(self.rates, one["input"]).lines(tuple(one))(*one.values()) for one in each]
-        return [line for some, _ in found for line in some], sum(exact for _, exact in found)
+        found = [self.tier(one["input"]).lines[tuple(one)](*one.values()) for one in each]
+        return tuple(line for some, _ in found for line in some), sum(exact for _, exact in found)
 
 
-def per_bucket(tier: Any, rates: Any, prompt: int, stated: Any = None) -> Any:
-    return _PerBucket(tier, rates)
+def per_bucket(tier_of: Any, rates: Any, tiers: Any, prompt: int) -> Any:
+    return _PerBucket(partial(tier_of, rates, tiers))
 
 
 def cached_twice(compiled: Any, plan: Any, counts: int) -> Any:
@@ -69,6 +72,8 @@ def other_defaults(original: Any, asked: Any, *args: Any) -> None:
 def first_values(original: Any, asked: Any, version: Any, *args: Any) -> None:
     original(asked, version, *args)
     asked.defaults |= {name: getattr(version.accepts, name)[0] for name in asked.required}
+    layout = asked.layout
+    asked.layout = lambda names: replace(layout(names), complete=True)
 
 
 def million_for_thousand(original: Any, metered: Any, unit: str) -> int:
@@ -80,8 +85,8 @@ def line_below(original: Any, charge: Any, *args: Any) -> Any:
     return found._replace(source=f"{file}:{int(line) + 1}")
 
 
-def tier_below(tier: Any, rates: Any, prompt: int, stated: Any = None) -> Any:
-    return tier(rates, prompt + 1, stated)
+def tier_below(tier_of: Any, rates: Any, tiers: Any, prompt: int) -> Any:
+    return tier_of(rates, tiers, prompt + 1)
 
 
 def dearer_in_sheet(original: Any, *args: Any) -> Any:

@@ -273,13 +273,13 @@ MUTATIONS = [
         "a tier for each bucket",
         (LONG,),
         ("the_whole_prompt_chooses_one_tier",),
-        wrapped(TokenRates, "tier", per_bucket),
+        wrapped(TokenRates, "tier_of", per_bucket),
     ),
     Mutation(
         "token tier off by one",
         (LONG,),
         ("the_whole_prompt_chooses_one_tier",),
-        wrapped(TokenRates, "tier", tier_below),
+        wrapped(TokenRates, "tier_of", tier_below),
     ),
     Mutation(
         "search fee times a thousand",

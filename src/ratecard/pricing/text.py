@@ -1,6 +1,5 @@
 """Price text and embedding requests: tokens by bucket, and searches."""
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from operator import itemgetter
@@ -59,7 +58,7 @@ def price_text(
     """
     rates, is_text = token_rates(metered), metered.model.type == "text"
     readings, lines_of = readings_of(metered, metered.model.type), lines_under(metered, metered.model.type)
-    read, thresholds = ORDINARY[is_text], rates.thresholds
+    read, tier_of = ORDINARY[is_text], rates.tier_of
     named = [metered.version.conditions, *(each.version.conditions for each in surcharges.values())]
     accepted = accepted_conditions(named, metered.meters)
     priced, minimum = metered.priced(), metered.version.minimum
@@ -107,7 +106,7 @@ def price_text(
             tiers = tiers_under.get(conditions(usage)) or tiers_of(usage, of)
         except TypeError:  # an unhashable value
             return rate_with_care(usage, suffix)
-        found = tiers and tiers[bisect_left(thresholds, values[0])].lines[names](*values)
+        found = tiers and tier_of(tiers, values[0]).lines[names](*values)
         if not found or searched is not None:
             return rate_with_care(usage, suffix)
         lines, exact = found

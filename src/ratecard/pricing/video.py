@@ -25,7 +25,7 @@ VideoPricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
 # price has its refusal.
 VideoTotals = Callable[[Mapping[str, Any], SourceVideo | None, str, Iterable[Any]], list[Decimal | QuoteError]]
 
-# Most tables have fewer combinations of words that are ever asked for.
+# How many combinations of words are kept for all models of a card together: more than clients ask for.
 MOST_CHARGED = 10_000
 
 
@@ -40,14 +40,14 @@ def price_video(
     """Compile the function that quotes bodies at one version. The function raises `QuoteError`.
 
     What does not depend on the body is computed here, once, and what depends on its names alone once for each layout. A
-    quote is then one look-up per field, one look-up and at most one multiplication per charge, and one rounding. The
-    function is written for speed: a call per step would cost more.
+    quote is then one look-up per field, one look-up and at most one multiplication per charge, and one rounding. What
+    fixed words alone decide is kept in `recent`, so that it is worked out once. The function is written for speed: a
+    call per step would cost more.
     """
     schema, charges = VideoRequests(version, api_wide), _charges(model, version, tables)
     calculators = [method_of(each.charge).calculator(each) for each in charges]
     layouts, defaults = Layouts(schema.layout), schema.defaults
     settle, refuse, replaced = schema.settle, schema.refuse, schema.replaced
-    first, several = calculators[0], len(calculators) > 1
     currency, effective = model.currency, version.effective
     priced = PricedVersion(model.model, "video", currency, effective, tables.digest, rates, contract=tables.contract)
     finest, quantize = step(version.rounding.places), ROUNDING.quantize
@@ -66,22 +66,17 @@ def price_video(
             refuse(body, source)
         if not layout.complete or (settle is not None and settle(shape, source)):
             refuse(body, source)
-        if several:
-            lines = (*[calculate(shape) for calculate in calculators],)
-            exact = total([line.amount for line in lines])
-        else:
-            line = first(shape)
-            lines, exact = (line,), line.amount
+        lines = (*[calculate(shape) for calculate in calculators],)
+        exact = lines[0].amount if len(lines) == 1 else total([line.amount for line in lines])
         return quantize(exact, finest), exact, lines
 
     def charge_words(body: dict[str, Any], layout: BodyLayout, words: Callable[[dict[str, Any]], Any]) -> Charged:
         charged = charge(body, layout, None)
         if len(recent) >= MOST_CHARGED:
             recent.clear()
-        # Few words make many keys: each of them has the same few texts.
-        recent[
-            layout, words({name: intern(given) if given.__class__ is str else given for name, given in body.items()})
-        ] = charged
+        # Few words make many keys: all of them have the same few texts.
+        texts = {name: intern(given) if given.__class__ is str else given for name, given in body.items()}
+        recent[layout, words(texts)] = charged
         return charged
 
     def quote(body: dict[str, Any], source: SourceVideo | None) -> Quote:

@@ -273,12 +273,14 @@ class TokenRates:
         # By what is stated of each of the conditions that are named.
         self._tiers: dict[tuple[str | None, ...], tuple[TokenTier, ...]] = {}
         self.plain = self.tiers({})
-        # The only tier there is, whatever is asked.
-        self.only = None if self.thresholds or self._conditions else self.plain[0]
 
     def tier(self, prompt: int, stated: Mapping[str, str] | None = None) -> TokenTier:
         """The tier that a whole prompt chooses, under the conditions that a request states."""
-        return (self.tiers(stated) if stated else self.plain)[bisect_left(self.thresholds, prompt)]
+        return self.tier_of(self.tiers(stated) if stated else self.plain, prompt)
+
+    def tier_of(self, tiers: tuple[TokenTier, ...], prompt: int) -> TokenTier:
+        """The one of these tiers that a whole prompt chooses."""
+        return tiers[bisect_left(self.thresholds, prompt)]
 
     def tiers(self, stated: Mapping[str, str]) -> tuple[TokenTier, ...]:
         """The tiers under these conditions (others have their defaults), the one of the shortest prompts first."""
