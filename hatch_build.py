@@ -1,7 +1,7 @@
 """Writes into what is built: the revision of the service, and into a wheel what the reader of YAML makes of the tables.
 
-An editable install has nothing built: its sources say the revision themselves when the server starts, and its tables are
-read from their YAML.
+An editable install has nothing built: its sources say the revision themselves when the server starts, and its tables
+are read from their YAML.
 """
 
 import runpy

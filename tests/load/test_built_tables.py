@@ -60,9 +60,11 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "no JSON": lambda written: b"tables" + written,
     "a list": lambda written: b"[]\n" + written.partition(b"\n")[2],
     "no digest": lambda written: written.replace(b'"sha256"', b'"sha512"'),
-    "tables without digests": lambda written: json.dumps({**json.loads(written.partition(b"\n")[0]), "tables": [1]}).encode()
-    + b"\n"
-    + written.partition(b"\n")[2],
+    "tables without digests": lambda written: (
+        json.dumps({**json.loads(written.partition(b"\n")[0]), "tables": [1]}).encode()
+        + b"\n"
+        + written.partition(b"\n")[2]
+    ),
     "not text": lambda written: b"\xff\xfe" + written,
 }
 
@@ -119,7 +121,12 @@ def test_a_package_with_its_built_tables_says_what_one_without_says(tmp_path: Pa
         if content:
             (package / BUILT).write_bytes(content)
         done = subprocess.run(
-            [sys.executable, "-c", SAYS], cwd=tmp_path, capture_output=True, text=True, check=True, env={"PYTHONPATH": "."}
+            [sys.executable, "-c", SAYS],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONPATH": "."},
         )
         said.append(done.stdout.splitlines())
     without, with_it = said

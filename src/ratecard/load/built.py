@@ -10,13 +10,12 @@ from hashlib import sha256
 from pathlib import Path
 
 from ratecard.base.errors import TableError
-from ratecard.base.json_reader import JsonError, read_json
 from ratecard.base.messages import Path as Place
 from ratecard.load.text_file import TextFile
 from ratecard.tables.places import PLACED_BY
 
-# In the package. The first line is an object: the keys of places, the name and the SHA-256 of each table, and that of the
-# further lines, which hold the data of one table each.
+# In the package. The first line is an object: the keys of places, the name and the SHA-256 of each table, and that of
+# the further lines, which hold the data of one table each.
 BUILT = "built_tables.jsonl"
 _HERE = Path(__file__).parent.parent / BUILT
 
@@ -42,14 +41,14 @@ def text_file(name: str, content: bytes, built: Path = _HERE) -> TextFile:
     """Read a table: what was built of it, if its name and bytes are the same, or else its YAML."""
     line = _built_lines(built).get((name, sha256(content).hexdigest()))
     if line is not None:
-        return _BuiltFile(name, read_json(line), content)
+        return _BuiltFile(name, json.loads(line), content)
     from ratecard.load.yaml_text import read_yaml_text  # the shipped tables do not need it, and it loads PyYAML
 
     return read_yaml_text(name, content)
 
 
 def build_tables(contents: Mapping[str, bytes]) -> bytes:
-    """Write the file of what was built of these tables, by their names. Raises `TableError` for one that is not YAML text."""
+    """Write the file of what is built of these tables, by their names. Raises `TableError` for a fault of their YAML."""
     from ratecard.load.yaml_text import read_yaml_text
 
     texts = [read_yaml_text(name, content) for name, content in contents.items()]
@@ -69,10 +68,10 @@ def _built_lines(built: Path) -> Mapping[tuple[str, str], bytes]:
     """Return the line of each table by its name and digest; none if the file is absent, damaged or made by others."""
     try:
         first, _, tables = built.read_bytes().partition(b"\n")
-        head = read_json(first)
+        head = json.loads(first)
         if head["placed_by"] != PLACED_BY or head["sha256"] != sha256(tables).hexdigest():
             return {}
         names = [(str(name), str(digest)) for name, digest in head["tables"]]
         return dict(zip(names, tables.split(b"\n"), strict=True))
-    except (OSError, JsonError, LookupError, TypeError, ValueError):
+    except (OSError, LookupError, TypeError, ValueError):
         return {}

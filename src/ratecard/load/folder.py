@@ -29,8 +29,8 @@ from ratecard.load.checks import (
 from ratecard.load.faults import complaints
 from ratecard.load.metered_checks import check_metered
 from ratecard.load.names import check_names
-from ratecard.load.video_checks import check_video
 from ratecard.load.text_file import TextFile
+from ratecard.load.video_checks import check_video
 from ratecard.methods.findings import below
 from ratecard.tables.card import AnyModel, Family, Tables
 from ratecard.tables.limits import Limits, LimitsFile, Rates
