@@ -48,7 +48,7 @@ def text_file(name: str, content: bytes, built: Path = _HERE) -> TextFile:
 
 
 def build_tables(contents: Mapping[str, bytes]) -> bytes:
-    """Write the file of what is built of these tables, by their names. Raises `TableError` for a fault of their YAML."""
+    """Write the file of what is built of these tables. Raises `TableError` for every fault of their YAML."""
     from ratecard.load.yaml_text import read_yaml_text
 
     texts = [read_yaml_text(name, content) for name, content in contents.items()]

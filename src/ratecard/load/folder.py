@@ -31,7 +31,6 @@ from ratecard.load.metered_checks import check_metered
 from ratecard.load.names import check_names
 from ratecard.load.text_file import TextFile
 from ratecard.load.video_checks import check_video
-from ratecard.methods.findings import below
 from ratecard.tables.card import AnyModel, Family, Tables
 from ratecard.tables.limits import Limits, LimitsFile, Rates
 from ratecard.tables.meters import Meters
@@ -225,8 +224,8 @@ def _validated(text: TextFile, part: type[_Part]) -> _Part | None:
 
 
 def _record(text: TextFile, at: Place, findings: Iterable[Finding]) -> None:
-    for path, message in below(at, findings):
-        text.fault(path, message)
+    for path, message in findings:
+        text.fault((*at, *path), message)
 
 
 FileKind = Literal["file", "folder", "link"]

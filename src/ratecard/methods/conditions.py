@@ -82,6 +82,8 @@ def check_without_rate(
 
     `refuse` may be said of both. Each may be named by one of its values too.
     """
+    if not said:
+        return
     dimensions = meter.dimensions if meter else {}
     of = f"a dimension or a value of {meter.meter}" if meter else ""
     kinds = {

@@ -93,9 +93,9 @@ def read_text(given: object) -> str:
 
 def read_id(given: object) -> str:
     """A name by which requests or other lines find something: text without a character that nobody sees."""
+    if isinstance(given, str) and given and given.isascii() and given.isprintable() and given == given.strip():
+        return given
     text = read_text(given)
-    if text.isascii() and text.isprintable() and text == text.strip():
-        return text
     if text != text.strip(" "):
         raise ValueError("begins or ends with a space. Leave it out")
     for index, letter in enumerate(text):
