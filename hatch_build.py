@@ -34,11 +34,11 @@ class Built(BuildHookInterface):  # type: ignore[misc, type-arg]
     def write_tables(self, root: Path) -> None:
         """Write the file of the tables by the code of the package that is built."""
         sys.path.insert(0, str(root / "src"))
-        from ratecard.load.built import BUILT, build_tables
+        from ratecard.load.built import BUILT_TABLES, build_tables
 
         tables = root / "pricing_tables"
         contents = {path.relative_to(tables).as_posix(): path.read_bytes() for path in sorted(tables.rglob("*.yaml"))}
-        (self.made / BUILT).write_bytes(build_tables(contents))
+        (self.made / BUILT_TABLES).write_bytes(build_tables(contents))
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Called after a target is built: nothing of it is left."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ratecard.base.errors import TableError
-from ratecard.load.built import BUILT, build_tables, text_file
+from ratecard.load.built import BUILT_TABLES, build_tables, text_file
 from ratecard.load.folder import read_folder
 from ratecard.load.yaml_text import read_yaml_text
 
@@ -28,13 +28,13 @@ def parts_of_yaml(built: Path, name: str = "t.yaml", content: bytes = TABLE) -> 
 
 @pytest.fixture
 def built(tmp_path: Path) -> Path:
-    path = tmp_path / BUILT
+    path = tmp_path / BUILT_TABLES
     path.write_bytes(build_tables({"t.yaml": TABLE}))
     return path
 
 
 def test_every_shipped_table_is_built_as_its_yaml_is_read(tmp_path: Path) -> None:
-    path = tmp_path / BUILT
+    path = tmp_path / BUILT_TABLES
     path.write_bytes(build_tables(SHIPPED))
     for name, content in SHIPPED.items():
         table, yaml = text_file(name, content, path), read_yaml_text(name, content)
@@ -119,7 +119,7 @@ def test_a_package_with_its_built_tables_says_what_one_without_says(tmp_path: Pa
     said = []
     for content in (None, build_tables(SHIPPED)):
         if content:
-            (package / BUILT).write_bytes(content)
+            (package / BUILT_TABLES).write_bytes(content)
         done = subprocess.run(
             [sys.executable, "-c", SAYS],
             cwd=tmp_path,

@@ -16,8 +16,8 @@ from ratecard.tables.places import PLACED_BY
 
 # In the package. The first line is an object: the keys of places, the name and the SHA-256 of each table, and that of
 # the further lines, which hold the data of one table each.
-BUILT = "built_tables.jsonl"
-_HERE = Path(__file__).parent.parent / BUILT
+BUILT_TABLES = "built_tables.jsonl"
+_HERE = Path(__file__).parent.parent / BUILT_TABLES
 
 
 class _BuiltFile(TextFile):

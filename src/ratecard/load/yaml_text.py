@@ -114,12 +114,12 @@ class _Reader:
     def _mapping(self, path: Path) -> dict[str, Any]:
         result: dict[str, Any] = {}
         next_event, value, lines = self.event, self.value, self.file.lines
-        placed_by = PLACED_BY.get(path[-2], {}) if len(path) > 1 else {}
+        placed_by = PLACED_BY.get(str(path[-2]), {}) if len(path) > 1 else {}
         while (event := next_event()).__class__ is not MappingEndEvent:
+            line = event.start_mark.line + 1
             if event.__class__ is not ScalarEvent or event.tag or event.anchor:
                 raise _UnreadableError(event, path, "a key must be a plain word, without tag, anchor or alias")
-            key, line = event.value, event.start_mark.line + 1
-            place = (*path, key)
+            key, place = event.value, (*path, event.value)
             if key in _RESERVED:
                 raise _UnreadableError(event, path, f"key '{key}' is reserved; leave it out")
             if key in result:
