@@ -2,8 +2,8 @@
 
     python benchmarks/growth.py [--peers PYTHON]
 
-One table on the terminal, and `growth.svg` beside this file. Times are CPU time; what counts is the median, and ratios are
-of one run. A result is checked before it is timed. Each load is a process of its own. `--peers` is a Python that has
+One table on the terminal, and `growth.svg` beside this file. Times are CPU time, medians; ratios are of one run.
+ A result is checked before it is timed. Each load is a process of its own. `--peers` is a Python that has
 genai-prices (`make test-imports` makes `.venv-dialects`): its cold start is timed beside ours. It has one list of
 prices and no table of others, so that models, counters and loads have no peer.
 """
@@ -99,12 +99,12 @@ def tables(models: int) -> dict[str, bytes]:
 def counted(counters: int) -> dict[str, bytes]:
     """The tables of one model that is charged by so many meters."""
     names = [f"thing{number}" for number in range(counters)]
-    charges = "".join(
-        f"          - {{charge: {name}, method: count, unit: {name}, rates: [{{rate: 2}}]}}\n" for name in names
-    )
+    charge = "          - {{charge: {0}, method: count, unit: {0}, rates: [{{rate: 2}}]}}\n"
+    charges = "".join(map(charge.format, names))
     counts = ", ".join(f"{name}: 3" for name in names)
     example = f"        examples:\n          - {{usage: {{counts: {{{counts}}}}}, total: {6 * counters}}}\n"
-    text = f"family: counted\nmodels:\n  - model: counted\n{_HEAD}        charges:\n{charges}        rounding: none\n{example}"
+    model = f"  - model: counted\n{_HEAD}        charges:\n{charges}        rounding: none\n{example}"
+    text = f"family: counted\nmodels:\n{model}"
     units = "".join(f"  - {{unit: {name}, counts: {name}, per: 1}}\n" for name in names)
     meters = "".join(f"  - {{meter: {name}}}\n" for name in names)
     return {
@@ -189,6 +189,11 @@ def picture(series: Mapping[str, Mapping[int, float]]) -> str:
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
+def row(what: str, figure: str, ratio: str) -> None:
+    """Print a line of the table."""
+    print(f"| {what:<38} | {figure:>10} | {ratio:>20} |")
+
+
 def main() -> None:
     """Measure everything, print the table and write the plot."""
     options = argparse.ArgumentParser()
@@ -203,23 +208,20 @@ def main() -> None:
         sizes = sorted(number for number in {*MODELS, *LOADS} if number <= given.most_models)
         of_models = {number: measured(Path(folder) / str(number), tables(number), environment) for number in sizes}
     of_counters = {number: quotes_of_counters(number) for number in COUNTERS}
-    base = cold["pydantic, one model"]
+    base, least, fewest = cold["pydantic, one model"], min(sizes), COUNTERS[0]
     for name, spent in cold.items():
-        print(f"| cold: {name:<30} | {spent * 1000:8.0f} ms | {spent / base:6.2f} x pydantic |")
-    least = min(sizes)
+        row(f"cold: {name}", f"{spent * 1000:.0f} ms", f"{spent / base:.2f} x pydantic")
     for number, (load, size, quote) in of_models.items():
-        ratio = quote / of_models[least][2]
-        print(f"| quote against {number:>6,} models          | {quote * 1e6:8.2f} us | {ratio:6.2f} x of {least} |")
-        print(
-            f"| load of {number:>6,} models                | {load:8.2f} s  | {load / number * 1000:6.2f} s a thousand |"
+        row(
+            f"quote against {number:,} models",
+            f"{quote * 1e6:.2f} us",
+            f"{quote / of_models[least][2]:.2f} x of {least}",
         )
-        print(
-            f"| memory of a card of {number:>6,} models    | {size / 1e6:8.1f} MB | {size / number / 1e3:6.1f} KB a model |"
-        )
+        row(f"load of {number:,} models", f"{load:.2f} s", f"{load / number * 1000:.2f} s a thousand")
+        row(f"memory of a card of {number:,} models", f"{size / 1e6:.1f} MB", f"{size / number / 1e3:.1f} KB a model")
     for number, quote in of_counters.items():
-        ratio = quote / of_counters[COUNTERS[0]]
-        print(
-            f"| usage with {number:>2} counters               | {quote * 1e6:8.2f} us | {ratio:6.2f} x of {COUNTERS[0]} |"
+        row(
+            f"usage with {number} counters", f"{quote * 1e6:.2f} us", f"{quote / of_counters[fewest]:.2f} x of {fewest}"
         )
     print(f"CPU time, medians of {ROUNDS} rounds; Python {platform.python_version()}, {sys.platform}")
     series = {
