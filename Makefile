@@ -206,7 +206,7 @@ bench-cold: $(VENV)/.tools  ## compare a fresh process up to its first quote wit
 PEER := $(wildcard .venv-dialects/bin/python)
 .PHONY: bench-growth
 bench-growth: $(VENV)/.tools  ## say how times and memory grow: cold starts, models, counters, loads; a table and a plot
-	$(BIN)/python benchmarks/growth.py $(if $(PEER),--peers $(PEER))
+	$(BIN)/python benchmarks/growth_of_costs.py $(if $(PEER),--peers $(PEER))
 
 # How many rows `make bench-simulate` makes up.
 ROWS := 1000000
