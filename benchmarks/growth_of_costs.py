@@ -2,9 +2,9 @@
 
     python benchmarks/growth_of_costs.py [--peers PYTHON]
 
-One table on the terminal, and `growth_of_costs.svg` beside this file. Times are CPU time, medians; ratios are of one run.
- A result is checked before it is timed. Each load is a process of its own. `--peers` is a Python that has
-genai-prices (`make test-imports` makes `.venv-dialects`): its cold start is timed beside ours. It has one list of
+One table on the terminal, and `growth_of_costs.svg` beside this file. Times are CPU time, medians; ratios
+are of one run. A result is checked before it is timed. Each load is a process of its own. `--peers` is a Python that
+has genai-prices (`make test-imports` makes `.venv-dialects`): its cold start is timed beside ours. It has one list of
 prices and no table of others, so that models, counters and loads have no peer.
 """
 
