@@ -205,6 +205,12 @@ bench: $(VENV)/.tools  ## compare a quote with validating its body
 bench-cold: $(VENV)/.tools  ## compare a fresh process up to its first quote with importing pydantic
 	$(BIN)/python benchmarks/cold_start.py
 
+# A Python with genai-prices, if `make test-imports` made one: its cold start is timed beside ours.
+PEER := $(wildcard .venv-dialects/bin/python)
+.PHONY: bench-growth
+bench-growth: $(VENV)/.tools  ## say how times and memory grow: cold starts, models, counters, loads; a table and a plot
+	$(BIN)/python benchmarks/growth_of_costs.py $(if $(PEER),--peers $(PEER))
+
 # How many rows `make bench-simulate` makes up.
 ROWS := 1000000
 .PHONY: bench-simulate

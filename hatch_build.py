@@ -1,9 +1,12 @@
-"""Writes the revision of the service into what is built: a wheel, or an archive of the sources.
+"""Writes into what is built: the revision of the service, and into a wheel what the reader of YAML makes of the tables.
 
-An editable install has nothing built: its sources say the revision themselves, when the server starts.
+An editable install has nothing built: its sources say the revision themselves when the server starts, and its tables
+are read from their YAML.
 """
 
 import runpy
+import shutil
+import sys
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -11,23 +14,33 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class Revision(BuildHookInterface):  # type: ignore[misc, type-arg]
-    """Puts the file with the revision where the server of the built package reads it."""
+class Built(BuildHookInterface):  # type: ignore[misc, type-arg]
+    """Puts the files that are made of the sources where the built package reads them."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called before a target is built."""
-        root = Path(self.root)
-        revision = runpy.run_path(str(root / "src" / "ratecard" / "server" / "revision.py"))
         if version == "editable":
             return
-        made = Path(mkdtemp(prefix="ratecard-build-")) / revision["BUILT"]
-        made.write_text(f"{revision['derived'](root)}\n", encoding="ascii")
-        places = {"wheel": f"ratecard/{made.name}", "sdist": made.name}
-        build_data["force_include"][str(made)] = places[self.target_name]
-        self.made = made
+        root = Path(self.root)
+        self.made = Path(mkdtemp(prefix="ratecard-build-"))
+        revision = runpy.run_path(str(root / "src" / "ratecard" / "server" / "revision.py"))
+        (self.made / revision["BUILT"]).write_text(f"{revision['derived'](root)}\n", encoding="ascii")
+        if self.target_name == "wheel":
+            self.write_tables(root)
+        folder = "ratecard/" if self.target_name == "wheel" else ""
+        for path in self.made.iterdir():
+            build_data["force_include"][str(path)] = folder + path.name
+
+    def write_tables(self, root: Path) -> None:
+        """Write the file of the tables by the code of the package that is built."""
+        sys.path.insert(0, str(root / "src"))
+        from ratecard.load.built import BUILT_TABLES, build_tables
+
+        tables = root / "pricing_tables"
+        contents = {path.relative_to(tables).as_posix(): path.read_bytes() for path in sorted(tables.rglob("*.yaml"))}
+        (self.made / BUILT_TABLES).write_bytes(build_tables(contents))
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Called after a target is built: nothing of it is left."""
         if version != "editable":
-            self.made.unlink()
-            self.made.parent.rmdir()
+            shutil.rmtree(self.made)

@@ -37,10 +37,10 @@ _CLOCK = "time.process_time()"
 _TABLES = f"import time, ratecard; ratecard.RateCard; start = {_CLOCK}; {_LOAD}; print({_CLOCK} - start)"
 
 
-def seconds(arguments: list[str], environment: Mapping[str, str]) -> float:
+def seconds(arguments: list[str], environment: Mapping[str, str], python: str = sys.executable) -> float:
     """The CPU time of a process, in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *arguments], env=environment, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([python, *arguments], env=environment, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 

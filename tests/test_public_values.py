@@ -47,7 +47,7 @@ VALUES: dict[str, Callable[[PriceBook], Any]] = {
     "two limits": lambda prices: prices.limits_for("video"),
     "walk": lambda prices: Walk(1, 2, None, 3, 4, 5, 6, 7),
     "page": lambda prices: Page((), None),
-    "block": lambda prices: ratecard.Block(WHEN, "Wait"),
+    "block": lambda prices: ratecard.limits.Block(WHEN, "Wait"),
 }
 
 

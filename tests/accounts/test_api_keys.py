@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ratecard import Amounts, ApiKey, ApiKeyList, ConsumptionLimits, KeyUsage
+from ratecard.accounts import Amounts, ApiKey, ApiKeyList, ConsumptionLimits, KeyUsage
 
 RECORD: dict[str, Any] = {
     "apiKeyType": "ADMIN",

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ratecard import InstantError, PriceBook, TopUpError, check_top_up, daily_allowance, next_refresh
+from ratecard import InstantError, PriceBook
+from ratecard.accounts import TopUpError, check_top_up, daily_allowance, next_refresh
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ratecard import Block, InstantError, PriceBook, failed_request_block
+from ratecard import InstantError, PriceBook
+from ratecard.limits import Block, failed_request_block
 
 START = datetime(2026, 10, 1, 12, tzinfo=UTC)
 SAID = "Too many failed attempts. Please wait 30 s before the next request."

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from ratecard import InstantError, Limit, LimitError, rate_limit_headers
+from ratecard import InstantError
+from ratecard.limits import Limit, LimitError, rate_limit_headers
 
 START = datetime(2026, 10, 1, 12, 0, tzinfo=UTC)
 TEXT, IMAGE = Limit(75, 750_000), Limit(20)

@@ -10,17 +10,8 @@ from typing import Any
 import pytest
 
 import ratecard
-from ratecard import (
-    Limit,
-    LimitError,
-    PriceBook,
-    RateCard,
-    RateCardError,
-    Sunset,
-    VideoLimit,
-    limits_for,
-    sunset,
-)
+from ratecard import PriceBook, RateCard, RateCardError
+from ratecard.limits import Limit, LimitError, Sunset, VideoLimit, limits_for, sunset
 from ratecard.load.folder import shipped_folder
 
 TEXT = {

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from currencies import PICTURE, card_in
-from ratecard import BalanceError, PriceBook, RateCardError, TableError, settle
+from ratecard import PriceBook, RateCardError, TableError
+from ratecard.accounts import BalanceError, settle
 from ratecard.tables.limits import Rates
 
 ORDER = ("DIEM", "BUNDLED_CREDITS", "USD")

@@ -10,19 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from currencies import PICTURE, card_in
-from ratecard import (
-    ApiKey,
-    CurrencyError,
-    Estimate,
-    InstantError,
-    PriceBook,
-    Quote,
-    next_refresh,
-    period_end,
-    period_start,
-    settle,
-    within_limits,
-)
+from ratecard import Estimate, InstantError, PriceBook, Quote
+from ratecard.accounts import ApiKey, CurrencyError, next_refresh, period_end, period_start, settle, within_limits
 from ratecard.accounts.periods import KEY_PERIODS
 
 

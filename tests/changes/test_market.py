@@ -140,7 +140,7 @@ def rows(market: Market) -> list[tuple[str, ...]]:
 
 
 def test_the_price_of_a_unit_on_both_sides(cards: tuple[ratecard.RateCard, ratecard.RateCard]) -> None:
-    market = ratecard.compare_models(*cards, {"plain": "t/plain"}, at=AT)
+    market = ratecard.changes.market.compare_models(*cards, {"plain": "t/plain"}, at=AT)
     assert rows(market) == [
         ("input tokens", "", "4", "5", "mtoken", "+1", "+25%"),
         ("output tokens", "", "20", "20", "mtoken", "0", "-0%"),

@@ -22,25 +22,15 @@ from sqlalchemy import Connection, Engine, create_engine
 from sqlalchemy.pool import StaticPool
 from starlette.testclient import TestClient
 
-from ratecard import (
-    ApiKey,
-    ApiKeyList,
-    RateCard,
-    ledger_csv,
-    ledger_json,
-    read_ledger,
-    settle,
-    simulate,
-    trailing_seven_days,
-    usage_from,
-)
+from ratecard import RateCard, simulate, usage_from
+from ratecard.accounts import ApiKey, ApiKeyList, settle, trailing_seven_days
 from ratecard.base.suggestions import suggestions
 from ratecard.candidates.file import candidate_from
 from ratecard.changes.compare import compare_sides
 from ratecard.changes.promote import promotion
 from ratecard.changes.sides import Side
 from ratecard.cli.batch import answer_batch
-from ratecard.ledger import append_many, charge, open_ledger, refund
+from ratecard.ledger import append_many, charge, ledger_csv, ledger_json, open_ledger, read_ledger, refund
 from ratecard.ledger.clock import Clock
 from ratecard.ledger.files import join_parts
 from ratecard.ledger.rows import NewCharge

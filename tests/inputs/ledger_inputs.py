@@ -16,11 +16,12 @@ from input_case import InputCase
 from starlette.testclient import TestClient
 
 from currencies import FILM, PICTURE, SHIPPED, TABLES, card_in, limits_with
-from ratecard import RateCardError, read_ledger, settle, within_limits
+from ratecard import RateCardError
+from ratecard.accounts import settle, within_limits
 from ratecard.base.money import plain, text
 from ratecard.cli import main
 from ratecard.history import usage_history_router
-from ratecard.ledger import open_ledger
+from ratecard.ledger import open_ledger, read_ledger
 from ratecard.load.folder import LIMITS
 from ratecard.server import router
 from ratecard.simulation.prices.sides import AsBilled

@@ -79,15 +79,15 @@ def called(network: str, method: str, *, failed: bool = False) -> str:
 
 
 def limit(*words: str, **asked_for: Any) -> str:
-    def shown(found: ratecard.Limit | ratecard.VideoLimit) -> str:
-        both = (found.queue, found.retrieve) if isinstance(found, ratecard.VideoLimit) else ()
+    def shown(found: ratecard.limits.Limit | ratecard.limits.VideoLimit) -> str:
+        both = (found.queue, found.retrieve) if isinstance(found, ratecard.limits.VideoLimit) else ()
         return ", ".join(str(each.requests) for each in both) or str(astuple(found))
 
     return answered(lambda: prices().limits_for(*words, **asked_for), shown)
 
 
 def written(record: str) -> str:
-    return answered(lambda: ratecard.ApiKey.model_validate_json(record), lambda key: key.model_dump_json())
+    return answered(lambda: ratecard.accounts.ApiKey.model_validate_json(record), lambda key: key.model_dump_json())
 
 
 def usage_answer(method: str, instant: int) -> str:
@@ -102,7 +102,7 @@ def told(instant: date) -> str:
 
 
 def ended(period: str) -> str:
-    return answered(lambda: ratecard.period_end(period, datetime(2026, 9, 29, 12, tzinfo=UTC)), str)
+    return answered(lambda: ratecard.accounts.period_end(period, datetime(2026, 9, 29, 12, tzinfo=UTC)), str)
 
 
 _EXACT = json.dumps({"consumptionLimits": {"usd": 50}, "createdAt": "2026-01-01T12:00:00.000Z", "more": None})

@@ -8,9 +8,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ratecard import LedgerEntry, LineItem, LineRate, PricedVersion, Quote
+from ratecard import LineItem, Quote
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import Walk
+from ratecard.rating import LedgerEntry, LineRate, PricedVersion
 from ratecard.tables.limits import Rates
 
 RATES = Rates(DIEM=Decimal(1), BUNDLED_CREDITS=Decimal(1))

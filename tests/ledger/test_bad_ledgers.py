@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ratecard import LedgerError, RateCardError, ledger_csv, ledger_json, read_ledger
+from ratecard import RateCardError
+from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
 
 ROW = {"timestamp": "t", "sku": "s", "pricePerUnitUsd": 1, "unit": 2, "amount": -2, "currency": "USD"}
 HEADING = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes,requestId,promptTokens\n"

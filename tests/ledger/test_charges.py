@@ -15,7 +15,8 @@ from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.orm import Session
 
-from ratecard import CurrencyError, InstantError, QuoteError, RateCard, TextUsage
+from ratecard import InstantError, QuoteError, RateCard, TextUsage
+from ratecard.accounts import CurrencyError
 from ratecard.ledger import (
     BookedCharge,
     BookedRefund,

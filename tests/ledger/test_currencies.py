@@ -10,9 +10,10 @@ import pytest
 from kept import WHEN, quote_of, rows
 
 from currencies import FILM, PICTURE, card_in
-from ratecard import CurrencyError, LedgerError, PriceBook, Quote, RateCardError, ledger_csv, ledger_json, read_ledger
+from ratecard import PriceBook, Quote, RateCardError
+from ratecard.accounts import CurrencyError
 from ratecard.base.money import ISO_4217
-from ratecard.ledger import LedgerConflictError
+from ratecard.ledger import LedgerConflictError, LedgerError, ledger_csv, ledger_json, read_ledger
 from ratecard.ledger.store import Ledger
 
 ALLOWED = "Allowed: USD, DIEM, BUNDLED_CREDITS or another ISO 4217 code"

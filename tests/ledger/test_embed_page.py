@@ -16,7 +16,8 @@ from sqlalchemy import Connection, Engine, create_engine, text
 from starlette.testclient import TestClient
 
 from databases import POSTGRES, whole_database
-from ratecard import QuoteError, RateCard, read_ledger, usage_from
+from ratecard import QuoteError, RateCard, usage_from
+from ratecard.ledger import read_ledger
 
 PAGE = Path(__file__).parent.parent.parent / "docs/embed.md"
 CALLER = {"authorization": "Bearer secret-key"}

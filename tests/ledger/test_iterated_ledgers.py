@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ledger_rows import ROWS, all_rows
 
-from ratecard import LedgerEntry, LedgerError, PriceBook, ledger_csv, ledger_json, read_ledger
-from ratecard.ledger import iter_ledger
+from ratecard import PriceBook
+from ratecard.ledger import LedgerError, iter_ledger, ledger_csv, ledger_json, read_ledger
 from ratecard.ledger.files import json_rows
+from ratecard.rating import LedgerEntry
 
 MANY = 20_000
 

@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ledger_rows import ROWS, all_rows
 
-from ratecard import InferenceDetails, LedgerEntry, PriceBook, ledger_csv, ledger_json, read_ledger
+from ratecard import PriceBook
+from ratecard.ledger import ledger_csv, ledger_json, read_ledger
+from ratecard.rating import InferenceDetails, LedgerEntry
 
 Write = Callable[[Iterable[LedgerEntry]], str]
 WRITERS: list[Write] = [ledger_json, ledger_csv]

@@ -6,7 +6,8 @@ from decimal import Decimal
 import pytest
 from ledger_rows import USAGES, WHEN, all_rows, rows_of
 
-from ratecard import InferenceDetails, InstantError, LedgerEntry, PriceBook
+from ratecard import InstantError, PriceBook
+from ratecard.rating import InferenceDetails, LedgerEntry
 
 
 @pytest.mark.parametrize("usage", USAGES, ids=lambda usage: f"{usage['type']}-{usage.get('model', 'rpc')}")

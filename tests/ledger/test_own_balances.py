@@ -11,22 +11,15 @@ from starlette.testclient import TestClient
 
 import ratecard
 from currencies import PICTURE, TABLES
-from ratecard import (
-    CurrencyError,
-    LedgerEntry,
-    LedgerError,
-    RateCard,
-    TopUpError,
-    ledger_csv,
-    ledger_json,
-    read_ledger,
-    settle,
-)
+from ratecard import RateCard
+from ratecard.accounts import CurrencyError, TopUpError, settle
 from ratecard.changes.compare import compare_sides
 from ratecard.changes.guard import Rules, refusals
 from ratecard.changes.sides import Side
 from ratecard.history import usage_history_router
+from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
 from ratecard.ledger.store import Ledger
+from ratecard.rating import LedgerEntry
 from ratecard.server import Bearer, LiveRateCard
 from ratecard.server.charges import charges_router
 from ratecard.tables.limits import NO_LIMITS
@@ -213,9 +206,9 @@ def test_a_folder_without_balances_knows_none(bare_card: RateCard, ledger: Ledge
 
 def test_what_its_limits_leave_out(credits_card: RateCard) -> None:
     limits = credits_card.at(WHEN).limits
-    assert ratecard.failed_request_block([WHEN] * 99, WHEN, limits.failed_requests) is None
-    assert ratecard.daily_allowance(Decimal(5), limits.diem) == 0
+    assert ratecard.limits.failed_request_block([WHEN] * 99, WHEN, limits.failed_requests) is None
+    assert ratecard.accounts.daily_allowance(Decimal(5), limits.diem) == 0
     with pytest.raises(
         TopUpError, match=r"a top-up in 'USD' is not accepted. The tables have no top_up in limits.yaml"
     ):
-        ratecard.check_top_up(Decimal(5), "USD", limits.top_up)
+        ratecard.accounts.check_top_up(Decimal(5), "USD", limits.top_up)

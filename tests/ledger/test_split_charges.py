@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from kept import WHEN, quote_of, rows
 
 from currencies import FILM, PICTURE, card_in
-from ratecard import CurrencyError, LedgerEntry, LedgerError, ledger_csv, ledger_json, read_ledger, settle
-from ratecard.ledger import LedgerConflictError, join_parts
+from ratecard.accounts import CurrencyError, settle
+from ratecard.ledger import LedgerConflictError, LedgerError, join_parts, ledger_csv, ledger_json, read_ledger
 from ratecard.ledger.store import Ledger
+from ratecard.rating import LedgerEntry
 from ratecard.tables.limits import Rates
 
 Shown = tuple[str, ...]

@@ -14,11 +14,12 @@ from kept import AMOUNTS, WHEN, pages, quote_of, rows
 from ledger_rows import USAGES
 
 from databases import POSTGRES
-from ratecard import InferenceDetails, InstantError, LedgerEntry, PriceBook
+from ratecard import InstantError, PriceBook
 from ratecard.base.messages import echo
 from ratecard.ledger import Clock, LedgerConflictError, LedgerError, LedgerUnavailableError, open_ledger
 from ratecard.ledger.rows import difference
 from ratecard.ledger.store import Ledger
+from ratecard.rating import InferenceDetails, LedgerEntry
 
 
 def test_the_rows_of_every_type_of_quote_come_back_as_they_were(ledger: Ledger, prices: PriceBook) -> None:

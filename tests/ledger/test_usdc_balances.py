@@ -10,8 +10,9 @@ from kept import rows, sums
 
 import ratecard
 from currencies import PICTURE, TABLES
-from ratecard import RateCard, TableError, check_top_up, ledger_csv, ledger_json, read_ledger, settle
-from ratecard.ledger import charge, refund
+from ratecard import RateCard, TableError
+from ratecard.accounts import check_top_up, settle
+from ratecard.ledger import charge, ledger_csv, ledger_json, read_ledger, refund
 from ratecard.ledger.store import Ledger
 
 WHEN = datetime(2026, 10, 1, tzinfo=UTC)

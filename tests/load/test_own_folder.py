@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 import ratecard
-from ratecard import CurrencyError, LimitError, PriceBook, QuoteError, TableError
+from ratecard import PriceBook, QuoteError, TableError
+from ratecard.accounts import CurrencyError
+from ratecard.limits import LimitError
 from ratecard.load import folder as folder_of
 from ratecard.load.folder import load_tables, shipped_folder
 from ratecard.tables.limits import NO_LIMITS

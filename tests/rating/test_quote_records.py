@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from ratecard import PriceBook, PricedVersion, Quote, QuoteError, RateCard
+from ratecard import PriceBook, Quote, QuoteError, RateCard
+from ratecard.rating import PricedVersion
 
 BODY = {"model": "kling-v3-pro-text-to-video", "duration": "5s", "aspect_ratio": "16:9", "target_fps": 24}
 

@@ -7,11 +7,11 @@ import pytest
 from click.testing import CliRunner
 from starlette.testclient import TestClient
 
-from ratecard import PriceBook, QuoteError, read_ledger, rollup, simulate, usage_from
+from ratecard import PriceBook, QuoteError, rollup, simulate, usage_from
 from ratecard.accounts.keys import ApiKey
 from ratecard.base.errors import RateCardError
 from ratecard.cli import main
-from ratecard.ledger import iter_ledger
+from ratecard.ledger import iter_ledger, read_ledger
 from ratecard.price_lists.json_file import read_list
 from ratecard.server import application
 from ratecard.server.last_sound import LastSound

@@ -12,7 +12,8 @@ from pyarrow import parquet
 from rows import Row
 
 from nightly import examples
-from ratecard import LedgerEntry, RateCard
+from ratecard import RateCard
+from ratecard.rating import LedgerEntry
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation

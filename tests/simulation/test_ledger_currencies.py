@@ -7,8 +7,10 @@ import pytest
 from ledgers import write_csv, write_pages
 
 from currencies import FILM, PICTURE, TABLES, card_in, limits_in_time, limits_with
-from ratecard import LedgerEntry, Quote, RateCard, settle
+from ratecard import Quote, RateCard
+from ratecard.accounts import settle
 from ratecard.changes.sides import Side
+from ratecard.rating import LedgerEntry
 from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation

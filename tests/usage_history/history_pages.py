@@ -7,8 +7,9 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from ratecard import LineItem, LineRate, PricedVersion, Quote
+from ratecard import LineItem, Quote
 from ratecard.ledger.store import Ledger
+from ratecard.rating import LineRate, PricedVersion
 from ratecard.tables.limits import Rates
 
 PATH = "/billing/usage-history"

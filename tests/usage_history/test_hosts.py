@@ -20,8 +20,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from usage_app import SECRET, account_of, app_of, client_of
 
-from ratecard import read_ledger
 from ratecard.history import usage_history_router
+from ratecard.ledger import read_ledger
 from ratecard.ledger.store import Ledger
 from ratecard.server import Bearer
 

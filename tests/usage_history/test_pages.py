@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 from usage_app import client_of
 
-from ratecard import LedgerEntry, read_ledger
+from ratecard.ledger import read_ledger
 from ratecard.ledger.store import Ledger
+from ratecard.rating import LedgerEntry
 
 CSV = {"accept": "text/csv"}
 

@@ -1,1 +1,54 @@
-"""Accounts: rate limits, balances, spending limits of keys, and endpoints that end. Nothing is stored here."""
+"""Keys with their limits and usage, billing periods, and paying an amount from balances.
+
+Limits of requests and the ends of endpoints are in `ratecard.limits`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ratecard.accounts.keys import Amounts as Amounts
+    from ratecard.accounts.keys import ApiKey as ApiKey
+    from ratecard.accounts.keys import ApiKeyList as ApiKeyList
+    from ratecard.accounts.keys import ConsumptionLimits as ConsumptionLimits
+    from ratecard.accounts.keys import KeyUsage as KeyUsage
+    from ratecard.accounts.keys import within_limits as within_limits
+    from ratecard.accounts.periods import next_refresh as next_refresh
+    from ratecard.accounts.periods import period_end as period_end
+    from ratecard.accounts.periods import period_start as period_start
+    from ratecard.accounts.settlement import BalanceError as BalanceError
+    from ratecard.accounts.settlement import TopUpError as TopUpError
+    from ratecard.accounts.settlement import check_top_up as check_top_up
+    from ratecard.accounts.settlement import daily_allowance as daily_allowance
+    from ratecard.accounts.settlement import settle as settle
+    from ratecard.accounts.usage import current_period_usage as current_period_usage
+    from ratecard.accounts.usage import trailing_seven_days as trailing_seven_days
+    from ratecard.base.errors import CurrencyError as CurrencyError
+
+# Loaded when it is asked for: a quote needs none of it.
+_HOME_OF = {
+    "Amounts": "ratecard.accounts.keys",
+    "ApiKey": "ratecard.accounts.keys",
+    "ApiKeyList": "ratecard.accounts.keys",
+    "BalanceError": "ratecard.accounts.settlement",
+    "ConsumptionLimits": "ratecard.accounts.keys",
+    "CurrencyError": "ratecard.base.errors",
+    "KeyUsage": "ratecard.accounts.keys",
+    "TopUpError": "ratecard.accounts.settlement",
+    "check_top_up": "ratecard.accounts.settlement",
+    "current_period_usage": "ratecard.accounts.usage",
+    "daily_allowance": "ratecard.accounts.settlement",
+    "next_refresh": "ratecard.accounts.periods",
+    "period_end": "ratecard.accounts.periods",
+    "period_start": "ratecard.accounts.periods",
+    "settle": "ratecard.accounts.settlement",
+    "trailing_seven_days": "ratecard.accounts.usage",
+    "within_limits": "ratecard.accounts.keys",
+}
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)

@@ -302,7 +302,8 @@ def within_limits(
     record.
 
     >>> from datetime import UTC
-    >>> from ratecard import load_rate_card, settle
+    >>> from ratecard import load_rate_card
+    >>> from ratecard.accounts import settle
     >>> quote = load_rate_card().at(datetime(2026, 10, 1, tzinfo=UTC)).quote_video({"model": "ovi-image-to-video"})
     >>> key = {"consumptionLimits": {"usd": "0.10", "diem": "0.20"}}
     >>> paid = settle(quote, {"DIEM": Decimal("0.20"), "USD": Decimal(5)})

@@ -133,7 +133,7 @@ def plain(amount: Decimal) -> Decimal:
     (Decimal('13.375'), Decimal('100'))
     """
     short = EXACT.normalize(amount)
-    return EXACT.quantize(short, step(0)) if not places_of(short) else short
+    return EXACT.quantize(short, step(0)) if "E+" in str(short).upper() else short
 
 
 def total(amounts: list[Decimal]) -> Decimal:

@@ -10,7 +10,8 @@ from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import Path as Place
 from ratecard.base.suggestions import did_you_mean
 from ratecard.load.faults import complaints
-from ratecard.load.yaml_text import TextFile, read_yaml_text
+from ratecard.load.text_file import TextFile
+from ratecard.load.yaml_text import read_yaml_text
 from ratecard.tables.candidate import KINDS, Candidate, Change
 
 

@@ -37,6 +37,8 @@ from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of, 
 from ratecard.tables.units import Unit
 from ratecard.tables.windows import windows_of
 
+__all__ = ["Market", "MatchedModels", "compare_models"]
+
 OURS, THEIRS = "ours", "theirs"
 # What is counted, and in which bucket.
 _What = tuple[str, str]

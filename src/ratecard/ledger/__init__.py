@@ -11,7 +11,8 @@ from ratecard.ledger.errors import (
     LedgerUnavailableError,
     RefundError,
 )
-from ratecard.ledger.files import COLUMNS, iter_ledger, join_parts, ledger_csv, ledger_json, read_ledger
+from ratecard.ledger.files import iter_ledger, ledger_csv, ledger_json, read_ledger
+from ratecard.ledger.files import join_parts as join_parts
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from ratecard.ledger.store import Ledger
 
 __all__ = [
-    "COLUMNS",
     "BookedCharge",
     "BookedRefund",
     "Clock",
@@ -43,7 +43,6 @@ __all__ = [
     "charge",
     "charge_async",
     "iter_ledger",
-    "join_parts",
     "ledger_csv",
     "ledger_json",
     "open_ledger",

@@ -335,7 +335,7 @@ def join_parts(entries: Iterable[LedgerEntry]) -> tuple[Parts, ...]:
     first part is not among the rows, for example at the edge of a time window.
 
     >>> from decimal import Decimal
-    >>> from ratecard import read_ledger
+    >>> from ratecard.ledger import read_ledger
     >>> lines = ["timestamp,sku,pricePerUnitUsd,unit,amount,currency,requestId"]
     >>> lines += ["2026-10-01T00:00:00Z,s,0.10,2,-0.15,DIEM,r", "2026-10-01T00:00:00Z,s,0.10,0,-0.05,USD,r"]
     >>> [charge] = join_parts(read_ledger("\\n".join(lines)))

@@ -68,7 +68,7 @@ def _check_version(version: Version, units: Mapping[str, Unit] | None, meters: M
             counts = units[charge.unit].counts if charge.ANY_METER and charge.unit in units else None
             counted.add(counts)
         yield from below(at, check_hours(charge))
-    for name in getattr(version, "surcharges", ()):
+    for name in version.searches:
         if name in counted:
             yield ("surcharges", name), f"surcharge '{name}' has the name of a meter that a charge counts. Rename it"
 
@@ -86,7 +86,7 @@ def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken
         near = did_you_mean(successor, models)
         yield ("retired", "successor"), f"successor '{successor}' is not in the tables.{near} Name a model's id"
     for index, version in enumerate(model.versions):
-        for kind, name in getattr(version, "surcharges", {}).items():
+        for kind, name in version.searches.items():
             if name not in broken and (name not in models or models[name].type != "surcharge"):
                 known = [other.model for other in models.values() if other.type == "surcharge"]
                 words = f"surcharge '{name}' is not in the tables.{did_you_mean(name, known)} Known: {', '.join(known)}"
@@ -100,12 +100,13 @@ def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken
 def check_unit(charge: Charge, units: Mapping[str, Unit], meters: Meters) -> Iterator[Finding]:
     """Check that a charge's unit exists, and counts what its method counts."""
     counted = (*charge.METERS, *(meters.counted if charge.ANY_METER else ()))
-    fitting = [unit.unit for unit in units.values() if unit.counts in counted]
+    fitting = (unit.unit for unit in units.values() if unit.counts in counted)
     if charge.unit not in units:
-        near = did_you_mean(charge.unit, fitting)
-        allowed = f"Allowed for {charge.method}: {', '.join(fitting)}"
+        known = list(fitting)
+        near = did_you_mean(charge.unit, known)
+        allowed = f"Allowed for {charge.method}: {', '.join(known)}"
         yield ("unit",), f"unit '{charge.unit}' is not in units.yaml.{near} {allowed}"
-    elif charge.unit not in fitting:
+    elif units[charge.unit].counts not in counted:
         counts = f"counts a {units[charge.unit].counts}, but {charge.method} counts a {' or '.join(counted)}"
         yield ("unit",), f"unit '{charge.unit}' {counts}. Allowed: {', '.join(fitting)}"
     elif charge.OF_DECIMALS and not units[charge.unit].is_decimal:

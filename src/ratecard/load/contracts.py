@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from ratecard.load.yaml_text import TextFile
+from ratecard.load.text_file import TextFile
 from ratecard.tables.contract import Contract
 
 # The folder of contracts, inside that of the tables.

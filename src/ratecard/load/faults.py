@@ -9,7 +9,8 @@ from pydantic import BaseModel, ValidationError
 from ratecard.base.messages import Path, echo
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.metered import MeteredVersion, Tokens
-from ratecard.tables.rate import MINIMUM_KEY, SOURCE_KEY, Charge, ChargeClasses, Conditioned, CountedCharge
+from ratecard.tables.places import MINIMUM_KEY, SOURCE_KEY
+from ratecard.tables.rate import Charge, ChargeClasses, Conditioned, CountedCharge
 
 _MAPPING, _LIST = "must hold keys, like `key: value`", 'must be a list (items start with "- ")'
 # What only prices under conditions have, and the options of charges that count one thing.

@@ -18,6 +18,7 @@ from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import Finding
 from ratecard.base.messages import Path as Place
 from ratecard.contracts.checks import contract_faults
+from ratecard.load.built import text_file
 from ratecard.load.checks import (
     check_limits,
     check_meters,
@@ -31,9 +32,8 @@ from ratecard.load.faults import complaints
 from ratecard.load.metered_checks import check_metered
 from ratecard.load.monthly import TermChecks
 from ratecard.load.names import check_names
+from ratecard.load.text_file import TextFile
 from ratecard.load.video_checks import check_video
-from ratecard.load.yaml_text import TextFile, read_yaml_text
-from ratecard.methods.findings import below
 from ratecard.tables.card import AnyModel, Family, Tables
 from ratecard.tables.contract import Contract
 from ratecard.tables.limits import Limits, LimitsFile, Rates
@@ -90,7 +90,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
 
 def _shipped(name: str, kind: type[_Part]) -> _Part:
     """A shared file of the shipped tables. Raises `TableError`."""
-    text = read_yaml_text(name, (shipped_folder() / name).read_bytes())
+    text = text_file(name, (shipped_folder() / name).read_bytes())
     if (part := _validated(text, kind)) is None:
         raise TableError(text.faults)
     return part
@@ -144,7 +144,7 @@ def _without_collector() -> Iterator[None]:
 @_without_collector()
 def tables_from(contents: Mapping[str, bytes]) -> Tables:
     """Make tables of file names and their bytes, wherever they come from. Raises `TableError`."""
-    texts = {name: read_yaml_text(name, content) for name, content in contents.items()}
+    texts = {name: text_file(name, content) for name, content in contents.items()}
     own_units = _shared(texts.get(UNITS), Units, check_units, lambda: Units(units=()))
     own_meters = _shared(texts.get(METERS), Meters, check_meters, Meters)
     units = {**shipped_units(), **own_units.by_name} if own_units else None
@@ -253,8 +253,8 @@ def _validated(text: TextFile, part: type[_Part]) -> _Part | None:
 
 
 def _record(text: TextFile, at: Place, findings: Iterable[Finding]) -> None:
-    for path, message in below(at, findings):
-        text.fault(path, message)
+    for path, message in findings:
+        text.fault((*at, *path), message)
 
 
 FileKind = Literal["file", "folder", "link"]

@@ -24,7 +24,7 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
         yield from below(("versions", index), check_factors(version.factors, meters))
         yield from below(("versions", index, "defaults"), _check_defaults(version))
         yield from below(("versions", index), check_not_sold(version, meters))
-        if getattr(version, "surcharges", None) and version.tokens is None:
+        if version.searches and version.tokens is None:
             yield (
                 ("versions", index, "surcharges"),
                 "surcharges have no effect here: only a model that is charged by tokens has them",
@@ -54,6 +54,8 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
 
 def _check_defaults(version: MeteredVersion) -> Iterator[Finding]:
     """Check that each default is a word of a choice that the charges of the version let a request leave out."""
+    if not version.default_values:
+        return
     charges = list(map(method_of, version.charges))
     allowed = {name: charge.words_of(name) for charge in charges for name in charge.DEFAULTED if charge.words_of(name)}
     for name, value in version.default_values.items():

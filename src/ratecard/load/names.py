@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ratecard.base.messages import Path
-from ratecard.load.yaml_text import TextFile
+from ratecard.load.text_file import TextFile
 from ratecard.tables.card import AnyModel
 from ratecard.tables.names import share_a_name
 

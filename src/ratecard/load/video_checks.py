@@ -43,11 +43,11 @@ def _check_version(version: VideoVersion, fields: VideoFields) -> Iterator[Findi
 def _check_vocabulary(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Finding]:
     """Check that the API knows every value: another is a typing mistake, or belongs into vocabulary.yaml first."""
     for name in ("duration", "aspect_ratio", "resolution", *LISTED_NUMBERS):
-        known = [str(value) for value in getattr(fields, name)]
-        folded = {value.casefold() for value in known}
-        for value in map(str, getattr(accepts, name) or ()):
-            if value.casefold() not in folded:
-                yield (name,), f"{name} '{value}' is not in vocabulary.yaml.{meant_or_allowed(value, known)}"
+        known = getattr(fields, name)
+        for value in getattr(accepts, name) or ():
+            if value not in known and str(value).casefold() not in {str(word).casefold() for word in known}:
+                near = meant_or_allowed(str(value), [*map(str, known)])
+                yield (name,), f"{name} '{value}' is not in vocabulary.yaml.{near}"
 
 
 def _check_resolutions(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Finding]:

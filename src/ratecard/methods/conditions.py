@@ -8,7 +8,16 @@ from ratecard.methods.findings import CheckOfCharge, of_all_cases, placed
 from ratecard.rating.conditions import combinations_of, held_under, in_full, rank
 from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
 from ratecard.tables.meters import Meter, Meters, UsageCondition
-from ratecard.tables.rate import WINDOW, Conditioned, Rate, RateFactor, domains_of, named_conditions, overlaps
+from ratecard.tables.rate import (
+    WINDOW,
+    Conditioned,
+    HeldRate,
+    Rate,
+    RateFactor,
+    domains_of,
+    named_conditions,
+    overlaps,
+)
 from ratecard.tables.video import VIDEO_CHARGES
 
 _OF_CONDITIONS = "a condition of meters.yaml, or a value of one"
@@ -73,6 +82,8 @@ def check_without_rate(
 
     `refuse` may be said of both. Each may be named by one of its values too.
     """
+    if not said:
+        return
     dimensions = meter.dimensions if meter else {}
     of = f"a dimension or a value of {meter.meter}" if meter else ""
     kinds = {
@@ -106,6 +117,9 @@ def at_each_condition(
     version: MeteredVersion, charge: Conditioned, meters: Meters, check: CheckOfCharge
 ) -> Iterator[Finding]:
     """Check a charge as it is under each combination of the conditions that its rates name."""
+    if not (version.not_sold or any(isinstance(rate, HeldRate) or charge.conditions_of(rate) for rate in charge.rates)):
+        yield from dict.fromkeys(check(charge))  # each once, as below
+        return
     known = {**dict.fromkeys(charge.ATTRIBUTES, ()), **{each.condition: each.values for each in meters.conditions}}
     wrong = [
         each

@@ -193,6 +193,8 @@ def _check_parts(
 
     Each rate of a part has one finding at most.
     """
+    if not any(each.conditions for each in written):
+        return
     resolver, priced = RateResolver(charge, meters, version.factors), dict.fromkeys(each.bucket for each in written)
     said, wrong = charge.without_rate, set[int]()
     of_bucket = {name: [each for each in written if each.bucket == name] for name in priced}

@@ -270,7 +270,8 @@ class Quote:
         cannot pay, or a `paid` that does not come to the total.
 
         >>> from datetime import UTC
-        >>> from ratecard import load_rate_card, settle
+        >>> from ratecard import load_rate_card
+        >>> from ratecard.accounts import settle
         >>> when = datetime(2026, 10, 1, tzinfo=UTC)
         >>> quote = load_rate_card().at(when).quote_video({"model": "ovi-image-to-video"})
         >>> paid = settle(quote, {"DIEM": Decimal("0.20"), "USD": Decimal(5)})

@@ -6,12 +6,12 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from ratecard.base.messages import echo
 from ratecard.base.money import BALANCE_NAME, is_balance
-from ratecard.tables.rate import SOURCE_KEY
-from ratecard.tables.scalars import Count, Day, Frozen, Positive, Text, Words, read_text
+from ratecard.tables.places import SOURCE_KEY
+from ratecard.tables.scalars import Count, Day, Frozen, Positive, Scalar, Text, Words, read_text
 
 # The tiers of text models, and the other types that have limits, as the API names them.
 TierName = Literal["XS", "S", "M", "L"]
@@ -30,7 +30,7 @@ def _read_flag(given: object) -> object:
     return found
 
 
-def _written_as(pattern: str, words: str) -> tuple[BeforeValidator, WithJsonSchema]:
+def _written_as(pattern: str, words: str) -> Scalar:
     """How to read and describe a word of this pattern; `words` say what another one is not."""
 
     def read(given: object) -> str:
@@ -38,14 +38,14 @@ def _written_as(pattern: str, words: str) -> tuple[BeforeValidator, WithJsonSche
             raise ValueError(words)
         return text
 
-    return BeforeValidator(read), WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
+    return Scalar(read, {"type": "string", "pattern": f"^{pattern}$"})
 
 
-Flag = Annotated[bool, BeforeValidator(_read_flag), WithJsonSchema({"enum": [True, False, "true", "false"]})]
+Flag = Annotated[bool, Scalar(_read_flag, {"enum": [True, False, "true", "false"]})]
 _NO_ENDPOINT = "is not an endpoint. Write its method and path, like GET /billing/usage"
 _NO_PATH = "is not a path. Write it without method and base path, like /billing/usage-history"
-Endpoint = Annotated[str, *_written_as(f"({_METHODS}) {_PATH}", _NO_ENDPOINT)]
-UrlPath = Annotated[str, *_written_as(_PATH, _NO_PATH)]
+Endpoint = Annotated[str, _written_as(f"({_METHODS}) {_PATH}", _NO_ENDPOINT)]
+UrlPath = Annotated[str, _written_as(_PATH, _NO_PATH)]
 
 
 class _Placed(Frozen):

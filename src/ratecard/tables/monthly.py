@@ -7,7 +7,7 @@ from decimal import Decimal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from ratecard.base.money import add
-from ratecard.tables.rate import SOURCE_KEY
+from ratecard.tables.places import SOURCE_KEY
 from ratecard.tables.scalars import (
     Day,
     Frozen,

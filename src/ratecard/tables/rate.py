@@ -26,6 +26,7 @@ from pydantic_core.core_schema import no_info_plain_validator_function
 
 from ratecard.base.money import multiply, plain
 from ratecard.tables.meters import OfCharge
+from ratecard.tables.places import SOURCE_KEY
 from ratecard.tables.scalars import (
     Frozen,
     Id,
@@ -40,25 +41,6 @@ from ratecard.tables.scalars import (
 
 # The rates of a charge, and its factors, at most: those that conditions choose are compared with each other.
 MOST_RATES = 1_000
-# The key under which the loader puts the `file:line` of a rate; files may not have it.
-SOURCE_KEY = "@source"
-# The same of the minimum of a version.
-MINIMUM_KEY = "@minimum"
-# Where the parts of lists get a `file:line`: by the list and the key whose line it is.
-PLACED_BY: Mapping[str | int, Mapping[str, str]] = {
-    "rates": {"rate": SOURCE_KEY},
-    "factors": {"factor": SOURCE_KEY},
-    "examples": {"total": SOURCE_KEY},
-    "overrides": {"for": SOURCE_KEY},
-    "versions": {"effective": SOURCE_KEY, "minimum": MINIMUM_KEY},
-    # In the file of limits.
-    "limits": {"effective": SOURCE_KEY},
-    "text": {"tier": SOURCE_KEY},
-    "types": {"type": SOURCE_KEY},
-    "sunsets": {"endpoint": SOURCE_KEY},
-    # The terms of a month.
-    "monthly": dict.fromkeys(("included", "graduated", "volume", "commitment", "minimum"), SOURCE_KEY),
-}
 # What a rate of any charge may name: hours and weekdays at which it holds, and their time zone.
 WINDOW = HOURS, WEEKDAYS, ZONE = ("hours", "weekdays", "zone")
 # The upper edge of the last tier.

@@ -9,7 +9,10 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, PlainSerializer
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_plain_validator_function, to_string_ser_schema
 
 from ratecard.base.instants import day_or_instant
 from ratecard.base.money import MOST_PLACES, READING, places_of, plain, plain_text, text
@@ -82,16 +85,17 @@ def _matched(pattern: re.Pattern[str], given: object, words: str) -> re.Match[st
 
 def read_text(given: object) -> str:
     """A word or sentence; never empty."""
-    if not _one(given).strip():
+    text = _one(given)
+    if not text or text.isspace():
         raise ValueError("is empty. Write a value, or leave the key out")
-    return _one(given)
+    return text
 
 
 def read_id(given: object) -> str:
     """A name by which requests or other lines find something: text without a character that nobody sees."""
+    if isinstance(given, str) and given and given.isascii() and given.isprintable() and given == given.strip():
+        return given
     text = read_text(given)
-    if text.isascii() and text.isprintable() and text == text.strip():
-        return text
     if text != text.strip(" "):
         raise ValueError("begins or ends with a space. Leave it out")
     for index, letter in enumerate(text):
@@ -114,12 +118,13 @@ def meant_by(number: Decimal) -> Decimal | None:
 
 def read_number(given: object) -> Decimal:
     """A rate or factor: digits with at most 30 decimal places; no sign, exponent, infinity or NaN."""
-    if _NUMBER.fullmatch(_one(given)):
-        number = plain(READING.create_decimal(_one(given)))
-        if (meant := meant_by(number)) is not None:
+    digits = _one(given)
+    if _NUMBER.fullmatch(digits):
+        number = plain(READING.create_decimal(digits))
+        if len(digits) > _FLOAT_PLACES and (meant := meant_by(number)) is not None:
             raise ValueError(f"is what a float makes of {text(meant)}. Write {text(meant)}")
         return number
-    if re.fullmatch(r"-\s*[\d.]+", _one(given)):
+    if re.fullmatch(r"-\s*[\d.]+", digits):
         raise ValueError("is negative. A rate is zero or more")
     raise ValueError(f"is not a number. Write digits with at most {MOST_PLACES} decimal places, like 0.10")
 
@@ -249,7 +254,7 @@ def read_words(given: object) -> tuple[str, ...]:
 
 
 def _expand(item: str) -> list[str]:
-    match = _SECONDS_RANGE.fullmatch(item)
+    match = _SECONDS_RANGE.fullmatch(item) if ".." in item else None
     if not match:
         return [item]
     first, last = int(match[1]), int(match[2])
@@ -302,9 +307,27 @@ def _read_counts(given: object) -> tuple[int, ...]:
     return tuple(read_count(word) for word in read_words(given))
 
 
-def _already(read: Callable[[object], Any], kind: type | tuple[type, ...]) -> BeforeValidator:
-    """Read text; a value that already has its type (a table made in a program) is taken as it is."""
-    return BeforeValidator(lambda given: given if isinstance(given, kind) else read(given))
+class Scalar:
+    """How one value of a table is read, and what the JSON Schema of the tables says of it.
+
+    A value that already has one of the types `kinds` (a table made in a program) is taken as it is. pydantic validates
+    nothing more, so that it builds its validators, and reads, in half of the time.
+    """
+
+    def __init__(self, read: Callable[[object], Any], schema: Mapping[str, Any], *kinds: type) -> None:
+        self.read = (lambda given: given if isinstance(given, kinds) else read(given)) if kinds else read
+        self.schema = schema
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_plain_validator_function(self.read, serialization=_AS_TEXT if source in _TEXTS else None)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return dict(self.schema)
+
+
+# What is written to JSON as its text, and is no value that pydantic knows how to write.
+_TEXTS = (Fraction,)
+_AS_TEXT = to_string_ser_schema(when_used="json")
 
 
 def _text(pattern: re.Pattern[str]) -> dict[str, Any]:
@@ -316,33 +339,34 @@ _WORD: dict[str, Any] = {"type": ["string", "number", "boolean"], "minLength": 1
 _ONE_OR_MORE = {"anyOf": [_WORD, {"type": "array", "items": _WORD, "minItems": 1}]}
 
 
-def _number(pattern: re.Pattern[str], kind: str, **limits: int) -> WithJsonSchema:
-    return WithJsonSchema({"anyOf": [{"type": kind, **limits}, _text(pattern)]})
+def _number(pattern: re.Pattern[str], kind: str, **limits: int) -> dict[str, Any]:
+    return {"anyOf": [{"type": kind, **limits}, _text(pattern)]}
 
 
-Text = Annotated[str, BeforeValidator(read_text), WithJsonSchema(_WORD)]
-Id = Annotated[str, BeforeValidator(read_id), WithJsonSchema(_WORD)]
-Number = Annotated[Decimal, _already(read_number, Decimal), _number(_NUMBER, "number", minimum=0)]
+_ZERO_OR_MORE, _ABOVE_ZERO = _number(_NUMBER, "number", minimum=0), _number(_NUMBER, "number", exclusiveMinimum=0)
+Text = Annotated[str, Scalar(read_text, _WORD)]
+Id = Annotated[str, Scalar(read_id, _WORD)]
+Number = Annotated[Decimal, Scalar(read_number, _ZERO_OR_MORE, Decimal)]
 # The schema of a number will do: an editor checks the digits only of a number in quotes.
-Amount = Annotated[Decimal, _already(read_amount, Decimal), _number(_NUMBER, "number", minimum=0)]
-Positive = Annotated[Decimal, _already(read_positive, Decimal), _number(_NUMBER, "number", exclusiveMinimum=0)]
-Quantity = Annotated[int | Decimal, _already(read_quantity, (int, Decimal)), _number(_NUMBER, "number", minimum=0)]
-Multiplier = Annotated[Decimal, _already(read_factor, Decimal), _number(_NUMBER, "number", exclusiveMinimum=0)]
-PositiveQuantity = Annotated[
-    int | Decimal, _already(read_positive_quantity, (int, Decimal)), _number(_NUMBER, "number", exclusiveMinimum=0)
-]
-Percent = Annotated[Decimal, _already(read_percent, Decimal), WithJsonSchema(_text(_PERCENT))]
-Integer = Annotated[int, _already(read_integer, int), _number(_INTEGER, "integer", minimum=0)]
-Count = Annotated[int, _already(read_count, int), _number(_INTEGER, "integer", minimum=1)]
-Day = Annotated[date, _already(read_day, date), WithJsonSchema(_text(_DAY))]
+Amount = Annotated[Decimal, Scalar(read_amount, _ZERO_OR_MORE, Decimal)]
+Positive = Annotated[Decimal, Scalar(read_positive, _ABOVE_ZERO, Decimal)]
+Quantity = Annotated[int | Decimal, Scalar(read_quantity, _ZERO_OR_MORE, int, Decimal)]
+Multiplier = Annotated[Decimal, Scalar(read_factor, _ABOVE_ZERO, Decimal)]
+PositiveQuantity = Annotated[int | Decimal, Scalar(read_positive_quantity, _ABOVE_ZERO, int, Decimal)]
+Percent = Annotated[Decimal, Scalar(read_percent, _text(_PERCENT), Decimal)]
+Integer = Annotated[int, Scalar(read_integer, _number(_INTEGER, "integer", minimum=0), int)]
+Count = Annotated[int, Scalar(read_count, _number(_INTEGER, "integer", minimum=1), int)]
+Day = Annotated[date, Scalar(read_day, _text(_DAY), date)]
 Effective = Annotated[
     date,
-    PlainValidator(lambda given: day_or_instant(given) if isinstance(given, date) else read_effective(given)),
+    Scalar(
+        lambda given: day_or_instant(given) if isinstance(given, date) else read_effective(given),
+        {"anyOf": [_text(_DAY), _text(_INSTANT)]},
+    ),
     PlainSerializer(str, when_used="json"),
-    WithJsonSchema({"anyOf": [_text(_DAY), _text(_INSTANT)]}),
 ]
-Address = Annotated[str, BeforeValidator(read_address), WithJsonSchema(_text(_ADDRESS))]
-Pixels = Annotated[Size, _already(read_size, Size), WithJsonSchema(_text(_SIZE))]
-Ratio = Annotated[Fraction, _already(read_fraction, Fraction), _number(_FRACTION, "integer", minimum=0)]
-Words = Annotated[tuple[str, ...], BeforeValidator(read_words), WithJsonSchema(_ONE_OR_MORE)]
-Counts = Annotated[tuple[int, ...], BeforeValidator(_read_counts), WithJsonSchema(_ONE_OR_MORE)]
+Address = Annotated[str, Scalar(read_address, _text(_ADDRESS))]
+Pixels = Annotated[Size, Scalar(read_size, _text(_SIZE), Size)]
+Ratio = Annotated[Fraction, Scalar(read_fraction, _number(_FRACTION, "integer", minimum=0), Fraction)]
+Words = Annotated[tuple[str, ...], Scalar(read_words, _ONE_OR_MORE)]
+Counts = Annotated[tuple[int, ...], Scalar(_read_counts, _ONE_OR_MORE)]

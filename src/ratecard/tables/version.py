@@ -7,7 +7,8 @@ from typing import Generic, Literal, TypeVar
 from pydantic import Field
 
 from ratecard.base.instants import utc
-from ratecard.tables.rate import SOURCE_KEY, Charge
+from ratecard.tables.places import SOURCE_KEY
+from ratecard.tables.rate import Charge
 from ratecard.tables.scalars import Address, Amount, Day, Effective, Frozen, Id, Integer, Positive, Text, Words
 
 

@@ -17,7 +17,8 @@ from ratecard.tables.contract import Contract
 from ratecard.tables.limits import LimitsFile
 from ratecard.tables.meters import Bucket, Meters
 from ratecard.tables.monthly import Monthly
-from ratecard.tables.rate import MINIMUM_KEY, SOURCE_KEY, WINDOW, Charge, Rate, RateFactor
+from ratecard.tables.places import MINIMUM_KEY, SOURCE_KEY
+from ratecard.tables.rate import WINDOW, Charge, Rate, RateFactor
 from ratecard.tables.scalars import Number, Text, Words
 from ratecard.tables.units import Units, Vocabulary
 
