@@ -37,7 +37,7 @@ class BadTable(NamedTuple):
         if self.home != "bad.yaml" or self.path.stem.startswith("second_file_"):
             shutil.copy(HERE / "tables" / "sound" / "per_second.yaml", folder / "a.yaml")
         try:
-            return wrong_examples(ratecard.load_rate_card(folder).compiler)
+            return wrong_examples(ratecard.load_rate_card(folder)._compiler)
         except ratecard.TableError as error:
             return list(error.faults)
 

@@ -107,7 +107,7 @@ def test_video_versions_are_compiled_once_and_shared_by_all_price_books(card: Ra
         model, version = card.at(day).in_effect(TURBO["model"])
         assert isinstance(model, VideoModel)
         assert isinstance(version, VideoVersion)
-        pricers.append(card.compiler.video(model, version, Rates()))
+        pricers.append(card._compiler.video(model, version, Rates()))
     assert pricers[0] is pricers[1]
     assert pricers[0] is not pricers[2]
 

@@ -154,7 +154,7 @@ def test_rates_are_proved_before_they_are_shown() -> None:
     for model in (card.models["m"], card.at(DAY).model("m"), *card.at(DAY).models()):
         with pytest.raises(TableError, match=r"made-up\.yaml:\d+"):
             _ = model.rates
-    assert [rate.amount for rate in card.unproved.models["m"].rates] == [3, 15]
+    assert [rate.amount for rate in card._unproved.models["m"].rates] == [3, 15]
 
 
 def test_nothing_is_made_before_it_is_asked_for(card: RateCard) -> None:

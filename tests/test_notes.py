@@ -24,7 +24,7 @@ def notes(folder: Path, *versions: str, further: str = "", now: datetime = NOW) 
     (folder / "made-up.yaml").write_text(family(text_model("made-up", *versions, further=further)), encoding="utf-8")
     card = ratecard.load_rate_card(folder)
     return [
-        (note.line, note.message.removeprefix("made-up: ")) for note in notes_on(card.tables, work(card.compiler), now)
+        (note.line, note.message.removeprefix("made-up: ")) for note in notes_on(card.tables, work(card._compiler), now)
     ]
 
 
@@ -273,10 +273,10 @@ def test_what_no_example_reaches_stands_below_what_can_never_apply(tmp_path: Pat
 
 
 def test_shipped_tables_have_nothing_that_can_never_apply_and_no_unlikely_date() -> None:
-    found = notes_on(CARD.tables, work(CARD.compiler), NOW)
+    found = notes_on(CARD.tables, work(CARD._compiler), NOW)
     assert [note for note in found if ": no example reaches " not in str(note)] == []
     # Each says of a line that no example has it: what the lines of the examples come from is asked of the quotes.
-    reached = {line.source for worked in work(CARD.compiler) if worked.quote for line in worked.quote.lines}
+    reached = {line.source for worked in work(CARD._compiler) if worked.quote for line in worked.quote.lines}
     assert not reached & {f"{note.file}:{note.line}" for note in found}
 
 

@@ -122,7 +122,7 @@ TEXT = "text/anthropic.yaml"
 
 def text_model(prices: PriceBook) -> tuple[str, str]:
     """A text model that can search, and the surcharge that is charged for it."""
-    for model, version in prices.in_effect_all("text"):
+    for model, version in prices._in_effect_all("text"):
         if "web_search" in getattr(version, "surcharges", {}):
             return model.model, version.surcharges["web_search"]  # type: ignore[attr-defined]
     raise AssertionError("no text model searches")
@@ -162,7 +162,7 @@ def test_a_surcharge_with_a_wrong_example_has_no_price_within_a_text_model_eithe
 
 @pytest.mark.parametrize("kind", ["image", "edit", "upscale", "speech", "transcription", "music", "rpc", "embedding"])
 def test_a_model_of_any_type_is_proved(card: RateCard, kind: str) -> None:
-    model, _ = next(iter(card.at(DAY).in_effect_all(kind)))
+    model, _ = next(iter(card.at(DAY)._in_effect_all(kind)))
     wrong = card_with(wrong_total(card, model.model))
     with pytest.raises(TableError, match=model.model):
         list(price_cells(wrong.at(DAY), model.model))

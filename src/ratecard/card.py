@@ -52,7 +52,7 @@ class RateCard:
         compiler: Compiler | None = None,
         proves: bool = True,
     ) -> None:
-        self.tables, self.compiler, self._base, self._proves = tables, compiler or Compiler(tables), base, proves
+        self.tables, self._compiler, self._base, self._proves = tables, compiler or Compiler(tables), base, proves
         # The wrong examples of each version that was proved, by model and effective date: not by digest, which leaves
         # examples out.
         self._proved: dict[tuple[str, date], tuple[Fault, ...]] = {}
@@ -86,18 +86,18 @@ class RateCard:
         """
         from ratecard.candidates.file import read_candidate  # no quote needs it
 
-        return self.overlaid(read_candidate(path))
+        return self._overlaid(read_candidate(path))
 
-    def overlaid(self, file: "CandidateFile", *, idle: bool = False) -> "RateCard":
+    def _overlaid(self, file: "CandidateFile", *, idle: bool = False) -> "RateCard":
         """As `with_candidate`, of a candidate that was read already; `idle` allows changes that change nothing."""
         from ratecard.candidates.overlay import with_candidate
 
         return RateCard(with_candidate(self.tables, file, idle=idle), base=self)
 
     @property
-    def unproved(self) -> "RateCard":
+    def _unproved(self) -> "RateCard":
         """The same card without the proof by examples: to work the examples themselves, and to compare tables."""
-        return RateCard(self.tables, base=self._base, compiler=self.compiler, proves=False)
+        return RateCard(self.tables, base=self._base, compiler=self._compiler, proves=False)
 
     def prove(self, model: AnyModel, version: Version) -> None:
         """Work a version's own examples, once. Raises `TableError` if the rates contradict them.
@@ -116,7 +116,7 @@ class RateCard:
         if key in self.tables.proposed:
             return
         if key not in self._proved:
-            self._proved[key] = tuple(faults_of(work_version(self.compiler, model, version)))
+            self._proved[key] = tuple(faults_of(work_version(self._compiler, model, version)))
         if self._proved[key]:
             raise TableError(self._proved[key])
 
@@ -191,11 +191,11 @@ class RateCard:
             raise InstantError(f"{instant!r} is not a datetime or a date")
         moment = utc(instant)
         if not self.tables.contracts and contract is None:
-            return PriceBook(self.compiler, moment, self.prove)
+            return PriceBook(self._compiler, moment, self.prove)
         chain = self.in_force.chain(self.contract_of(contract, account, moment), moment)
         withheld = self.in_force.withheld(chain)
         if not chain and not withheld:
-            return PriceBook(self.compiler, moment, self.prove)
+            return PriceBook(self._compiler, moment, self.prove)
         known = tuple(each.contract for each in chain), withheld
         if known not in self._compilers:
             self._compilers[known] = Compiler(tables_under(self.tables, chain, withheld))
@@ -213,7 +213,6 @@ class RateCard:
         self.prove(model, version)
         if self._proves and self._base is None:
             if contract.contract not in self._proved_contracts:
-                self._proved_contracts[contract.contract] = tuple(faults_of(self.unproved.work(contract)))
+                self._proved_contracts[contract.contract] = tuple(faults_of(self._unproved.work(contract)))
             if self._proved_contracts[contract.contract]:
                 raise TableError(self._proved_contracts[contract.contract])
-

@@ -101,7 +101,7 @@ class PriceBook(LimitsOfADay):
     `TableError` for a version that contradicts its own examples, before its first price.
     """
 
-    compiler: Compiler
+    _compiler: Compiler
     instant: datetime
     prove: Prove = without_proof
     hour: datetime | None = None
@@ -122,7 +122,7 @@ class PriceBook(LimitsOfADay):
     @property
     def tables(self) -> Tables:
         """All tables, of every instant."""
-        return self.compiler.tables
+        return self._compiler.tables
 
     @property
     def contract(self) -> str | None:
@@ -141,7 +141,7 @@ class PriceBook(LimitsOfADay):
         """
         if type is not None:
             refuse_unknown_type(type)
-        return tuple(PricedModel(model, version, self.prove) for model, version in self.in_effect_all(type))
+        return tuple(PricedModel(model, version, self.prove) for model, version in self._in_effect_all(type))
 
     def model(self, name: str) -> PricedModel:
         """Return the model that a request would name so: by its id, an alias, or an open pattern.
@@ -154,7 +154,7 @@ class PriceBook(LimitsOfADay):
         """
         return PricedModel(*self.in_effect(name), self.prove)
 
-    def in_effect_all(self, type_: str | None = None) -> Iterator[tuple[AnyModel, Version]]:
+    def _in_effect_all(self, type_: str | None = None) -> Iterator[tuple[AnyModel, Version]]:
         """Every model (of a type) that has a price at this instant, with its version in effect, by name."""
         for _, model in sorted(self.tables.models.items()):
             version = model.version_at(self.instant) if type_ in (None, model.type) else None
@@ -183,12 +183,12 @@ class PriceBook(LimitsOfADay):
     def _names_of(self, type_: str | None) -> tuple[str, ...]:
         """The names of the models in effect, of a type or of all: found once."""
         if type_ not in self._names:
-            self._names[type_] = tuple(model.model for model, _ in self.in_effect_all(type_))
+            self._names[type_] = tuple(model.model for model, _ in self._in_effect_all(type_))
         return self._names[type_]
 
-    def at_hour(self, version: AnyVersion) -> AnyVersion:
+    def _at_hour(self, version: AnyVersion) -> AnyVersion:
         """A version as it is at the hour of this instant: without the rates that do not hold."""
-        return self.compiler.at_hour(version, self.hour or self.instant)
+        return self._compiler.at_hour(version, self.hour or self.instant)
 
     def plain_name(self, name: str) -> str:
         """The name of a model without the parameters that may follow it.
@@ -233,7 +233,7 @@ class PriceBook(LimitsOfADay):
             quote = self._find_video(fields)
         return quote(fields, source)
 
-    def video_totals(
+    def _video_totals(
         self, body: Mapping[str, Any], name: str, values: Iterable[Any], *, source: SourceVideo | None = None
     ) -> list[Decimal | None]:
         """The totals of bodies that are `body` with each of these values in the field `name`, in the order of these.
@@ -245,13 +245,13 @@ class PriceBook(LimitsOfADay):
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))
         >>> body = {"model": "seedance-2-0-fast-reference-to-video-basic", "duration": "5s", "aspect_ratio": "1:1"}
-        >>> prices.video_totals(body | {"resolution": "480p"}, "reference_video_total_duration", [2, 10.5, -1])
+        >>> prices._video_totals(body | {"resolution": "480p"}, "reference_video_total_duration", [2, 10.5, -1])
         [Decimal('0.36'), Decimal('0.61'), None]
         """
-        found = self.video_answers(body, name, values, source=source)
+        found = self._video_answers(body, name, values, source=source)
         return [None if isinstance(each, QuoteError) else each for each in found]
 
-    def video_answers(
+    def _video_answers(
         self, body: Mapping[str, Any], name: str, values: Iterable[Any], *, source: SourceVideo | None = None
     ) -> list[Decimal | QuoteError]:
         """What `video_totals` gives, and in place of each None the `QuoteError` of this value.
@@ -259,12 +259,12 @@ class PriceBook(LimitsOfADay):
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))
         >>> body = {"model": "kling-o3-pro-text-to-video"}
-        >>> total, refused = prices.video_answers(body, "duration", ["5s", "99s"])
+        >>> total, refused = prices._video_answers(body, "duration", ["5s", "99s"])
         >>> total, refused.problems[0][0]
         (Decimal('0.77'), ('duration',))
         """
         model, version = self._video_version(body)
-        return self.compiler.video_totals(model, version)(_of_provider(model, body), source, name, values)
+        return self._compiler.video_totals(model, version)(_of_provider(model, body), source, name, values)
 
     def rate(self, usage: AnyUsage | Body) -> Quote:
         """Charge a metered request of any type: a typed usage, a mapping, or JSON as bytes or text.
@@ -353,7 +353,7 @@ class PriceBook(LimitsOfADay):
         metered, rates = self._metered(*self.in_effect(model)), dict[str, tuple[LineRate, ...]]()
         buckets: Mapping[str, LineRate] = {}
         if metered.version.tokens:
-            buckets = rates_of_tokens(self.compiler.token_rates(metered), stated_in(metered, usage), prompt)
+            buckets = rates_of_tokens(self._compiler.token_rates(metered), stated_in(metered, usage), prompt)
         for name in counted:
             if name in buckets:
                 rates[name] = (buckets[name],)
@@ -402,7 +402,7 @@ class PriceBook(LimitsOfADay):
     def _find_video(self, fields: Mapping[str, Any]) -> VideoPricer:
         model, version = self._video_version(fields)
         name = fields["model"]
-        pricer = _as_asked(name, model, self.compiler.video(model, version, self.limits.rates))
+        pricer = _as_asked(name, model, self._compiler.video(model, version, self.limits.rates))
         if self._is_listed(name):
             self._video[name] = pricer
         return pricer
@@ -411,12 +411,12 @@ class PriceBook(LimitsOfADay):
         """The model of a body, and its version as it is at this hour."""
         name = fields.get("model")
         if not isinstance(name, str):
-            refuse_without_model(fields, self.compiler.api_wide)
+            refuse_without_model(fields, self._compiler.api_wide)
         model, version = self.in_effect(name, "video")
         if not isinstance(model, VideoModel) or not isinstance(version, VideoVersion):
             self._wrong_type(model, "video")
         self.prove(model, version)
-        return model, self.at_hour(version)
+        return model, self._at_hour(version)
 
     def _rate_by_type(self, fields: Mapping[str, Any]) -> Quote:
         """Rate a usage that has no rater yet: a model used for the first time or with a suffix, or a type left out."""
@@ -478,15 +478,15 @@ class PriceBook(LimitsOfADay):
             searches = {search: self.in_effect(of) for search, of in version.searches.items()}
         for charged in ((model, version), *searches.values()):
             self.prove(*charged)
-        searches = {search: (of, self.at_hour(charged)) for search, (of, charged) in searches.items()}
-        rater = self.compiler.rater(kind, model, self.at_hour(version), searches, self.limits)
+        searches = {search: (of, self._at_hour(charged)) for search, (of, charged) in searches.items()}
+        rater = self._compiler.rater(kind, model, self._at_hour(version), searches, self.limits)
         if rater is None:
             self._wrong_type(model, kind)
         return _as_asked(name, model, rater)
 
     def _metered(self, model: AnyModel, version: Version) -> Metered:
         self.prove(model, version)
-        return self.compiler.metered(model, self.at_hour(version), self.limits.rates)
+        return self._compiler.metered(model, self._at_hour(version), self.limits.rates)
 
     def _rpc(self) -> str:
         """The model of RPC credits: a usage does not name it."""

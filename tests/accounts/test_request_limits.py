@@ -152,7 +152,7 @@ def test_video_has_two_limits_and_partners_have_the_general_ones(prices: PriceBo
 
 
 def test_every_model_has_a_limit_or_says_why_not(prices: PriceBook) -> None:
-    for model, _ in prices.in_effect_all():
+    for model, _ in prices._in_effect_all():
         tier = "M" if model.type == "text" else None
         if model.type in ("rpc", "surcharge"):
             with pytest.raises(LimitError, match=model.type):

@@ -101,7 +101,7 @@ def test_boundaries_are_the_only_instants_at_which_an_answer_changes(year: RateC
 
     def answers(instant: datetime) -> list[Any]:
         prices = year.at(instant)
-        return [(model.model, version) for model, version in prices.in_effect_all()]
+        return [(model.model, version) for model, version in prices._in_effect_all()]
 
     for before, after in pairwise(known):
         assert answers(before) == answers(after - TICK)
@@ -134,7 +134,7 @@ def test_books_of_nearby_instants_share_the_video_versions_that_they_have_in_com
         model, version = year.at(day).in_effect(name)
         assert isinstance(model, VideoModel)
         assert isinstance(version, VideoVersion)
-        return year.compiler.video(model, version, Rates())
+        return year._compiler.video(model, version, Rates())
 
     assert pricer(date(2027, 5, 1), "year") is pricer(date(2027, 5, 31), "year")
     assert pricer(date(2027, 5, 31), "year") is not pricer(date(2027, 6, 1), "year")
@@ -151,7 +151,7 @@ def test_books_share_what_they_rate_with_until_the_model_or_its_surcharge_change
         model, version = book.in_effect("talker")
         assert isinstance(version, TextVersion)
         searches: dict[str, Any] = {search: book.in_effect(name) for search, name in version.surcharges.items()}
-        return dearer.compiler.rater("text", model, version, searches, book.limits)
+        return dearer._compiler.rater("text", model, version, searches, book.limits)
 
     before, after = date(2027, 8, 31), date(2027, 9, 1)
     assert rater(date(2027, 1, 1)) is rater(before)

@@ -178,7 +178,7 @@ def test_the_shipped_tables_cost_themselves() -> None:
     card = CARD
     day = date(2030, 1, 1)
     prices = card.at(day)
-    every = [cell for model, _ in prices.in_effect_all() for cell in price_cells(prices, model.model)]
+    every = [cell for model, _ in prices._in_effect_all() for cell in price_cells(prices, model.model)]
     found = thin_margins(card, TableCosts(card, Fraction(1, 2)), Fraction(1, 2), day)
     assert (found.compared, found.faults, found.unknown) == (len(every), (), ())
     paid = [cell for cell in every if cell.quote.total]

@@ -149,5 +149,5 @@ def test_the_digest_of_a_quote_is_of_the_list_and_the_contract_and_that_of_the_c
 def test_a_book_under_a_contract_is_compiled_once() -> None:
     card = card_of(contract("- {for: {type: text}, percent: -20%}", accounts="a-1, a-2"))
     books = [card.at(DAY, account="a-1"), card.at(date(2026, 12, 1), account="a-2"), card.at(DAY, contract="acme")]
-    assert len({id(book.compiler) for book in books}) == 1
-    assert card.at(DAY).compiler is card.compiler
+    assert len({id(book._compiler) for book in books}) == 1
+    assert card.at(DAY)._compiler is card._compiler

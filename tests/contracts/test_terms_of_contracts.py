@@ -190,7 +190,7 @@ def test_every_shipped_model_has_its_rates_times_the_factor_under_the_same_skus(
     for model in CARD.tables.models.values():
         for version in model.versions:
             begins = max(version.begins, datetime(2020, 1, 1, tzinfo=UTC))
-            books = CARD.unproved.at(begins), card.at(begins, contract="acme")
+            books = CARD._unproved.at(begins), card.at(begins, contract="acme")
             for example in version.examples:
                 listed, quote = (price_example(book, model, example) for book in books)
                 assert [line.sku for line in quote.lines] == [line.sku for line in listed.lines]
@@ -207,7 +207,7 @@ def test_every_shipped_model_has_its_rates_times_the_factor_under_the_same_skus(
 
 def test_a_book_of_the_list_is_the_same_with_and_without_contracts() -> None:
     card = card_of(contract("- {for: {type: text}, percent: -5%}"))
-    assert card.at(DAY).compiler is card.compiler
+    assert card.at(DAY)._compiler is card._compiler
     assert tables_under(card.tables, ()).models is card.tables.models
 
 

@@ -38,7 +38,7 @@ def prices_of(provider: str) -> PriceBook:
     files = SEARCHES | {"published.yaml": "family: published\nmodels:" + "".join(models)}
     if "meters" in said:
         files["meters.yaml"] += said["meters"]
-    return RateCard(tables_from({name: text.encode() for name, text in files.items()})).unproved.at(DAY)
+    return RateCard(tables_from({name: text.encode() for name, text in files.items()}))._unproved.at(DAY)
 
 
 def _model(name: str, rates: Mapping[str, str] | list[dict[str, str]], source: str) -> str:

@@ -77,7 +77,7 @@ def prices(reasoning: bool) -> PriceBook:
         "meters.yaml": "meters:" + "".join(f"\n  - {{meter: {each}, every_usage: 0}}" for each in CALLS) + "\n",
         "made_up.yaml": f"family: made_up\nmodels:{models}",
     }
-    return RateCard(tables_from({name: text.encode() for name, text in files.items()})).unproved.at(date(2026, 10, 1))
+    return RateCard(tables_from({name: text.encode() for name, text in files.items()}))._unproved.at(date(2026, 10, 1))
 
 
 def test_there_are_enough_of_each() -> None:

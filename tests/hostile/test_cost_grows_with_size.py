@@ -542,7 +542,7 @@ def candidate(change: str, models: int | None = None) -> Callable[[int], Any]:
 
 def overlaid(given: tuple[RateCard, bytes]) -> RateCard:
     card, content = given
-    return card.overlaid(candidate_from("c.yaml", content))
+    return card._overlaid(candidate_from("c.yaml", content))
 
 
 def compared(given: tuple[RateCard, bytes]) -> object:

@@ -86,7 +86,7 @@ def test_prices_of_words_are_kept_for_all_models_together(card: RateCard, monkey
             for duration, resolution, ratio in product(durations, ("480p", "720P"), ratios)
         )
         asked(prices.quote_video, bodies)
-        assert 0 < len(prices.compiler.charged) <= 50
+        assert 0 < len(prices._compiler.charged) <= 50
 
 
 def test_nothing_that_is_refused_or_of_no_fixed_words_is_kept(card: RateCard) -> None:
@@ -98,10 +98,10 @@ def test_nothing_that_is_refused_or_of_no_fixed_words_is_kept(card: RateCard) ->
     bodies += [BODY | {"model": of, "duration": ["5s"]} for of in (VIDEO, reference)]
     for of in (VIDEO, reference):  # its examples are kept
         prices.quote_video({**BODY, "model": of})
-    before = dict(prices.compiler.charged)
+    before = dict(prices._compiler.charged)
     for body in bodies:
         asked(prices.quote_video, iter([body]))
-    assert prices.compiler.charged == before
+    assert prices._compiler.charged == before
 
 
 def test_what_is_made_for_conditions_is_kept_for_few_of_them() -> None:

@@ -47,9 +47,9 @@ def compare(cell: Cell, data: st.DataObject, name: str, body: dict[str, Any], so
     values = data.draw(st.lists(FIELDS[name], min_size=1, max_size=12))
     values += [body[name]] if name in body else []
     others = {field: value for field, value in body.items() if field != name}
-    found = BOOKS[cell.day].video_totals(others, name, values, source=source)
+    found = BOOKS[cell.day]._video_totals(others, name, values, source=source)
     assert list(map(str, found)) == [str(alone(cell, {**others, name: value}, source)) for value in values]
-    answers = BOOKS[cell.day].video_answers(others, name, values, source=source)
+    answers = BOOKS[cell.day]._video_answers(others, name, values, source=source)
     assert list(map(str, answers)) == [str(answer(cell, {**others, name: value}, source)) for value in values]
 
 
@@ -84,7 +84,7 @@ def test_a_duration_and_a_ratio_of_the_clip_are_those_of_each_length(cell: Cell)
     }
     values = [Decimal("4.5"), 4, 5, Decimal("5.001"), 12, Decimal("7.25"), 0, 10**6]
     for source in (None, SourceVideo(width=1080, height=1920)):
-        found = BOOKS[cell.day].video_totals(body, REFERENCE, values, source=source)
+        found = BOOKS[cell.day]._video_totals(body, REFERENCE, values, source=source)
         assert found == [alone(cell, {**body, REFERENCE: value}, source) for value in values]
         assert len(set(found)) == 7 and found[-2:] == [None, None]
 
@@ -93,7 +93,7 @@ def test_most_lengths_have_a_price() -> None:
     assert len(WITH_CLIP) == 8
     body = {"model": "seedance-2-0-fast-reference-to-video-basic", "duration": "5s", "resolution": "480p"}
     body["aspect_ratio"] = "1:1"
-    found = BOOKS[CELLS[0].day].video_totals(body, REFERENCE, [Decimal(5), Decimal("5.5"), 10, 10**6])
+    found = BOOKS[CELLS[0].day]._video_totals(body, REFERENCE, [Decimal(5), Decimal("5.5"), 10, 10**6])
     assert found[-1] is None and len(set(found)) == 4
 
 
@@ -103,7 +103,7 @@ def test_a_model_without_a_price_is_refused_as_alone() -> None:
         with pytest.raises(QuoteError) as quoted:
             prices.quote_video(body)
         with pytest.raises(QuoteError) as refused:
-            prices.video_totals(body, REFERENCE, [1])
+            prices._video_totals(body, REFERENCE, [1])
         assert str(refused.value) == str(quoted.value)
 
 
@@ -111,4 +111,4 @@ def test_a_model_without_a_price_is_refused_as_alone() -> None:
 def test_a_name_that_is_no_field_is_refused(name: str) -> None:
     body = {"model": "seedance-2-0-fast-reference-to-video-basic", "duration": "5s", "resolution": "480p"}
     with pytest.raises(ValueError, match=f"'{name}' is not a field of a video body: duration, "):
-        CARD.at(CELLS[0].day).video_totals(body, name, [1])
+        CARD.at(CELLS[0].day)._video_totals(body, name, [1])

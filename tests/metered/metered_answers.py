@@ -85,4 +85,4 @@ def made_up(
     version = f"{facts}, {more} charges: [{charges}], rounding: none, examples: [{{usage: {{}}, total: 0}}]}}]}}\n"
     (folder / "m.yaml").write_text(head + version + surcharges, encoding="utf-8")
     # Its one example says nothing of the charges.
-    return ratecard.load_rate_card(folder).unproved.at(date(2026, 2, 1))
+    return ratecard.load_rate_card(folder)._unproved.at(date(2026, 2, 1))

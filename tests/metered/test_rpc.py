@@ -118,8 +118,8 @@ def test_a_batch_is_the_sum_of_its_items(prices: PriceBook) -> None:
 
 
 def test_which_model_prices_calls_is_found_once() -> None:
-    prices, looked = CARD.unproved.at(date(2026, 10, 1)), PriceBook.in_effect_all
-    with patch.object(PriceBook, "in_effect_all", autospec=True, side_effect=looked) as looked_at:
+    prices, looked = CARD._unproved.at(date(2026, 10, 1)), PriceBook._in_effect_all
+    with patch.object(PriceBook, "_in_effect_all", autospec=True, side_effect=looked) as looked_at:
         for method in ("eth_call", "eth_blockNumber"):
             prices.rate(batch("ethereum-mainnet", method))
     assert looked_at.call_count == 1

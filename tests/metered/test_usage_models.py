@@ -138,7 +138,7 @@ def test_an_unknown_model_is_never_free(prices: PriceBook, type_: str) -> None:
 def test_a_video_is_no_metered_model(prices: PriceBook) -> None:
     model, version = prices.in_effect("ovi-image-to-video")
     with pytest.raises(TypeError, match="ovi-image-to-video is a video model"):
-        prices.compiler.metered(model, version, Rates())
+        prices._compiler.metered(model, version, Rates())
 
 
 def test_a_video_is_rated_as_it_is_quoted(prices: PriceBook) -> None:

@@ -13,8 +13,8 @@ from ratecard.tables.metered import MeteredVersion
 
 
 def test_every_example_of_the_shipped_tables_is_right(card: RateCard) -> None:
-    assert wrong_examples(card.compiler) == []
-    worked = [each for each in work(card.compiler) if card.tables.models[each.model].type != "video"]
+    assert wrong_examples(card._compiler) == []
+    worked = [each for each in work(card._compiler) if card.tables.models[each.model].type != "video"]
     assert len(worked) > 400
     assert all(each.total == each.example.total and each.example.place in each.example.place for each in worked)
     assert {card.tables.models[each.model].type for each in worked} == {

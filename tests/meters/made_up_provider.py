@@ -42,7 +42,7 @@ def table(rates: str = RATES, further: str = FACTORS, total: str = "0.024") -> s
 def book(text: str = "", **files: str) -> PriceBook:
     contents = {"made-up.yaml": (text or table()).encode()}
     contents |= {f"{name}.yaml": content.encode() for name, content in files.items()}
-    return RateCard(tables_from(contents)).unproved.at(DAY)
+    return RateCard(tables_from(contents))._unproved.at(DAY)
 
 
 def faults(text: str, **files: str) -> list[str]:

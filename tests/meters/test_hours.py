@@ -32,7 +32,7 @@ def lines(hours: str, rate: str = "2") -> str:
 
 
 def card(text: str) -> RateCard:
-    return RateCard(tables_from({"made-up.yaml": text.encode()})).unproved
+    return RateCard(tables_from({"made-up.yaml": text.encode()}))._unproved
 
 
 def rate_at(prices: RateCard, instant: str, bucket: str = "input", **conditions: Any) -> str:
@@ -234,7 +234,7 @@ def test_books_of_one_hour_share_what_is_compiled() -> None:
 
     def version(instant: str) -> object:
         book: PriceBook = prices.at(datetime.fromisoformat(instant))
-        return book.at_hour(book.in_effect("m")[1])
+        return book._at_hour(book.in_effect("m")[1])
 
     assert version("2026-10-01T12:00Z") is version("2026-10-05T13:00Z")
     assert version("2026-10-01T17:00Z") is version("2026-10-05T18:00Z")

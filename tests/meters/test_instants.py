@@ -148,7 +148,7 @@ def test_a_candidate_holds_beside_versions_from_an_instant(tmp_path: Path) -> No
     )
     found = RateCard(tables_from({"m.yaml": text(*BOTH).encode()})).with_candidate(candidate)
     instants = ("08-31T23:59Z", "09-01T00:00Z", "10-01T15:59Z", "10-01T16:00Z", "11-01T00:00Z")
-    books = [found.unproved.at(datetime.fromisoformat(f"2026-{instant}")) for instant in instants]
+    books = [found._unproved.at(datetime.fromisoformat(f"2026-{instant}")) for instant in instants]
     assert [book.rate(USAGE).total for book in books] == [1, 10, 10, 20, 2]
     # A candidate after the instant is promoted as a version of its own.
     candidate.write_text(

@@ -259,7 +259,7 @@ def test_random_usages(card: ratecard.RateCard, monkeypatch: pytest.MonkeyPatch)
             refused += 1
             continue
         try:
-            amount = card.unproved.at(clock[0]).rate(ours).total
+            amount = card._unproved.at(clock[0]).rate(ours).total
         except ratecard.QuoteError as error:
             missing = [bucket for bucket, name in WHOLES.items() if entries[key].get(name) is None]
             if any(f"No price is known for {bucket}" in str(error) for bucket in missing):

@@ -125,7 +125,7 @@ def test_random_entries(listed: dict[str, dict[str, Any]], tmp_path: Path) -> No
             instant = datetime(2026, 11, 16, tzinfo=UTC) + timedelta(minutes=random.randrange(7 * 24 * 60))
             usage, expected = random_usage(random, Formula(entry), instant)
             try:
-                cost: Fraction | str = Fraction(card.unproved.at(instant).rate({"model": model, **usage}).total)
+                cost: Fraction | str = Fraction(card._unproved.at(instant).rate({"model": model, **usage}).total)
             except ratecard.QuoteError as error:
                 cost = str(error)
             if isinstance(expected, Fraction) and cost == expected:

@@ -69,7 +69,7 @@ def test_quotes_of_the_same_words_share_nothing_that_can_be_changed(prices: Pric
 
 def bodies() -> Iterator[dict[str, Any]]:
     """Bodies of words, of every shipped video model, as its tables list them."""
-    for model, version in prices_of(CARD).in_effect_all("video"):
+    for model, version in prices_of(CARD)._in_effect_all("video"):
         names = ("duration", "resolution", "aspect_ratio")
         for index in range(4):
             body: dict[str, Any] = {"model": model.model, "audio": index % 2 == 0, "seed": index}
@@ -97,7 +97,7 @@ def test_words_are_priced_as_beside_a_source_video_of_which_nothing_is_known() -
 
 def usages() -> Iterator[dict[str, Any]]:
     """Usages of tokens of every shipped model, at each rate and under each condition."""
-    for model, version in prices_of(CARD).in_effect_all():
+    for model, version in prices_of(CARD)._in_effect_all():
         for charge in version.charges if model.type in ("text", "embedding") else ():
             of = method_of(charge)
             for found in (of.samples, of.edges):

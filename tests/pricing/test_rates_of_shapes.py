@@ -45,11 +45,11 @@ def counted_fields(prices: PriceBook, version: Any, type_: str) -> list[str]:
 )
 @given(data=st.data())
 def test_the_rates_of_a_shape_come_to_its_quotes(method: str, data: st.DataObject) -> None:
-    prices = data.draw(rate_cards(methods=[method], max_models=1)).unproved.at(DAY)
-    [(model, version)] = prices.in_effect_all()
+    prices = data.draw(rate_cards(methods=[method], max_models=1))._unproved.at(DAY)
+    [(model, version)] = prices._in_effect_all()
     if model.type == "music":
         return
-    held: Any = prices.at_hour(version)
+    held: Any = prices._at_hour(version)
     fields = counted_fields(prices, held, model.type)
     conditions = {
         name: data.draw(st.sampled_from(sorted(values)))

@@ -49,7 +49,7 @@ def prices_of(
         accepts=accepts, defaults=defaults, mode=mode, rounding=rounding, charges=indent("".join(charges), " " * 10)
     )
     files = {name: (shipped_folder() / name).read_bytes() for name in SHARED}
-    return RateCard(tables_from({**files, "video/made-up.yaml": table.encode()})).unproved.at(MADE_UP_DAY)
+    return RateCard(tables_from({**files, "video/made-up.yaml": table.encode()}))._unproved.at(MADE_UP_DAY)
 
 
 def half_up(amount: Fraction, places: int) -> Fraction:

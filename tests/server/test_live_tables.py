@@ -205,7 +205,7 @@ def test_health_names_the_version_in_effect_of_every_model(card: ratecard.RateCa
     with asked(application(live)) as client:
         versions = client.get("/healthz").json()["versions"]
     book = card.at(datetime(2026, 10, 16, tzinfo=UTC))
-    assert versions == {model.model: str(version.effective) for model, version in book.in_effect_all()}
+    assert versions == {model.model: str(version.effective) for model, version in book._in_effect_all()}
     assert versions["flux-3-text-to-video"] == "2026-10-16"
 
 

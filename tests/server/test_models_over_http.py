@@ -30,7 +30,7 @@ def models(card: ratecard.RateCard) -> Iterator[dict[str, Any]]:
 
 def test_every_model_that_has_a_price_is_listed_and_no_other(card: ratecard.RateCard, models: dict[str, Any]) -> None:
     book = card.at(datetime(2026, 10, 1, tzinfo=UTC))
-    assert list(models) == [model.model for model, _ in book.in_effect_all()]
+    assert list(models) == [model.model for model, _ in book._in_effect_all()]
     assert "ltx-2-fast-text-to-video" not in models, "retired on 2026-09-28"
 
 

@@ -29,7 +29,7 @@ def listed(card: ratecard.RateCard, day: datetime) -> PricesFromModels:
 
 def worked(book: ratecard.PriceBook) -> Iterator[Any]:
     """(model, fields, source, quote) of every worked example in effect."""
-    for model, version in book.in_effect_all():
+    for model, version in book._in_effect_all():
         for example in version.examples:
             quote = price_example(book, model, example)
             if isinstance(example, VideoExample):
@@ -54,7 +54,10 @@ def test_every_pricing_method_is_among_the_samples(card: ratecard.RateCard) -> N
     book = card.at(DAYS[-1])
     sampled = {model for model, *_ in worked(book)}
     methods = {
-        charge.method for model, version in book.in_effect_all() if model.model in sampled for charge in version.charges
+        charge.method
+        for model, version in book._in_effect_all()
+        if model.model in sampled
+        for charge in version.charges
     }
     # No shipped model has a charge by count: see below.
     assert methods == {*METHODS} - {"count"}
@@ -96,7 +99,7 @@ def test_odd_units_blocks_and_minimums_come_to_their_quotes(tmp_path: Path) -> N
 def test_above_a_threshold_every_token_is_at_the_extended_rates(card: ratecard.RateCard) -> None:
     prices, book = listed(card, DAYS[-1]), card.at(DAYS[-1])
     found = 0
-    for model, version in book.in_effect_all("text"):
+    for model, version in book._in_effect_all("text"):
         threshold = getattr(version.charges[0], "context_token_threshold", None)
         for prompt in (threshold, threshold + 1) if threshold else ():
             usage = {

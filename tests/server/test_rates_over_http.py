@@ -39,7 +39,7 @@ def send(client: Any, body: Any, path: str = RATE) -> Any:
 def one_of_each_type(prices: ratecard.PriceBook) -> dict[str, Any]:
     """A worked usage of every type."""
     found: dict[str, Any] = {}
-    for model, version in prices.in_effect_all():
+    for model, version in prices._in_effect_all():
         for example in version.examples:
             if isinstance(example, UsageExample):
                 found.setdefault(model.type, usage_of_text(model.type, model.model, example.usage))
@@ -50,7 +50,7 @@ def one_of_each_type(prices: ratecard.PriceBook) -> dict[str, Any]:
 
 def test_a_usage_of_every_type_is_answered_with_its_whole_quote(client: Any, prices: ratecard.PriceBook) -> None:
     usages = one_of_each_type(prices)
-    assert set(usages) == {model.type for model, _ in prices.in_effect_all()}
+    assert set(usages) == {model.type for model, _ in prices._in_effect_all()}
     for type_, usage in usages.items():
         answer = send(client, usage)
         assert (answer.status_code, answer.json()) == (200, prices.rate(json.loads(json.dumps(usage))).to_dict()), type_

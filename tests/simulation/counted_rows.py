@@ -94,7 +94,7 @@ def random_counting_card(random: Random, *, plain: bool = False) -> RateCard:
                       "        examples: [{usage: {count: 0}, total: 0}]\n")  # fmt: skip
     text = "family: made-up\nmodels:\n" + "".join(models)
     files = {"tables.yaml": text, "units.yaml": ALL_UNITS, "meters.yaml": METERS}
-    return RateCard(tables_from({name: each.encode() for name, each in files.items()})).unproved
+    return RateCard(tables_from({name: each.encode() for name, each in files.items()}))._unproved
 
 
 def random_counting_rows(card: RateCard, random: Random, number: int, *, odd: bool = True) -> list[Row]:

@@ -125,7 +125,7 @@ def card_with(*replaced: tuple[str, str]) -> RateCard:
         assert tables.count(old) == 1, old
         tables = tables.replace(old, new)
     limits = (shipped_folder() / LIMITS).read_bytes()
-    return card_of({"tables.yaml": tables.encode(), LIMITS: limits}).unproved
+    return card_of({"tables.yaml": tables.encode(), LIMITS: limits})._unproved
 
 
 def line(sku: str, price: str, unit: str, amount: str, notes: str = "", **other: str) -> str:

@@ -140,7 +140,7 @@ def test_a_candidate_of_which_other_types_charge_counts(card: RateCard) -> None:
 )
 def test_counts_that_are_not_linear(units: str, edit: tuple[str, str]) -> None:
     text = TABLES.replace(*edit) if edit[0] else TABLES
-    uneven = RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": units.encode()})).unproved
+    uneven = RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": units.encode()}))._unproved
     with simulate(table(rows()), Side("now", uneven, DAY), by=("model",)) as found:
         check(found, rows())
 
@@ -179,7 +179,7 @@ def test_counts_that_are_charged_linearly_are_added(card: RateCard) -> None:
     listed = [row | {"counts.page": None} if row["model"] == "picture" else row for row in listed]
     rounded = TABLES.replace("unit: kpage,", "unit: kpage, started: 4,", 1)
     files = {"tables.yaml": rounded.encode(), "units.yaml": UNITS.encode()}
-    for charged, shapes in ((card, 2), (RateCard(tables_from(files)).unproved, 41)):
+    for charged, shapes in ((card, 2), (RateCard(tables_from(files))._unproved, 41)):
         with simulate(table(listed), Side("now", charged, DAY), by=("model",)) as found:
             assert len(found.comparison.roll_up.shapes) == shapes
             check(found, listed)
@@ -194,7 +194,7 @@ def test_a_candidate_that_charges_no_tokens(card: RateCard) -> None:
     tokens = "{charge: t, method: tokens, unit: mtoken, rates: [{tokens: input, rate: 4}, {tokens: output, rate: 4}]}"
     text = TABLES.replace(f"text{HEAD}        charges:\n          - {PAGES}", f"text{HEAD}        charges: [{tokens}]")
     text = text.replace("{usage: {counts: {page: 1000}}, total: 1.5}", "{usage: {prompt_tokens: 1000000}, total: 4}")
-    now = RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": UNITS.encode()})).unproved
+    now = RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": UNITS.encode()}))._unproved
     with simulate(table(listed), Side("now", now, DAY), [Side("then", card, DAY)], by=("model",)) as found:
         shapes = zip(found.comparison.roll_up.shapes, *found.outcomes, strict=True)
         amounts = {each.shape.model: (one.amounts[0], sum(other.amounts)) for each, one, other in shapes}
@@ -216,7 +216,7 @@ def test_kept_roll_ups_answer_alike(tmp_path: Path) -> None:
 def test_a_kept_roll_up_says_which_counts_it_adds(card: RateCard, tmp_path: Path) -> None:
     pyarrow.parquet.write_table(table(rows()), tmp_path / "usage.parquet")
     text = TABLES.replace("unit: kpage,", "unit: kpage, started: 4,", 1)
-    uneven = RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": UNITS.encode()})).unproved
+    uneven = RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": UNITS.encode()}))._unproved
     linear, rounded = Side("linear", card, DAY), Side("rounded", uneven, DAY)
     for made, other, words in (
         (linear, rounded, "does not distinguish counts.page of each request of chat."),

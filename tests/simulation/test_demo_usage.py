@@ -70,7 +70,7 @@ def test_rows_of_models_without_a_price_of_one_side_have_a_price(tmp_path: Path)
 
 def test_every_model_is_used_in_every_period_in_which_it_has_a_price(card: RateCard, traffic: Traffic) -> None:
     for period in traffic.periods:
-        priced = {model.model for model, _ in card.at(period.start).in_effect_all() if model.type != "surcharge"}
+        priced = {model.model for model, _ in card.at(period.start)._in_effect_all() if model.type != "surcharge"}
         assert {offer.model for offer in period.offers} == priced
     drawn = {traffic.samples[each.first].row["model"] for each in demo_stretches(traffic.periods, bad=0)}
     assert drawn == {name for name, model in card.tables.models.items() if model.type != "surcharge"}

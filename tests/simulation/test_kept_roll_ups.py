@@ -198,7 +198,7 @@ RATES = {
 
 def made_of(rates: str, name: str = "always") -> RateCard:
     text = family(text_model(name, by_tokens(rates, effective="2025-01-01")))
-    return RateCard(tables_from({"hours.yaml": text.encode()})).unproved
+    return RateCard(tables_from({"hours.yaml": text.encode()}))._unproved
 
 
 def test_names_with_parameters_behind_them_whose_model_has_another_type(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def two_cards(draw: st.DrawFn) -> tuple[RateCard, RateCard]:
     if draw(st.booleans()):
         files = in_usd(draw(table_files()))
         # Their examples are those of the first rates.
-        return card_of(files), card_of(other_rates(files, draw(st.randoms(use_true_random=False)))).unproved
+        return card_of(files), card_of(other_rates(files, draw(st.randoms(use_true_random=False))))._unproved
     alike = table_files(methods=[draw(st.sampled_from(DRAWN_METHODS))], max_models=1)
     return card_of(in_usd(draw(alike))), card_of(in_usd(draw(alike)))
 

@@ -22,7 +22,7 @@ HEAD = {"type": "text", "model": "m", "timestamp": NOON}
 
 def card_of(rate: str) -> RateCard:
     text = family(text_model("m", by_tokens(f"- {{tokens: [input, output], rate: {rate}}}")))
-    return RateCard(tables_from({"made-up.yaml": text.encode()})).unproved
+    return RateCard(tables_from({"made-up.yaml": text.encode()}))._unproved
 
 
 def usage_of(*rows: dict[str, Any]) -> pyarrow.Table:

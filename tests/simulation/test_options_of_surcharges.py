@@ -87,7 +87,7 @@ def card_of(surcharge: str, unit: str, *, plain: bool = False, more: str = "") -
         examples: [{{usage: {{count: 0}}, total: 0}}]
 """
     files = {"t.yaml": f"family: made-up\nmodels:\n{models}", "units.yaml": UNITS}
-    return RateCard(tables_from({name: text.encode() for name, text in files.items()})).unproved
+    return RateCard(tables_from({name: text.encode() for name, text in files.items()}))._unproved
 
 
 COUNTS = (None, 0, 1, 2, 3, 4, 5, 7, 8, 9, 1000)

@@ -75,7 +75,7 @@ _BEYOND = ("9999-12-31", "10000-01-01", "12000-01-01", "0001-01-01", "0044-03-15
 def test_days_that_no_date_of_python_holds_are_no_instants(type_: str, hours: str) -> None:
     rates = f"- {{tokens: [input, output], rate: 1}}{hours}"
     text = family(text_model("always", by_tokens(rates, effective="2025-01-01")))
-    card = ratecard.RateCard(tables_from({"always.yaml": text.encode()})).unproved
+    card = ratecard.RateCard(tables_from({"always.yaml": text.encode()}))._unproved
     row = "'text' AS type, 'always' AS model, 1000 AS prompt_tokens, 10 AS completion_tokens"
     days = ", ".join(f"'{day}'::{type_}" for day in _BEYOND)
     rows = duckdb.sql(f"SELECT {row}, unnest([{days}]) AS timestamp")

@@ -35,7 +35,7 @@ SLOW = settings(
 def usage_rows(draw: st.DrawFn, card: RateCard, first: datetime, days: int) -> list[Row]:
     """Rows of what the card has prices for in the middle of the period, at instants all over it."""
     prices = card.at(first + timedelta(days=days // 2))
-    types = {model.type for model, _ in prices.in_effect_all()} - {"surcharge"}
+    types = {model.type for model, _ in prices._in_effect_all()} - {"surcharge"}
     found: list[Row] = []
     for _ in range(draw(st.integers(1, 12))):
         more = {

@@ -37,7 +37,7 @@ def card(twice: bool = True) -> RateCard:
     later = by_tokens(UTC_HOURS, effective=BETWEEN) + always
     models = {"berlin": by_tokens(BERLIN), "later": later if twice else always, "always": always}
     text = family(*(text_model(name, versions) for name, versions in models.items()))
-    return RateCard(tables_from({"hours.yaml": text.encode()})).unproved
+    return RateCard(tables_from({"hours.yaml": text.encode()}))._unproved
 
 
 def rows() -> Iterator[Row]:
@@ -124,7 +124,7 @@ def test_a_candidate_is_compared_with_the_same_groups(tmp_path: Path) -> None:
         "  - set: berlin\n    where: {tokens: input, zone: Europe/Berlin}\n    rate: 9\n"
     )
     prices = card(twice=False)
-    changed = prices.with_candidate(candidate).unproved
+    changed = prices.with_candidate(candidate)._unproved
     by = ("model", "day")
     with (
         simulate(table_of(rows()), Side("now", prices), by=by) as first,

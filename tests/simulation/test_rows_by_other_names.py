@@ -25,7 +25,7 @@ NAMES = ("llama3:8b", "llama3", "llama3:latest", "llama3-2024-10", "llama4")
 
 @pytest.fixture(scope="module")
 def prices() -> RateCard:
-    return RateCard(tables_from({"names.yaml": b"patterns: true\n", "models.yaml": TABLE.encode()})).unproved
+    return RateCard(tables_from({"names.yaml": b"patterns: true\n", "models.yaml": TABLE.encode()}))._unproved
 
 
 @pytest.mark.parametrize(("typed", "priced"), [(True, 4), (False, 3)])

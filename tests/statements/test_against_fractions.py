@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from made_up_tables import CLIPS, MONTHLY, SOUND, WORDS, rows, write_rows, write_tables
+from statement_tables import CLIPS, MONTHLY, SOUND, WORDS, rows, write_rows, write_tables
 
 from ratecard.statements import Statement, statement
 

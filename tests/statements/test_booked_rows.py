@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_tables import write_tables
+from statement_tables import write_tables
 
-from ratecard import LedgerEntry, load_rate_card
+from ratecard import load_rate_card
 from ratecard.ledger.files import ledger_csv, ledger_json
+from ratecard.rating import LedgerEntry
 from ratecard.statements import StatementError, statement
 
 HEADING = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes,requestId"

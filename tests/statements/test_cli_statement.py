@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 from click.testing import CliRunner, Result
-from made_up_tables import rows, write_rows
+from statement_tables import rows, write_rows
 from test_of_contracts import ACME, contract
 
 from ratecard.cli import main

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_tables import rows, write_rows, write_tables
+from statement_tables import rows, write_rows, write_tables
 from pyarrow import parquet
 from test_booked_rows import HEADING, INPUT, LIMITS, export
 from test_of_contracts import ACME, contract

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from made_up_tables import write_tables
+from statement_tables import write_tables
 
 from ratecard.base.errors import TableError
 from ratecard.cli import main

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_tables import WORDS, write_rows, write_tables
+from statement_tables import WORDS, write_rows, write_tables
 
 from ratecard.base.errors import TableError
 from ratecard.load.folder import load_tables

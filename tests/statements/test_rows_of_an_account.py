@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_tables import write_rows, write_tables
+from statement_tables import write_rows, write_tables
 
 from ratecard import load_rate_card
 from ratecard.simulation.simulate import simulate
@@ -48,7 +48,7 @@ def test_each_row_has_the_price_of_its_own_instant(tmp_path: Path, tables: Path)
 
 
 def test_it_comes_to_what_a_simulation_of_the_same_rows_comes_to(tmp_path: Path, tables: Path) -> None:
-    from made_up_tables import rows
+    from statement_tables import rows
 
     usage = write_rows(tmp_path / "usage.csv", rows(11, 200))
     with simulate(usage, tables=tables, by=["account", "month"]) as done:

@@ -35,4 +35,4 @@ def test_the_files_that_the_bad_ones_were_made_from_are_sound(path: Path, tmp_pa
     shutil.copy(path, tmp_path)
     card = ratecard.load_rate_card(tmp_path)
     assert len(card.tables.models) == 1
-    assert wrong_examples(card.compiler) == []
+    assert wrong_examples(card._compiler) == []

@@ -11,7 +11,7 @@ from shipped import CARD
 
 MODELS = [pytest.param(model, id=name) for name, model in sorted(CARD.tables.models.items())]
 EXAMPLES: dict[str, list[Worked]] = {}
-for worked in work(CARD.compiler):
+for worked in work(CARD._compiler):
     EXAMPLES.setdefault(worked.model, []).append(worked)
 
 

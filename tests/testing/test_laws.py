@@ -31,7 +31,7 @@ def test_every_law_has_a_name_and_a_sentence() -> None:
 
 
 def test_every_law_applies_to_a_shipped_model_and_none_to_all_but_a_few() -> None:
-    cases = [Case(BOOK, model.model) for model, _ in BOOK.in_effect_all()]
+    cases = [Case(BOOK, model.model) for model, _ in BOOK._in_effect_all()]
     assert [law.name for law in LAWS if not any(map(law.applies, cases))] == []
 
 
@@ -134,7 +134,7 @@ def test_a_sheet_with_a_cell_without_a_price_breaks_a_law(tmp_path: Path) -> Non
     text = (SOUND / "image_upscale.yaml").read_text(encoding="utf-8").split("          - charge: upscale")[0]
     text = text.replace("type: image", "type: upscale") + "        rounding: none\n        examples:\n"
     (tmp_path / "a.yaml").write_text(f"{text}          - {{usage: {{}}, total: 0.01}}\n", encoding="utf-8")
-    prices = ratecard.load_rate_card(tmp_path).unproved.at(date(2026, 10, 1))
+    prices = ratecard.load_rate_card(tmp_path)._unproved.at(date(2026, 10, 1))
     with pytest.raises(
         BrokenLawError, match="The price sheet of image-upscale-image on 2026-10-01 has a cell without a"
     ):

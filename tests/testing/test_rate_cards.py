@@ -53,7 +53,7 @@ models:
 @given(rate_cards(max_models=5))
 def test_a_rate_card_is_sound(card: ratecard.RateCard) -> None:
     assert 1 <= len(card.tables.models) <= 5
-    assert not wrong_examples(card.compiler)
+    assert not wrong_examples(card._compiler)
     for model in card.tables.models:
         assert card.at(date(2026, 1, 1)).in_effect(model)
 

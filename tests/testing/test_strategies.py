@@ -111,7 +111,7 @@ def test_a_condition_shrinks_to_what_matters() -> None:
 @pytest.mark.parametrize("path", sorted(SOUND.glob("*.yaml")), ids=lambda path: path.stem)
 def test_a_card_of_one_model(path: Path, tmp_path: Path) -> None:
     prices = book_of(path.stem, tmp_path)
-    [(model, _)] = prices.in_effect_all()
+    [(model, _)] = prices._in_effect_all()
 
     @settings(MANY, max_examples=30)
     @given(st.data())

@@ -149,7 +149,7 @@ def test_every_word_is_refused_at_its_line_or_every_law_holds(made: str) -> None
             continue
         assert not expected, (field, word)
         model = card.tables.models["m"]
-        quote = price_example(card.unproved.at(DAY), model, model.versions[0].examples[0])
+        quote = price_example(card._unproved.at(DAY), model, model.versions[0].examples[0])
         files = files_of(table_of(made, field, word, total=text(plain(quote.total))))
         card = RateCard(tables_from(files))
         assert list(price_cells(card.at(DAY), "m")), (field, word)
@@ -166,4 +166,4 @@ def test_every_law_holds_where_the_default_ratio_is_that_of_the_clip() -> None:
     files = files_of(table)
     card = RateCard(tables_from(files))
     law = next(law for law in LAWS if law.trial.__name__ == "a_field_left_out_is_required_or_has_no_effect")
-    check(law, Case(card.unproved.at(DAY), "m", files), max_examples=40)
+    check(law, Case(card._unproved.at(DAY), "m", files), max_examples=40)

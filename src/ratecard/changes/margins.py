@@ -44,7 +44,7 @@ def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date
     later = {each for known in (card, costs.card) for each in known.boundaries() if each > utc(since)}
     for day in (since, *map(day_or_instant, sorted(later))):
         prices, paid = card.at(day), costs.card.at(day)
-        for model, version in prices.in_effect_all():
+        for model, version in prices._in_effect_all():
             pair = (model.model, Identity(version), *_deciding(costs.card, model.model, day))
             if pair in seen:
                 continue

@@ -191,14 +191,14 @@ def compare_models(
     ('input tokens', '1.42', '12', 'mtoken', '+10.58', '+745.07%')
     """
     instant = at or datetime.now(UTC)
-    one, other = ours.unproved.at(instant), theirs.unproved.at(instant)
+    one, other = ours._unproved.at(instant), theirs._unproved.at(instant)
     pairs = [
         _matched(one, _known(one, model), other, _known(other, name), renamed or {})
         for model, names in models.items()
         for name in ([names] if isinstance(names, str) else names)
     ]
     listed = {model.model for pair in pairs if (model := one.tables.named(pair.ours))}
-    unmatched = [model.model for model, _ in one.in_effect_all() if model.model not in listed]
+    unmatched = [model.model for model, _ in one._in_effect_all() if model.model not in listed]
     if usage is not None:
         pairs = [pair._replace(usage=_paid(one, pair.ours, usage)) for pair in pairs]
         pairs.sort(key=lambda pair: -(pair.usage or 0))
@@ -261,7 +261,7 @@ class _Listed:
         model, version = prices.in_effect(name)
         self._prices, self._model = prices, model
         # Charges under conditions are of versions that are not video, which have factors.
-        self._version: Any = prices.at_hour(version)
+        self._version: Any = prices._at_hour(version)
         self._units, self._meters = prices.tables.units, prices.tables.meters
         self.currency = model.currency
         self.notes = list(_notes(self._version))
@@ -281,7 +281,7 @@ class _Listed:
             else:
                 yield (counts, ""), self._tabled(self._model.model, self._version, charge)
         for search, name in self._version.searches.items():
-            version = self._prices.at_hour(self._prices.in_effect(name)[1])
+            version = self._prices._at_hour(self._prices.in_effect(name)[1])
             yield (search, ""), self._tabled(name, version, version.charges[0])
 
     def _tabled(self, model: str, version: Any, charge: Charge) -> _Costing:
@@ -312,7 +312,7 @@ class _Listed:
         written, unit = list(written_rates(charge)), self._units[charge.unit]
         self._named(charge, self._version)
         stated = list(self._stated(charge, written))
-        rates = token_rates(self._prices.compiler.metered(self._model, self._version, self._prices.limits.rates))
+        rates = token_rates(self._prices._compiler.metered(self._model, self._version, self._prices.limits.rates))
         own = {each.bucket for each in written}
 
         def pricing(bucket: str) -> Callable[[_Stated, int], _Price | None]:

@@ -182,7 +182,7 @@ def promotion(folder: str | Path, candidate: str | Path | Stack, checked: date) 
     files = [read_candidate(path) for path in stack.paths]
     cards = [RateCard(tables_from(contents))]
     for file in files:
-        cards.append(cards[-1].overlaid(file))
+        cards.append(cards[-1]._overlaid(file))
     before, after = cards[0], cards[-1]
     faults = [*_rewritten(cards, files), *_added_and_changed(after, files)]
     totals, wrong = ({}, []) if faults else _totals(before, after)
@@ -228,7 +228,7 @@ def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], l
         old = before.tables.models.get(model.model)
         there = {version.effective for version in (old or model).versions}
         for version in model.versions:
-            book, new = after.unproved.at(version.effective), version.effective not in there
+            book, new = after._unproved.at(version.effective), version.effective not in there
             for number, example in enumerate(version.examples):
                 try:
                     total = _total(book, model, example)
@@ -265,7 +265,7 @@ def _prove(contents: dict[str, bytes], wanted: Tables, name: str) -> None:
     """Check that the new tables load, pass their examples, and mean the same as `wanted`. Raises `TableError`."""
     try:
         card = RateCard(tables_from(contents))
-        reasons = [str(fault) for fault in wrong_examples(card.compiler)] or list(_differences(card.tables, wanted))
+        reasons = [str(fault) for fault in wrong_examples(card._compiler)] or list(_differences(card.tables, wanted))
     except TableError as error:
         reasons = [str(fault) for fault in error.faults]
     if reasons:

@@ -37,7 +37,7 @@ class Side:
 
     def book(self, day: date) -> PriceBook:
         """What is in effect on this side on a day or at an instant, as it is written: proved or not."""
-        return self.card.unproved.at(self.at or day)
+        return self.card._unproved.at(self.at or day)
 
     def days(self) -> set[date]:
         """The days and instants at which something changes on this side."""

@@ -100,7 +100,7 @@ def check(
         costs = _costs(cost, before) if cost is not None else None
     except TableError as error:
         _refuse(error.body(), error.faults, as_json)
-    examples = [*work(card.compiler), *(each for of in card.contracts.values() for each in card.unproved.work(of))]
+    examples = [*work(card._compiler), *(each for of in card.contracts.values() for each in card._unproved.work(of))]
     wrong, refused, below, more = faults_of(examples), [], "", {}
     if before:
         found = compare_sides(before, Side(str(folder or shipped_folder()), card))

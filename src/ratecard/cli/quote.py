@@ -263,7 +263,7 @@ def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, An
     """The right command for a model that was asked for by the wrong one; empty for any other refusal."""
     name = fields.get("model")
     if quoting and "model" not in fields and fields.keys() & {"network", "calls"}:
-        found = next(prices.in_effect_all("rpc"), None)
+        found = next(prices._in_effect_all("rpc"), None)
     else:
         found = None if error.problems or not isinstance(name, str) else _named(prices, name)
     if found is None:

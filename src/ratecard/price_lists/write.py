@@ -56,7 +56,7 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     before = read_folder(folder) if there else {}
     made = _Additions(fresh, before, effective, checked).made() if before else _everything(fresh)
     tables = tables_from({**before, **made.contents}) if before else fresh.tables
-    if before and (wrong := wrong_examples(RateCard(tables).compiler)):
+    if before and (wrong := wrong_examples(RateCard(tables)._compiler)):
         raise TableError(wrong)
     report = Imported(
         str(folder), listed.source, tuple(sorted(made.contents)), *made.counts, made.left_out, tables.digest
@@ -129,7 +129,7 @@ def _sound(listed: PriceList, checked: date) -> _Fresh:
             homes.setdefault(_file(model.provider), []).append(model)
         try:
             tables = tables_from(contents)
-            faults: Sequence[Fault] = wrong_examples(RateCard(tables).compiler)
+            faults: Sequence[Fault] = wrong_examples(RateCard(tables)._compiler)
         except TableError as error:
             faults = error.faults
         if not faults:

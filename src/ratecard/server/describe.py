@@ -87,7 +87,7 @@ def video_examples(prices: PriceBook) -> dict[str, Any]:
     """One worked request of every family of video models, by the model's id."""
     found: dict[str, Any] = {}
     families = set()
-    for model, version in prices.in_effect_all("video"):
+    for model, version in prices._in_effect_all("video"):
         family = prices.tables.families[model.model]
         example = next((each for each in version.examples if isinstance(each, VideoExample) and not each.source), None)
         if example and family not in families:
@@ -112,7 +112,7 @@ def audio_examples(prices: PriceBook) -> dict[str, Any]:
 def usage_examples(prices: PriceBook) -> dict[str, Any]:
     """A worked usage of every type but video, and two of them together."""
     found: dict[str, Any] = {}
-    for model, version in prices.in_effect_all():
+    for model, version in prices._in_effect_all():
         for example in version.examples:
             if model.type not in found and isinstance(example, UsageExample):
                 value = usage_of_text(model.type, model.model, example.usage)

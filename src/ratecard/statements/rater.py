@@ -13,7 +13,7 @@ from ratecard.card import RateCard
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import MINIMUM, LineItem, Quote
 from ratecard.requests.body import INVALID
-from ratecard.simulation.groups.shape import UsageShape, request_of
+from ratecard.simulation.groups.shapes import UsageShape, request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import NO_TYPE
 from ratecard.statements.booked import Bookings, booked_entry

@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from ratecard.base.instants import utc
-from ratecard.requests.dialects import UsageDialect
-from ratecard.simulation.groups.plan import GIVEN, Usage
-from ratecard.simulation.groups.shape import UsageShape
+from ratecard.requests.counters import UsageDialect
+from ratecard.simulation.groups.plan import RAW_QUANTITIES, Usage
+from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.rows.duckdb_responses import requests_only
 from ratecard.simulation.rows.files import Source
 from ratecard.simulation.rows.where import Columns, read_condition
@@ -45,7 +45,7 @@ class AccountRows:
         columns = [column.name for layout in known.layouts.values() for column in layout.columns]
         self._names = BOOKED_NAMES if self.is_ledger else tuple(dict.fromkeys(("type", "model", *columns)))
         self._own = f"{self._text(named)} = {_SQL.literal(account)}" if named else "TRUE"
-        if dialect and (requests := requests_only(dialect, known.types)):
+        if dialect and (requests := requests_only(dialect, known.types, None)):
             named_in_sql = Columns(_SQL, lambda name: (_SQL.quoted(name), known.types[name]), "NULL")
             self._own += f" AND {read_condition(requests).sql(named_in_sql)}"
         type_ = known.types[known.columns["timestamp"]]
@@ -86,7 +86,7 @@ class AccountRows:
         attributes = {column.name for column in layout.attributes} if layout else set()
         counted = {column.name for column in (*layout.quantities, *layout.counts)} if layout else set()
         values = {name: value for name, value in row.items() if name in attributes}
-        values[GIVEN] = json.dumps({name: value for name, value in row.items() if name in counted})
+        values[RAW_QUANTITIES] = json.dumps({name: value for name, value in row.items() if name in counted})
         return UsageShape(type_, row.get("model"), json.dumps(values), None)
 
     def _text(self, name: str) -> str:

@@ -534,7 +534,7 @@ def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
     for model in models:
         found = card.tables.models[model["model"]]
         for version, draft in zip(found.versions, model["versions"], strict=True):
-            quote = price_example(card.unproved.at(version.effective), found, version.examples[0])
+            quote = price_example(card._unproved.at(version.effective), found, version.examples[0])
             draft["examples"][0]["total"] = text(plain(quote.total))
     written = yaml_text(family)
     note(written)

@@ -75,7 +75,7 @@ class Case:
     @cached_property
     def version(self) -> Any:
         """Its version in effect."""
-        return self.prices.at_hour(self.prices.in_effect(self.model)[1])
+        return self.prices._at_hour(self.prices.in_effect(self.model)[1])
 
     @cached_property
     def offer(self) -> Offer:
@@ -109,7 +109,7 @@ class Case:
         """Each charge, and the fields that it reads of usages of the model's own type; none of video."""
         if not isinstance(self.version, MeteredVersion):
             return []
-        metered = self.prices.compiler.metered(self.found, self.version, self.prices.limits.rates).under({})
+        metered = self.prices._compiler.metered(self.found, self.version, self.prices.limits.rates).under({})
         charges = map(method_of, metered.version.charges)
         read = [(charge, charge.reading(metered, self.found.type)) for charge in charges]
         return [(charge, {*of.fields, *of.further} - {*of.inert}) for charge, of in read if of]
@@ -121,13 +121,13 @@ class Case:
     def further(self) -> list[tuple[AnyModel, Version]]:
         """The surcharges in effect that the model's requests may have."""
         named = [self.prices.in_effect(name) for name in getattr(self.version, "surcharges", {}).values()]
-        return [(model, self.prices.at_hour(version)) for model, version in named]
+        return [(model, self.prices._at_hour(version)) for model, version in named]
 
     def plain(self, model: AnyModel, version: Version) -> Version:
         """A version as it is for requests that state no condition."""
         if not isinstance(version, MeteredVersion):
             return version
-        return self.prices.compiler.metered(model, version, self.prices.limits.rates).under({}).version
+        return self.prices._compiler.metered(model, version, self.prices.limits.rates).under({}).version
 
     def per(self, unit: str) -> int:
         """How many of what it counts one unit holds."""

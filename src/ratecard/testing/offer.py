@@ -54,7 +54,7 @@ def check_words(name: str, given: object, known: Sequence[Word]) -> tuple[Word, 
 def priced_models(prices: PriceBook, model: object, types: Collection[str]) -> list[tuple[AnyModel, Version]]:
     """The models of these types that have a price in the book; only the one named by `model`, if given."""
     if model is None:
-        found = [each for each in prices.in_effect_all() if each[0].type in types]
+        found = [each for each in prices._in_effect_all() if each[0].type in types]
         if not found:
             raise InvalidArgument(f"No model of type {' or '.join(types)} has a price on {prices.day}")
         return found
@@ -80,7 +80,7 @@ class Offer:
         self.version: VideoVersion = version
         self.model, self.accepts = model.model, self.version.accepts
         self.wide = prices.tables.vocabulary.video
-        schema = VideoRequests(version, prices.compiler.api_wide)
+        schema = VideoRequests(version, prices._compiler.api_wide)
         # The fields that the price depends on; `inert` are the others.
         self.active = tuple(name for name in FIELD_ORDER if name in schema.active)
         refused = {"resolution"} if self.accepts.upscale_factor and not self.accepts.resolution else set()

@@ -43,7 +43,7 @@ def checks_of(
 
     `files` are the tables of the card by name, as bytes; each law is tried with `max_examples` requests.
     """
-    for prices, model, version in _versions(card.unproved, at):
+    for prices, model, version in _versions(card._unproved, at):
         case = Case(prices, model.model, files)
         file, _, line = version.place.rpartition(":")
         name = f"{model.model}::{version.effective}"
@@ -76,7 +76,7 @@ def _request(case: Case, example: Example) -> Request:
 def _versions(card: RateCard, at: datetime | date | None) -> Iterator[tuple[PriceBook, AnyModel, Version]]:
     if at is not None:
         prices = card.at(at)
-        yield from ((prices, model, version) for model, version in prices.in_effect_all())
+        yield from ((prices, model, version) for model, version in prices._in_effect_all())
         return
     for model in card.tables.models.values():
         for version in model.versions:

@@ -33,7 +33,7 @@ def counted_usages(prices: PriceBook, model: AnyModel, version: MeteredVersion) 
     """Usages of a model that is charged neither as video nor by tokens: what the methods of its charges read."""
     named = {"model": model.model} if model.type != "rpc" else {}  # a usage of RPC has none
     named |= version.first_values(prices.tables.meters)
-    metered = prices.compiler.metered(model, version, prices.limits.rates)
+    metered = prices._compiler.metered(model, version, prices.limits.rates)
     ways: list[Usages] = []
     for kind in dict.fromkeys((model.type, "upscale", "image")):
         readings = readings_of(metered, kind)
@@ -87,7 +87,7 @@ _REASONING = ("reasoning_tokens", "thinking_tokens")
 @st.composite
 def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: MeteredVersion) -> dict[str, Any]:
     """Tokens, on both sides of each threshold, with as many from the cache as the prompt has; and what is counted."""
-    metered = prices.compiler.metered(model, version, prices.limits.rates)
+    metered = prices._compiler.metered(model, version, prices.limits.rates)
     rates, prompts = token_rates(metered), st.integers(0, _MANY)
     for edge in rates.thresholds:
         prompts |= st.sampled_from((edge, edge + 1)) | st.integers(edge + 1, 10 * edge + 1)
@@ -202,7 +202,7 @@ def metered_requests(prices: PriceBook, model: AnyModel, version: Version) -> st
 def _can_be_used(prices: PriceBook, model: AnyModel, version: Version) -> bool:
     """Whether a usage can be of a model: a usage has no source video, and RPC usages are of the first RPC model."""
     if model.type == "rpc":
-        return next(prices.in_effect_all("rpc"))[0] is model
+        return next(prices._in_effect_all("rpc"))[0] is model
     return model.type != "video" or not Offer(prices, model, version).needs_source
 
 

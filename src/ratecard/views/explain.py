@@ -197,7 +197,7 @@ def _shape(
     prices: PriceBook, version: VideoVersion, fields: Mapping[str, Any], source: SourceVideo | None
 ) -> dict[str, Any]:
     """The shape of a body that was priced."""
-    requests = VideoRequests(version, prices.compiler.api_wide)
+    requests = VideoRequests(version, prices._compiler.api_wide)
     shape = requests.defaults | {
         name: accept(fields[name]) for name, accept in requests.active.items() if name in fields
     }
@@ -213,7 +213,7 @@ def choices(prices: PriceBook, fields: Mapping[str, Any], field: str) -> tuple[s
         if isinstance(name, str):
             _, version = prices.in_effect(name)
         else:
-            _, version = next(prices.in_effect_all("rpc" if "network" in (field, *fields) else ""))
+            _, version = next(prices._in_effect_all("rpc" if "network" in (field, *fields) else ""))
     except (QuoteError, StopIteration):
         return ()
     if isinstance(version, VideoVersion):

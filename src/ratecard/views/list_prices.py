@@ -69,7 +69,7 @@ def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
 def _chosen(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[AnyModel, Version]]:
     """The models that are named and have a price, each once, those of a name together."""
     families = prices.tables.families
-    in_effect = {model.model: (model, version) for model, version in prices.in_effect_all()}
+    in_effect = {model.model: (model, version) for model, version in prices._in_effect_all()}
     chosen: dict[str, tuple[AnyModel, Version]] = {} if names else dict(in_effect)
     for name in names:
         fitting = [each for each in in_effect if name == families.get(each) or fnmatchcase(each, name)]

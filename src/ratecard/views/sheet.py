@@ -70,7 +70,7 @@ class Cell(NamedTuple):
 def price_cells(prices: PriceBook, name: str) -> Iterator[Cell]:
     """Every cell of the price sheet of a model. Raises `QuoteError` if the model has no price in this book."""
     model, version = prices.in_effect(name)
-    version = prices.at_hour(version)
+    version = prices._at_hour(version)
     if isinstance(version, MeteredVersion):
         yield from _unit_cells(prices, model, version)
     if not isinstance(version, VideoVersion):

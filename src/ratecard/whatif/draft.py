@@ -246,7 +246,7 @@ class Draft(NamedTuple):
     def card(self, base: RateCard) -> RateCard:
         """The card with the candidate applied. Raises `DraftError` with every error, each at its change."""
         try:
-            return base.overlaid(self.file())
+            return base._overlaid(self.file())
         except TableError as error:
             raise self._refused(error) from None
 

@@ -90,7 +90,7 @@ def _effect(simulation: Answers, shapes: Collection[_Priced], names: Sequence[st
     """What is charged more if the rates of some models are multiplied."""
     current = simulation.sides[0]
     # The examples are of the prices as they are.
-    card = RateCard(_scaled(current.card.tables, names, factor)).unproved
+    card = RateCard(_scaled(current.card.tables, names, factor))._unproved
     side = Side(f"times {factor}", card, current.at)
     # What is priced for this family alone is forgotten with it.
     pricer = simulation.pricer.apart()

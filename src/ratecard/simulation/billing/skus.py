@@ -32,7 +32,7 @@ class ModelInEffect(NamedTuple):
     def of(cls, book: PriceBook, name: str) -> "ModelInEffect":
         """Raises `QuoteError` for a model that has no price, and says why."""
         model, version = book.in_effect(name)
-        return cls(book, model, book.at_hour(version))
+        return cls(book, model, book._at_hour(version))
 
 
 class SkuSale(NamedTuple):

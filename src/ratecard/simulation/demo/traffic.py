@@ -113,7 +113,7 @@ class Traffic:
 
     def _offers(self, prices: PriceBook) -> Iterator[DemoModel]:
         calls = False
-        for model, version in prices.in_effect_all():
+        for model, version in prices._in_effect_all():
             if model.type == "surcharge" or (model.type == "rpc" and calls):
                 continue  # a surcharge is part of a text request; only the first table of credits is used
             calls = calls or model.type == "rpc"

@@ -71,7 +71,7 @@ def _attempts(max_examples: int) -> Callable[..., None]:
 
 def any_case(case: Case) -> bool:
     """Every model but those of RPC that are never charged: only the first one is."""
-    return case.found.type != "rpc" or next(case.prices.in_effect_all("rpc"))[0] is case.found
+    return case.found.type != "rpc" or next(case.prices._in_effect_all("rpc"))[0] is case.found
 
 
 def of_type(*types: str) -> _Condition:
