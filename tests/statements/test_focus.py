@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from statement_tables import rows, write_rows, write_tables
 from pyarrow import parquet
+from statement_tables import rows, write_rows, write_tables
 from test_booked_rows import HEADING, INPUT, LIMITS, export
 from test_of_contracts import ACME, contract
 

@@ -39,7 +39,7 @@ BY_USAGE = "re-rate from usage"
 AGAIN = "requestId: this request is charged by this SKU already"
 
 
-class Expected(NamedTuple):
+class ListedPrice(NamedTuple):
     """A price per unit that was in effect, and its `file:line`; an amount of units that are rounded is not exact."""
 
     price: Decimal
@@ -52,7 +52,7 @@ class Dispute(NamedTuple):
 
     reason: str
     entry: BilledRow
-    expected: Expected | None
+    expected: ListedPrice | None
 
 
 class LedgerPricer(Pricer):
@@ -125,10 +125,10 @@ class LedgerPricer(Pricer):
         except ValueError as error:
             return Dispute(str(error), entry, None)
         if shape.values().get("ledger_again"):
-            return Dispute(AGAIN, entry, Expected(Decimal(0), expected.source if expected else ""))
+            return Dispute(AGAIN, entry, ListedPrice(Decimal(0), expected.source if expected else ""))
         field = price_field(self.currency)
         if entry.kind == DISPUTED and (expected is None or expected.units_are_exact):
-            return Dispute(f"amount: is not unit x {field}", entry, expected or Expected(entry.price))
+            return Dispute(f"amount: is not unit x {field}", entry, expected or ListedPrice(entry.price))
         if expected and expected.price != entry.price:
             return Dispute(f"{field}: is not the price that was in effect", entry, expected)
         return None
@@ -140,7 +140,7 @@ class LedgerPricer(Pricer):
         except (QuoteError, ValueError):
             return False
 
-    def _expected(self, shape: UsageShape, entry: BilledRow) -> Expected | None:
+    def _expected(self, shape: UsageShape, entry: BilledRow) -> ListedPrice | None:
         """Find the price per unit that was in effect; None where it is not known, or no row says what it depends on.
 
         Raises `ValueError` for a SKU by which no clip is charged.
@@ -153,9 +153,9 @@ class LedgerPricer(Pricer):
             return None
         if was.model.type == "video":
             cell = self._clips_of(was).nearest(entry.sku, entry.price)
-            return cell and Expected(cell.quote.total, cell.row()["source"])
+            return cell and ListedPrice(cell.quote.total, cell.row()["source"])
         sold = self._sales_of(was).get(entry.sku)
-        return Expected(sold[0].line.unit_rate, sold[0].line.source, not _rounded(sold)) if sold else None
+        return ListedPrice(sold[0].line.unit_rate, sold[0].line.source, not _rounded(sold)) if sold else None
 
     def _entry(self, shape: UsageShape) -> BilledRow:
         """The entry of a shape, at what balances were worth when it was billed."""
