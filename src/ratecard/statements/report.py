@@ -44,8 +44,7 @@ def sentences(statement: Statement, locale: Locale = ENGLISH) -> list[str]:
         listed, charges = figures.exact(statement.list_total), figures.exact(statement.charges)
         found.append(f"At list prices the usage would be {listed}; at those of the contract it is {charges}")
     prices = f"Prices {', '.join(statement.digests)}" if statement.digests else "Booked amounts"
-    usage = f", usage {statement.usage}" if statement.usage else ""
-    return [*found, f"{prices}{usage}, statement {statement.digest}", *statement.notes]
+    return [*found, f"{prices}, statement {statement.digest}", *statement.notes]
 
 
 def tables_of(statement: Statement) -> list[Table]:
