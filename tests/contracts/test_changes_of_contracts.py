@@ -99,7 +99,7 @@ def test_check_and_diff_name_the_overrides_that_end_with_a_model(tmp_path: Path)
     words = "percent (contracts/c0.yaml:7) ends on 2026-12-01: clip retired"
     assert f"contracts/c0.yaml:7: {words}" in done.output
     found = CliRunner().invoke(main, ["diff", str(before), str(after)])
-    assert f"contract acme, from 2026-10-01 until 2027-10-01: {words}" in " ".join(found.output.split())
+    assert f"contract acme, from 2026-10-01, before 2027-10-01: {words}" in " ".join(found.output.split())
 
 
 def test_diff_shows_what_differs_of_contracts_in_every_format(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_the_commands_of_prices_know_contracts_and_accounts(tmp_path: Path) -> N
     rated = ["rate", "--model", "tiered", "--prompt-tokens", "1000", "--completion-tokens", "0", *folder]
     for named in (["--contract", "acme"], ["--account", "a-1"]):
         assert "contracts/c0.yaml:7" in CliRunner().invoke(main, [*rated, *named]).output
-        for command in (["explain", "tiered"], ["sheet", "tiered"]):
+        for command in (["explain", "tiered"], ["sheet", "tiered", "--every-request"]):
             assert "contracts/c0.yaml:7" in CliRunner().invoke(main, [*command, *folder, *named]).output
     assert "text.yaml" in CliRunner().invoke(main, [*rated, "--account", "a-2"]).output
     wrong = CliRunner().invoke(main, [*rated, "--contract", "acne"])

@@ -158,7 +158,7 @@ NO_VCU = "currency='VCU' has no rate in limits.yaml. Allowed: USD, DIEM, BUNDLED
 NO_NAME = "which is not a name of a balance. Write capitals, digits and _, and no ISO 4217 code"
 KNOWN = "Allowed: USD, DIEM, BUNDLED_CREDITS or another ISO 4217 code"
 NEWER = (
-    "the ledger's database has schema 9, of a newer release; this one knows schema 3. "
+    "the ledger's database has schema 9, of a newer release; this one knows schema 4. "
     "Upgrade ratecard, or open another database. Nothing was changed"
 )
 FILTER = "Invalid enum value. Expected 'USD' | 'DIEM' | 'BUNDLED_CREDITS' | another ISO 4217 code, received"

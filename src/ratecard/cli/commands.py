@@ -78,7 +78,7 @@ def main() -> None:
     ratecard simulate usage.parquet --candidate a.yaml   usage at other prices
     ratecard rollup usage.parquet --out kept         the groups of usage
     ratecard whatif usage.parquet                    a page to try prices on it
-    ratecard statement usage.parquet --account a --month 2026-10   what an account pays
+    ratecard statement usage.csv --account a --month 2026-10   what it pays
 
     Exit status: 0 done, 1 the answer is an error body or a failed check, 2 wrong use.
     """
