@@ -113,8 +113,10 @@ class _Months:
         made = self._made(month)
         before, why = self._before(month, known=opening_balance is None)
         change = change_of(before.totals, made.totals) if before else None
-        notes = (f"no change against {month_before(month):%Y-%m}: {why}",) if why else ()
-        return replace(made, change=change, notes=notes)
+        has_rows = made.lines or made.refunds or made.digests
+        notes = [] if has_rows else [f"the usage has no row of {self.account} in {month:%Y-%m}"]
+        notes += [f"no change against {month_before(month):%Y-%m}: {why}"] if why else []
+        return replace(made, change=change, notes=tuple(notes))
 
     def _commitments(self, month: date) -> list[Term]:
         terms = terms_in(self.card, self.account, month)
