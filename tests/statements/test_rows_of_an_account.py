@@ -160,7 +160,7 @@ def test_a_commitment_that_has_ended_stops_no_later_month(tmp_path: Path) -> Non
     assert [each.change is None for each in found] == [True, False, False, False]
 
 
-def test_a_commitment_of_the_month_before_alone_leaves_the_change_known(tmp_path: Path) -> None:
+def test_a_commitment_that_began_in_the_month_before_leaves_the_change_known(tmp_path: Path) -> None:
     ended = "monthly:\n  - {commitment: 20, currency: USD, from: 2026-09-01, until: 2026-10-01}\n"
     tables = write_tables(tmp_path / "tables", monthly=ended)
     days = ("2026-09-02", "2026-10-02")
@@ -168,6 +168,11 @@ def test_a_commitment_of_the_month_before_alone_leaves_the_change_known(tmp_path
     found = statement(usage, account="acme", month="2026-10", tables=tables)
     assert found.change is not None
     assert found.change.to_dict()["terms"] == "12.34"
+    write_tables(tables, monthly=COMMITMENT)
+    for balance in (None, Decimal("87.66")):
+        carried = statement(usage, account="acme", month="2026-10", tables=tables, opening_balance=balance)
+        assert carried.change is not None
+        assert carried.change.to_dict()["terms"] == "0"
 
 
 def test_a_commitment_needs_the_usage_since_its_beginning_or_an_opening_balance(tmp_path: Path) -> None:

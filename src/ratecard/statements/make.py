@@ -195,7 +195,7 @@ class _Months:
         """The statement of the month before, or why there is none."""
         if (before := month_before(month)) not in self.months:
             return None, "the usage has no row of it"
-        if not known and any(_begins(term) < month for term in self._commitments(before)):
+        if not known and any(_begins(term) < before for term in self._commitments(before)):
             return None, "what was left of the commitment at its beginning is not known"
         try:
             return self._made(before), ""
