@@ -96,14 +96,31 @@ def test_against_an_issued_statement(words: list[str], tmp_path: Path) -> None:
     assert (same.exit_code, "Nothing differs" in same.stdout) == (0, True)
     signed = tmp_path / "tables" / "contracts" / "acme.yaml"
     signed.write_text(signed.read_text(encoding="utf-8").replace("-20%", "-25%"), encoding="utf-8")
-    later = run(words, "--against", str(issued))
-    assert later.exit_code == 1
+    later = run(words, "--against", str(issued), "--out", str(tmp_path / "later.md"))
+    assert (later.exit_code, (tmp_path / "later.md").exists()) == (1, True)
     assert "charges" in later.stdout
     assert "included: 0.5 mtoken" in later.stdout
     other = run([*words[:3], "bolt", *words[4:]], "--against", str(issued))
     assert (other.exit_code, "is of acme 2026-10 USD, and this statement of bolt" in other.stderr) == (1, True)
-    issued.write_text("[]", encoding="utf-8")
-    assert "is not a statement that was issued as .json" in run(words, "--against", str(issued)).stderr
+    over = run(words, "--against", str(issued), "--out", str(issued))
+    assert (over.exit_code, "is the statement that was issued, which stays as it is" in over.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("content", ["[1]", "7", '"lines"', "null"])
+def test_what_was_not_issued_is_not_compared(words: list[str], tmp_path: Path, content: str) -> None:
+    issued = tmp_path / "issued.json"
+    lines = f'{{"account": "acme", "month": "2026-10", "currency": "USD", "lines": {content}}}'
+    for text in (content, lines):
+        issued.write_text(text, encoding="utf-8")
+        done = run(words, "--against", str(issued))
+        assert (done.exit_code, "is not a statement that was issued as .json" in done.stderr) == (1, True), text
+
+
+def test_an_account_without_a_row_in_the_month_is_told(words: list[str]) -> None:
+    done = run([*words[:3], "bolk", *words[4:]])
+    assert done.exit_code == 0
+    assert "the usage has no row of bolk in 2026-10" in done.stdout
+    assert "Booked amounts" not in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -115,7 +132,7 @@ def test_against_an_issued_statement(words: list[str], tmp_path: Path) -> None:
         (("--opening-balance", "much"), 2, "'much' is not an amount"),
         (("--opening-balance", "5"), 1, "an opening balance is of one commitment, and acme has none"),
         (("--currency", "usd"), 1, "currency 'usd' is not an ISO 4217 code"),
-        (("--currency", "EUR"), 1, "charged in USD, and the statement is in EUR"),
+        (("--currency", "EUR"), 1, "the statement is in EUR. Give the rows of USD by themselves: --currency USD"),
         (("--out", "no/such/folder/x.csv"), 2, "cannot be written: no such folder"),
     ],
 )

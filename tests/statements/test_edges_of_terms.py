@@ -218,3 +218,35 @@ def test_a_third_of_a_line_stays_a_fraction() -> None:
     odd = Line(START, CLIP, Decimal(3), Decimal(10))
     found = settled([odd], term(included="1", unit="clip"))
     assert found.terms[0].amount == Fraction(-10, 3)
+
+
+# A video of 0.333 that is rounded to 0.33, as often as it is made.
+ROUNDING = Rated("rounding", "", Decimal(0), "", Decimal(0), "", "", "reel", "video", "clips")
+
+
+@pytest.mark.parametrize(
+    ("count", "given", "left"),
+    [
+        (10, {"included": "5"}, "0"),
+        (10, {"included": "3.3"}, "0"),
+        (10, {"included": "3.299"}, "1/1000"),
+        (10, {"included": "1"}, "23/10"),
+        # 1 at the contract price, and half of 2.30.
+        (10, {"graduated": [{"up_to": "1", "factor": "1"}, {"factor": "0.5"}]}, "43/20"),
+        # The edge lies between 0.99 and 0.999: what the third video is before it is rounded.
+        (3, {"graduated": [{"up_to": "0.995", "factor": "1"}, {"factor": "0.5"}]}, "99/100"),
+        (10, {"graduated": [{"up_to": "1", "factor": "1"}, {"up_to": "2", "factor": "2"}, {"factor": "0.5"}]}, "73/20"),
+    ],
+)
+def test_what_rounding_takes_off_is_in_the_terms_of_money(count: int, given: dict[str, Any], left: str) -> None:
+    made = []
+    for at in range(count):
+        instant = START + timedelta(hours=at)
+        made.append(Line(instant, CLIP, Decimal(1), Decimal("0.333")))
+        made.append(Line(instant, ROUNDING, Decimal(0), Decimal("-0.003")))
+    assert str(total(settled(made, term(currency="USD", **given)), made)) == left
+
+
+@pytest.mark.parametrize("kind", ["included", "commitment", "minimum"])
+def test_terms_in_another_currency_are_of_another_statement(kind: str) -> None:
+    assert settled(lines("1"), term(currency="EUR", **{kind: "50"})).terms == ()

@@ -128,6 +128,24 @@ def test_balances_are_virtual_currencies(tmp_path: Path) -> None:
     assert (back["ChargeCategory"], back["BilledCost"]) == ("Credit", -1)
 
 
+def test_a_charge_that_two_balances_paid_and_what_is_paid_back_to_one(tmp_path: Path) -> None:
+    tables = write_tables(tmp_path / "tables", monthly=None)
+    (tables / "limits.yaml").write_text(LIMITS, encoding="utf-8")
+    booked = (
+        f"2026-10-02T00:00:00Z,{INPUT},4,2,-6,CREDITS,scribe,r-1",
+        f"2026-10-02T00:00:00Z,{INPUT},4,0,-5,USD,scribe,r-1",
+        f"2026-10-03T00:00:00Z,{INPUT},4,0,4,CREDITS,scribe,r-1",
+    )
+    found = statement(export(tmp_path, *booked, heading=HEADING), account="acme", month="2026-10", tables=tables)
+    made = focus_rows(found, "Inference Ltd")
+    check(found, made)
+    paid = {
+        (row["ChargeCategory"], row["PricingCurrency"]): (row["BilledCost"], row["PricingCurrencyEffectiveCost"])
+        for row in made
+    }
+    assert paid == {("Usage", "CREDITS"): (3, 6), ("Usage", "USD"): (5, 5), ("Credit", "CREDITS"): (-2, -4)}
+
+
 def test_files_have_every_digit(places: tuple[Path, Path], tmp_path: Path) -> None:
     usage, tables = places
     found = statement(usage, account="acme", month="2026-10", tables=tables)

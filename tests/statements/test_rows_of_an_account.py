@@ -125,7 +125,7 @@ def test_spans_of_a_dialect_are_read_and_those_of_agents_are_not_charged_again(t
     assert (str(found.payable), [line.lines for line in found.lines]) == ("4.00", [1])
 
 
-@pytest.mark.parametrize("month", ["2026", "2026-13", "October", "2026-10-02", ""])
+@pytest.mark.parametrize("month", ["2026", "2026-13", "October", "2026-10-02", "", "0001-01", "9999-12"])
 def test_a_month_is_a_month(tmp_path: Path, tables: Path, month: str) -> None:
     with pytest.raises(StatementError, match=r"is not a month\. Write it like 2026-10"):
         statement(tmp_path / "none.csv", account="acme", month=month, tables=tables)
@@ -142,6 +142,37 @@ def test_a_commitment_is_carried_from_month_to_month(tmp_path: Path) -> None:
     balances = [tuple(map(str, line.balance)) for each in found for line in each.terms if line.balance]
     assert balances == [("100", "3149/50"), ("3149/50", "649/25"), ("649/25", "0")]
     assert [str(each.payable) for each in found] == ["0.00", "0.00", "11.06"]
+
+
+def test_a_commitment_that_has_ended_stops_no_later_month(tmp_path: Path) -> None:
+    ended = "  - {commitment: 20, currency: USD, for: {type: speech}, from: 2026-08-01, until: 2026-10-01}\n"
+    running = "  - {commitment: 1, currency: USD, for: {type: video}, from: 2026-09-01}\n"
+    tables = write_tables(tmp_path / "tables", monthly=f"monthly:\n{ended}{running}")
+    months = ("2026-08-02", "2026-09-02", "2026-10-02", "2026-11-02")
+    made = [speech(f"{day}T00:00:00Z", 1_000_000) for day in months]
+    made += [{**speech(f"{day}T01:00:00Z"), "type": "video", "model": "reel", "duration": "10s"} for day in months]
+    usage = write_rows(tmp_path / "usage.csv", made)
+    found = [statement(usage, account="acme", month=day[:7], tables=tables) for day in months]
+    balances = [{line.source[-1]: str(line.balance[1]) for line in each.terms if line.balance} for each in found]
+    assert balances == [{"2": "383/50"}, {"2": "0", "3": "67/100"}, {"3": "17/50"}, {"3": "1/100"}]
+    # 12.34 for speech and 0.33 for a video: of August the video alone, of September what is above 7.66.
+    assert [str(each.payable) for each in found] == ["0.33", "4.68", "12.34", "12.34"]
+    assert [each.change is None for each in found] == [True, False, False, False]
+
+
+def test_a_commitment_that_began_in_the_month_before_leaves_the_change_known(tmp_path: Path) -> None:
+    ended = "monthly:\n  - {commitment: 20, currency: USD, from: 2026-09-01, until: 2026-10-01}\n"
+    tables = write_tables(tmp_path / "tables", monthly=ended)
+    days = ("2026-09-02", "2026-10-02")
+    usage = write_rows(tmp_path / "usage.csv", [speech(f"{day}T00:00:00Z", 1_000_000) for day in days])
+    found = statement(usage, account="acme", month="2026-10", tables=tables)
+    assert found.change is not None
+    assert found.change.to_dict()["terms"] == "12.34"
+    write_tables(tables, monthly=COMMITMENT)
+    for balance in (None, Decimal("87.66")):
+        carried = statement(usage, account="acme", month="2026-10", tables=tables, opening_balance=balance)
+        assert carried.change is not None
+        assert carried.change.to_dict()["terms"] == "0"
 
 
 def test_a_commitment_needs_the_usage_since_its_beginning_or_an_opening_balance(tmp_path: Path) -> None:

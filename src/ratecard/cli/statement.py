@@ -93,6 +93,8 @@ def statement(
     """
     check_usage(usage, None)
     paths, _ = outputs(out, usage, None, (".md", *ENDINGS))
+    if against and any(path.resolve() == against.resolve() for path in paths):
+        raise click.UsageError(f"{against} is the statement that was issued, which stays as it is. Write another file")
     with stopping(context, "no statement is written"):
         with needing("A statement"):
             # Loaded here, because --help needs no engine.
@@ -101,11 +103,12 @@ def statement(
         for path in paths:
             ending_of(path)
         found = make(list(usage), **given)
-        if against:
-            _compare(context, against, found)
+        differs = against is not None and _differs(against, found)
         for path in paths:
             write_statement(found, path, issuer=issuer, locale=locale)
             click.echo(f"Wrote {path}", err=True)
+    if differs:
+        context.exit(1)
     if out or against:
         return
     click.echo(title_of(found))
@@ -116,22 +119,22 @@ def statement(
     click.echo("\n".join(sentences(found, locale)))
 
 
-def _compare(context: click.Context, against: Path, found: Any) -> None:
-    """Print what differs from a statement that was issued, and end with 1 if something does."""
+def _differs(against: Path, found: Any) -> bool:
+    """Print what differs from a statement that was issued, and return True if something does."""
     from ratecard.statements import StatementError, differences
 
     try:
         issued = json.loads(against.read_text(encoding="utf-8"))
         names = (issued["account"], issued["month"], issued["currency"])
-    except (ValueError, KeyError, TypeError):
+        listed = differences(issued, found)
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise StatementError(f"{against} is not a statement that was issued as .json") from None
     now = (found.account, f"{found.month:%Y-%m}", found.currency)
     if names != now:
-        raise StatementError(f"{against} is of {' '.join(names)}, and this statement of {' '.join(now)}")
-    listed = differences(issued, found)
+        raise StatementError(f"{against} is of {' '.join(map(str, names))}, and this statement of {' '.join(now)}")
     if not listed:
         click.echo(f"Nothing differs from the statement {issued.get('digest', '')} that was issued")
-        return
+        return False
     rows = [(each.line or each.part, each.figure, each.issued, each.now) for each in listed]
     show_table(("Of", "Figure", "Issued", "Now"), rows, {"Issued", "Now"})
-    context.exit(1)
+    return True

@@ -1,7 +1,7 @@
 """A statement as cost and usage of FOCUS 1.3, the FinOps Open Cost and Usage Specification.
 
-A cost is a unit price times a quantity, so what a rounding adds, or what no decimal holds, is a row of its own; the
-billed costs of all rows come to what is payable.
+List and contracted costs are unit prices times quantities, so what a rounding adds, or what no decimal holds, is a row
+of its own; the billed costs of all rows come to what is payable.
 """
 
 import csv
@@ -75,7 +75,6 @@ def _common(statement: Statement, issuer: str) -> _Row:
 def _usage(line: StatementLine) -> _Row:
     rated = line.rated
     list_rate = rated.unit_rate if rated.list_rate is None else rated.list_rate
-    contracted = multiply(line.quantity, rated.unit_rate)
     row: _Row = {
         "ChargeCategory": _USAGE,
         "ChargeDescription": f"{rated.model}: {rated.sku}",
@@ -90,15 +89,13 @@ def _usage(line: StatementLine) -> _Row:
         "ListUnitPrice": list_rate,
         "ContractedUnitPrice": rated.unit_rate,
         "ListCost": multiply(line.quantity, list_rate),
-        "ContractedCost": contracted,
-        "BilledCost": contracted,
-        "EffectiveCost": contracted,
+        "ContractedCost": multiply(line.quantity, rated.unit_rate),
+        # Where two balances paid one charge, units and price are those of the whole, and each amount its own.
+        "BilledCost": line.amount,
+        "EffectiveCost": line.amount,
         "ServiceName": rated.type or "inference",
     }
-    if rated.paid_in:
-        row["PricingCurrency"] = rated.paid_in
-        row |= {name: _divided(row[of], rated.worth) for name, of in _IN_PRICING_CURRENCY.items()}
-    return row
+    return row | _in_balance(line, row)
 
 
 def _term(line: TermLine) -> _Row:
@@ -116,7 +113,17 @@ def _term(line: TermLine) -> _Row:
 
 def _refund(line: StatementLine) -> _Row:
     costs = dict.fromkeys(COSTS, line.amount)
-    return {"ChargeCategory": _CREDIT, "ChargeDescription": f"refund of {line.rated.model}: {line.rated.sku}", **costs}
+    words = f"refund of {line.rated.model}: {line.rated.sku}"
+    return {"ChargeCategory": _CREDIT, "ChargeDescription": words, **costs, **_in_balance(line, costs)}
+
+
+def _in_balance(line: StatementLine, row: _Row) -> _Row:
+    """The prices and the cost of a row in the balance that paid it, or that was paid back."""
+    if not line.rated.paid_in:
+        return {}
+    own = {name: of for name, of in _IN_PRICING_CURRENCY.items() if of in row}
+    prices = {name: _divided(row[of], line.rated.worth) for name, of in own.items()}
+    return {"PricingCurrency": line.rated.paid_in, **prices}
 
 
 def _rest(statement: Statement, name: str, rows: list[_Row]) -> Decimal:

@@ -1,6 +1,6 @@
 """Make the statement of an account and a month from its usage: rate or read the lines, and settle the terms."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from datetime import date
@@ -103,49 +103,59 @@ class _Months:
 
     def __init__(self, card: RateCard, rows: AccountRows, account: str, currency: str) -> None:
         self.card, self.rows, self.account, self.currency = card, rows, account, currency
+        self.months = rows.months()
+        self._known: dict[date, _Month] = {}
 
     def statement(self, month: date, opening_balance: Decimal | None) -> Statement:
         """Make the statement of a month, and its change against the month before."""
-        terms = terms_in(self.card, self.account, month)
-        commitments = [term for term in terms if term.kind == COMMITMENT]
-        balances = self._opening(commitments, month, opening_balance)
-        earlier: dict[date, _Month] = {}
-        if balances is None:
-            balances = {}
-            for each in months_between(min(_begins(term) for term in commitments), month_before(month)):
-                balances |= {term.source: Fraction(term.amount) for term in commitments if term.begins == each}
-                earlier[each] = self._month(each, balances)
-                balances = dict(earlier[each].settled.balances)
-            balances |= {term.source: Fraction(term.amount) for term in commitments if term.begins == month}
-        found = self._month(month, balances)
-        made = self._made(month, found)
-        before, why = self._before(month, earlier, known=opening_balance is None)
+        if opening_balance is not None:
+            self._known[month] = self._settled(month, self._opening(month, opening_balance))
+        made = self._made(month)
+        before, why = self._before(month, known=opening_balance is None)
         change = change_of(before.totals, made.totals) if before else None
-        notes = (f"no change against {month_before(month):%Y-%m}: {why}",) if why else ()
-        return replace(made, change=change, notes=notes)
+        has_rows = made.lines or made.refunds or made.digests
+        notes = [] if has_rows else [f"the usage has no row of {self.account} in {month:%Y-%m}"]
+        notes += [f"no change against {month_before(month):%Y-%m}: {why}"] if why else []
+        return replace(made, change=change, notes=tuple(notes))
 
-    def _opening(self, commitments: Sequence[Term], month: date, given: Decimal | None) -> dict[str, Fraction] | None:
-        """The balances at the beginning of the month; None where they follow from the months before."""
-        if given is not None:
-            if len(commitments) != 1:
-                words = f"an opening balance is of one commitment, and {self.account} has {len(commitments) or 'none'}"
-                raise StatementError(f"{words} in {month:%Y-%m}")
-            if not 0 <= given <= commitments[0].amount:
-                most = f"{commitments[0].amount} ({commitments[0].source})"
-                raise StatementError(f"opening balance {given} is not from 0 to the commitment of {most}")
-            return {commitments[0].source: Fraction(given)}
+    def _commitments(self, month: date) -> list[Term]:
+        terms = terms_in(self.card, self.account, month)
+        return [term for term in terms if term.kind == COMMITMENT and term.currency == self.currency]
+
+    def _opening(self, month: date, given: Decimal) -> dict[str, Fraction]:
+        """The balance at the beginning of the month that was given."""
+        commitments = self._commitments(month)
+        if len(commitments) != 1:
+            words = f"an opening balance is of one commitment, and {self.account} has {len(commitments) or 'none'}"
+            raise StatementError(f"{words} in {month:%Y-%m}")
+        if not 0 <= given <= commitments[0].amount:
+            most = f"{commitments[0].amount} ({commitments[0].source})"
+            raise StatementError(f"opening balance {given} is not from 0 to the commitment of {most}")
+        return {commitments[0].source: Fraction(given)}
+
+    def _carried(self, month: date) -> dict[str, Fraction]:
+        """The balances at the beginning of the month, as the months before left them."""
+        commitments = self._commitments(month)
+        balances = {term.source: Fraction(term.amount) for term in commitments}
         older = [term for term in commitments if _begins(term) < month]
-        if not older:
-            return {term.source: Fraction(term.amount) for term in commitments}
-        known = self.rows.months()
         for term in older:
-            if lacking := [each for each in months_between(_begins(term), month_before(month)) if each not in known]:
+            months = months_between(_begins(term), month_before(month))
+            if lacking := [each for each in months if each not in self.months]:
                 words = f"the commitment of {self.account} ({term.source}) begins with {term.begins:%Y-%m}"
                 missing = f"the usage has no row of {lacking[0]:%Y-%m}, so that it is not known what is left of it"
                 raise StatementError(f"{words}, and {missing}. Give the usage since then, or an opening balance")
-        return None
+        if older:
+            left = self._month(month_before(month)).settled.balances
+            balances |= {term.source: left[term.source] for term in older if term.source in left}
+        return balances
 
-    def _month(self, month: date, balances: Mapping[str, Fraction]) -> _Month:
+    def _month(self, month: date) -> _Month:
+        """A month with the balances that the months before left."""
+        if month not in self._known:
+            self._known[month] = self._settled(month, self._carried(month))
+        return self._known[month]
+
+    def _settled(self, month: date, balances: Mapping[str, Fraction]) -> _Month:
         """Rate and settle a month. Raises `StatementError` for rows without a price."""
         end = next_month(month)
         rater, sums = AccountRater(self.card, self.account, self.currency, month, end), Sums()
@@ -168,7 +178,8 @@ class _Months:
             lines.append(f"  and {plural(len(found) - _SHOWN, 'more reason')}")
         return "\n".join(lines)
 
-    def _made(self, month: date, found: _Month) -> Statement:
+    def _made(self, month: date) -> Statement:
+        found = self._month(month)
         return Statement(
             self.account,
             month,
@@ -180,17 +191,14 @@ class _Months:
             self.rows.source.fingerprint,
         )
 
-    def _before(self, month: date, earlier: Mapping[date, _Month], *, known: bool) -> tuple[Statement | None, str]:
+    def _before(self, month: date, *, known: bool) -> tuple[Statement | None, str]:
         """The statement of the month before, or why there is none."""
-        before = month_before(month)
-        if before in earlier:
-            return self._made(before, earlier[before]), ""
-        if before not in self.rows.months():
+        if (before := month_before(month)) not in self.months:
             return None, "the usage has no row of it"
-        if not known:
+        if not known and any(_begins(term) < before for term in self._commitments(before)):
             return None, "what was left of the commitment at its beginning is not known"
         try:
-            return self._made(before, self._month(before, {})), ""
+            return self._made(before), ""
         except StatementError as error:
             return None, str(error).partition("\n")[0]
 

@@ -16,7 +16,8 @@ def read_month(given: date | str) -> date:
         day = given if isinstance(given, date) else date.fromisoformat(f"{given}-01" if len(given) == 7 else given)
     except ValueError:
         day = None
-    if day is None or day.day != 1:
+    # The first and the last month of a calendar have no month before or after them.
+    if day is None or day.day != 1 or not date(1, 2, 1) <= date(day.year, day.month, 1) < date(9999, 12, 1):
         raise StatementError(f"'{given}' is not a month. Write it like 2026-10")
     return date(day.year, day.month, 1)
 

@@ -78,7 +78,7 @@ class AccountRater:
         quote = _quote(own, shape)
         if quote.currency != self.currency:
             words = f"charged in {quote.currency}, and the statement is in {self.currency}"
-            raise ValueError(f"{words}. Make a statement of each: --currency {quote.currency}")
+            raise ValueError(f"{words}. Give the rows of {quote.currency} by themselves: --currency {quote.currency}")
         self.digests.add(quote.digest)
         yield from self._lines(quote, instant, quote.total if own is listed else _list_total(listed, shape))
 

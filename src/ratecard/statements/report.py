@@ -43,7 +43,8 @@ def sentences(statement: Statement, locale: Locale = ENGLISH) -> list[str]:
     if statement.list_total is not None and statement.list_total != statement.charges:
         listed, charges = figures.exact(statement.list_total), figures.exact(statement.charges)
         found.append(f"At list prices the usage would be {listed}; at those of the contract it is {charges}")
-    prices = f"Prices {', '.join(statement.digests)}" if statement.digests else "Booked amounts"
+    rated = "Booked amounts" if statement.lines or statement.refunds else "No usage"
+    prices = f"Prices {', '.join(statement.digests)}" if statement.digests else rated
     return [*found, f"{prices}, statement {statement.digest}", *statement.notes]
 
 

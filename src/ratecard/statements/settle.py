@@ -69,10 +69,11 @@ def settle_month(
     """Settle the terms of one month over its lines, which come in the order of time.
 
     `terms` are those that hold in the month; `balances` has what each commitment (by its `file:line`) has left at the
-    beginning of the month. Refunds are in no term. Raises `StatementError` for a line that two terms of one step are
-    for, and for a commitment without a balance.
+    beginning of the month. Refunds are in no term, and of the terms of money those in another currency are left out.
+    Raises `StatementError` for a line that two terms of one step are for, and for a commitment without a balance.
     """
-    finder = _Finder(terms, units, currency)
+    terms = [term for term in terms if term.currency in (None, currency)]
+    finder = _Finder(terms, units)
     included = {term.source: _Included(term) for term in terms if term.kind == INCLUDED}
     tiered = {term.source: _Tiered(term) for term in terms if term.kind in (GRADUATED, VOLUME)}
     charges: dict[Rated, Fraction] = {}
@@ -112,8 +113,8 @@ class _Found(NamedTuple):
 class _Finder:
     """Finds the one term of a step that is for lines of a rate; asked once for each rate."""
 
-    def __init__(self, terms: Sequence[Term], units: Mapping[str, Unit], currency: str) -> None:
-        self._terms, self._units, self._currency = terms, units, currency
+    def __init__(self, terms: Sequence[Term], units: Mapping[str, Unit]) -> None:
+        self._terms, self._units = terms, units
         self._known: dict[tuple[Rated, int], _Found | None] = {}
 
     def term(self, rated: Rated, step: int) -> _Found | None:
@@ -132,7 +133,7 @@ class _Finder:
         if not term.means(rated.named, dict(rated.attributes)):
             return None
         if term.currency is not None:
-            return _Found(term, None) if term.currency == self._currency else None
+            return _Found(term, None)
         if rated.unit is None:
             words = f"SKU {rated.sku} of {rated.model} does not say its unit, and {term.kind} ({term.source}) needs it"
             raise StatementError(f"{words}: a video in the ledger has its total alone. Make the statement of the usage")
@@ -146,14 +147,24 @@ class _Included:
     """An included amount that is used up in the order of time."""
 
     def __init__(self, term: Term) -> None:
-        self.term, self.left, self.credit = term, Fraction(term.amount), _ZERO
+        self.term, self.credit = term, _ZERO
+        self._whole, self._amount = _ZERO, Fraction(term.amount)
+
+    @property
+    def used(self) -> Fraction:
+        """What is used of the amount."""
+        return _between(_ZERO, self._whole, self._amount)
 
     def left_of(self, measure: Fraction, amount: Fraction) -> Fraction:
-        """Take what is still included of a line, and return the share of it that is left to be paid."""
-        taken = min(self.left, measure)
-        if taken <= 0:
+        """Take what is still included of a line, and return the share of it that is left to be paid.
+
+        A rounding may be below zero: it gives back what it lies in.
+        """
+        before = self.used
+        self._whole += measure
+        taken = self.used - before
+        if not taken:
             return Fraction(1)
-        self.left -= taken
         self.credit += amount * taken / measure
         return 1 - taken / measure
 
@@ -161,7 +172,7 @@ class _Included:
         """The line of the term: what was used of it, and minus what that would have cost."""
         unit, whole = self.term.unit or self.term.currency or "", Fraction(self.term.amount)
         words = f"included: {exact_text(whole)} {unit}"
-        return TermLine(INCLUDED, words, self.term.source, whole - self.left, unit, -self.credit)
+        return TermLine(INCLUDED, words, self.term.source, self.used, unit, -self.credit)
 
 
 class _Tiered:
@@ -174,17 +185,19 @@ class _Tiered:
 
     def take(self, rated: Rated, measure: Fraction, amount: Fraction) -> None:
         """RatePlace a line in its tiers; of `volume`, in the first one until all is known."""
-        if self.term.kind == VOLUME or measure <= 0:
+        before, self._whole = self._whole, self._whole + measure
+        if self.term.kind == VOLUME or not measure:
             self._add(0, rated, measure, amount)
-            self._whole += measure
             return
-        rest = measure
+        low, high = min(before, self._whole), max(before, self._whole)
+        lower = low
         for number, tier in enumerate(self.term.tiers):
-            room = rest if tier.up_to is None else min(rest, max(_ZERO, Fraction(tier.up_to) - self._whole))
-            if room:
-                self._add(number, rated, room, amount * room / measure)
-                self._whole += room
-                rest -= room
+            upper = high if tier.up_to is None else _between(lower, Fraction(tier.up_to), high)
+            if part := upper - lower:
+                # A rounding below zero is taken from the tiers in which it lies.
+                part = part if measure > 0 else -part
+                self._add(number, rated, part, amount * part / measure)
+            lower = upper
 
     def _add(self, number: int, rated: Rated, measure: Fraction, amount: Fraction) -> None:
         known = self._parts.get((number, rated), (_ZERO, _ZERO))
@@ -215,6 +228,10 @@ class _Tiered:
             f"{plain_text(tier.rate)} per {unit}" if tier.rate is not None else _times_text(tier.times or Decimal(0))
         )
         return f"{self.term.kind}: {' '.join([*edges, unit]) if edges else f'all {unit}'} at {price}"
+
+
+def _between(least: Fraction, amount: Fraction, most: Fraction) -> Fraction:
+    return max(least, min(amount, most))
 
 
 def _times_text(times: Decimal) -> str:
