@@ -137,14 +137,12 @@ class RateCard:
 
         Those of the list; with a `contract` or an `account`, also those at which its terms begin and end.
         """
-        begins = {version.begins for model in self.tables.models.values() for version in model.versions}
-        ends = {utc(model.retired.on) for model in self.tables.models.values() if model.retired}
         terms = set[datetime]()
         if contract is not None:
             terms = self.in_force.boundaries(self.in_force.named(contract))
         elif account is not None:
             terms = self.in_force.boundaries_of_account(account)
-        return tuple(sorted({*begins, *ends, *(utc(limits.effective) for limits in self.tables.limits), *terms}))
+        return tuple(sorted({*self.tables.boundaries(), *terms}))
 
     @cached_property
     def windows(self) -> tuple[Window, ...]:
