@@ -169,12 +169,15 @@ class RateCard:
     def contract_of(self, contract: str | None, account: str | None, instant: datetime) -> Contract | None:
         """Return the contract that is named, or that an account has at an instant; None for the list.
 
-        Raises `UnknownContractError`, and `ValueError` where both are named.
+        Raises `UnknownContractError`, and `ValueError` where both are named, and for an account that is not text: it
+        would have the prices of the list, whatever its contract says.
         """
         if contract is not None and account is not None:
             raise ValueError("contract and account are both given. Leave one out")
         if contract is not None:
             return self.in_force.named(contract)
+        if account is not None and not isinstance(account, str):
+            raise ValueError(f"account={account!r} is not text, as contracts name accounts. Write it as text")
         return None if account is None else self.in_force.of_account(account, instant)
 
     def at(self, instant: datetime | date, *, contract: str | None = None, account: str | None = None) -> PriceBook:

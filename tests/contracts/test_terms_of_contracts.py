@@ -219,6 +219,14 @@ def test_an_unknown_contract_and_two_ways_to_name_one_are_refused() -> None:
     assert rate(card, account="nobody") == "2"
 
 
+@pytest.mark.parametrize("account", [42, 0, True, b"42"])
+def test_an_account_that_is_not_text_is_refused_and_never_at_the_list(account: Any) -> None:
+    card = card_of(contract("- {for: {type: text}, percent: -20%}", accounts="42"))
+    assert rate(card, account="42") == "1.6"
+    with pytest.raises(ValueError, match=r"account=.* is not text"):
+        card.at(DAY, account=account)
+
+
 TYPES = sorted({model.type for model in CARD.tables.models.values()})
 
 
