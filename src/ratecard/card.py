@@ -137,14 +137,12 @@ class RateCard:
 
         Those of the list; with a `contract` or an `account`, also those at which its terms begin and end.
         """
-        begins = {version.begins for model in self.tables.models.values() for version in model.versions}
-        ends = {utc(model.retired.on) for model in self.tables.models.values() if model.retired}
         terms = set[datetime]()
         if contract is not None:
             terms = self.in_force.boundaries(self.in_force.named(contract))
         elif account is not None:
             terms = self.in_force.boundaries_of_account(account)
-        return tuple(sorted({*begins, *ends, *(utc(limits.effective) for limits in self.tables.limits), *terms}))
+        return tuple(sorted({*self.tables.boundaries(), *terms}))
 
     @cached_property
     def windows(self) -> tuple[Window, ...]:
@@ -171,12 +169,15 @@ class RateCard:
     def contract_of(self, contract: str | None, account: str | None, instant: datetime) -> Contract | None:
         """Return the contract that is named, or that an account has at an instant; None for the list.
 
-        Raises `UnknownContractError`, and `ValueError` where both are named.
+        Raises `UnknownContractError`, and `ValueError` where both are named, and for an account that is not text: it
+        would have the prices of the list, whatever its contract says.
         """
         if contract is not None and account is not None:
             raise ValueError("contract and account are both given. Leave one out")
         if contract is not None:
             return self.in_force.named(contract)
+        if account is not None and not isinstance(account, str):
+            raise ValueError(f"account={account!r} is not text, as contracts name accounts. Write it as text")
         return None if account is None else self.in_force.of_account(account, instant)
 
     def at(self, instant: datetime | date, *, contract: str | None = None, account: str | None = None) -> PriceBook:

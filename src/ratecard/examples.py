@@ -86,7 +86,7 @@ def request_of_example(model: AnyModel, example: Example) -> tuple[dict[str, Any
     if isinstance(example, VideoExample):
         source = SourceVideo(**example.source) if example.source else None
         return {"model": model.model, **body_of_text(example.request)}, source
-    return usage_of_text(model.type, model.model, getattr(example, "usage", {})), None
+    return usage_of_text(model.type, model.model, getattr(example, "usage", None) or {}), None
 
 
 def wrong_examples(compiler: Compiler) -> list[Fault]:

@@ -129,6 +129,46 @@ def test_examples_are_worked_before_the_first_price_of_a_contract() -> None:
             rate(card, contract="acme")
 
 
+@pytest.mark.parametrize("request_of", ["", "request: {}, ", "request: {duration: 5s}, ", "usage: {}, "])
+def test_an_example_of_a_text_model_without_a_usage_is_a_fault_at_its_line(request_of: str) -> None:
+    example = f"examples:\n  - {{model: tiered, {request_of}total: 1}}\n"
+    with pytest.raises(TableError, match=r"contracts/c0.yaml:7: acme: the example says 1, but"):
+        rate(card_of(contract("", further=example)), contract="acme")
+
+
+BATCH = "- {tokens: input, rate: 2}\n- {tokens: output, rate: 8}", "factors: [{service_tier: batch, factor: %s}]"
+# They contradict each other where batch is less than 0.6 times the list.
+CLOSE = "- {for: {type: text}, at_most: 5}\n- {for: {model: tiered, conditions: {service_tier: batch}}, at_least: 3}"
+
+
+def batch_of(**factors: str) -> dict[str, str]:
+    """Tables of `tiered` with a version of each of these factors, newest first."""
+    days = {"next": "2026-12-01", "now": "2026-06-01", "before": "2026-01-01"}
+    versions = [by_tokens(BATCH[0], BATCH[1] % factors[key], effective=days[key]) for key in days if key in factors]
+    return {"text.yaml": family(text_model("tiered", *versions))}
+
+
+@pytest.mark.parametrize("other", ["before", "next"])
+def test_a_version_outside_of_the_term_is_of_the_list(other: str) -> None:
+    tables = batch_of(now="0.9", **{other: "0.1"})
+    card = card_of(contract(CLOSE, until="2026-12-01"), tables=tables)
+    book = card.at(DAY, contract="acme")
+    assert book.rate({**USAGE, "service_tier": "batch"}).lines[0].unit_rate == Decimal("3")
+    assert [model.model for model in book.models()] == ["tiered"]
+    dearest = {str(one.effective): max(rate.amount for rate in one.rates) for one in book.model("tiered").versions}
+    assert dearest.pop("2026-06-01") == 5
+    assert list(dearest.values()) == [8]
+
+
+def test_overrides_that_meet_when_a_contract_between_them_ends_are_refused() -> None:
+    one = contract("- {for: {type: text}, at_most: 5}", "one", further="extends: two\n")
+    two = contract("- {for: {type: text}, at_least: 3}", "two", "b", until="%s", further="extends: three\n")
+    three = contract("- {for: {type: text}, at_least: 8}", "three", "c")
+    assert rate(card_of(one, two % "2027-10-01", three), contract="one") == "3"
+    with pytest.raises(TableError, match=r"c2.yaml:7: flat: at_least 8 and at_most 5 \(contracts/c0.yaml:8\)"):
+        card_of(one, two % "2026-12-01", three)
+
+
 CANDIDATE = """\
 candidate: more
 effective: 2026-12-01
@@ -177,6 +217,14 @@ def test_an_unknown_contract_and_two_ways_to_name_one_are_refused() -> None:
     with pytest.raises(ValueError, match="Leave one out"):
         card.at(DAY, contract="acme", account="a-1")
     assert rate(card, account="nobody") == "2"
+
+
+@pytest.mark.parametrize("account", [42, 0, True, b"42"])
+def test_an_account_that_is_not_text_is_refused_and_never_at_the_list(account: Any) -> None:
+    card = card_of(contract("- {for: {type: text}, percent: -20%}", accounts="42"))
+    assert rate(card, account="42") == "1.6"
+    with pytest.raises(ValueError, match=r"account=.* is not text"):
+        card.at(DAY, account=account)
 
 
 TYPES = sorted({model.type for model in CARD.tables.models.values()})

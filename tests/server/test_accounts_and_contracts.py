@@ -198,6 +198,29 @@ def test_a_check_of_keys_that_fails_is_answered_503(caplog: pytest.LogCaptureFix
     assert "the check of keys failed" in caplog.text
 
 
+@pytest.mark.parametrize("account", [42, True, ("account-a",)])
+def test_an_account_that_is_not_text_is_answered_503_and_never_the_list(
+    account: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    usage = {"type": "text", "model": "tiered", "tokens": {"input": 500, "output": 10}}
+    for contracts, status in (([contract("", accounts="42")], 503), ([], 200)):
+        app = application(LiveRateCard(card_of(*contracts)), check=lambda _: account)
+        client = TestClient(app, raise_server_exceptions=False, headers={"authorization": "Bearer k"})
+        assert client.post("/api/v1/rate", json=usage).status_code == status
+    assert "an account that is not text" in caplog.text
+
+
+def test_the_next_change_in_healthz_is_not_that_of_a_kept_model() -> None:
+    retired = SECRET.replace("    name:", "    retired: {on: 2026-11-20}\n    name:", 1)
+    kept = {**tables(), "secret-a.yaml": f"family: secret-a\nmodels:\n  - model: secret-a{retired}"}
+    for contracts, changes_at in (([A], None), ([], "2026-11-20T00:00:00+00:00")):
+        live = LiveRateCard(card_of(*contracts, tables=kept), clock=lambda: int(NOW.timestamp()) * 10**9)
+        answer = TestClient(application(live, check=KEYS.get)).get(
+            "/healthz", headers={"authorization": "Bearer key-of-nobody"}
+        )
+        assert answer.json()["changes_at"] == changes_at
+
+
 def test_without_keys_everyone_is_answered_the_list() -> None:
     client = TestClient(application(LiveRateCard(card_of(A, tables=EVERYBODY))))
     usage = {"type": "text", "model": "tiered", "tokens": {"input": 500, "output": 10}}

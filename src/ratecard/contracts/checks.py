@@ -12,7 +12,7 @@ from ratecard.base.instants import utc
 from ratecard.base.money import ISO_4217
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.contracts.accounts import chain_of
-from ratecard.contracts.overlay import fits, inside, layers_of, version_under
+from ratecard.contracts.overlay import VersionSpan, fits, in_term, inside, layers_of, version_under
 from ratecard.contracts.winner import ContractChain, UnclearError
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override, OverrideTarget
@@ -72,10 +72,11 @@ class ContractChecks:
             yield fault_at(place, contract.contract, words)
         chain = chain_of(contract, self._tables.contracts)
         for model in self._unclear_models(chain):
-            layers = layers_of(chain, model, self._tables.families.get(model.model))
-            for version in _in_term(model, contract, utc(contract.begins)):
+            family = self._tables.families.get(model.model)
+            spans = in_term(model, contract, utc(contract.begins))
+            for version, held in ((span.version, held) for span in spans for held in _chains_held(chain, span)):
                 try:
-                    version_under(version, layers, self._tables.meters)
+                    version_under(version, layers_of(held, model, family), self._tables.meters)
                 except UnclearError as error:
                     yield fault_at(error.override.source, contract.contract, f"{model.model}: {error.message}")
                     break
@@ -84,7 +85,7 @@ class ContractChecks:
         """Say why an override meets no rate of its term from an instant on; empty where it meets one."""
         models = self.selected(override.target)
         begins = max(since, utc(contract.begins))
-        versions = [(model, version) for model in models for version in _in_term(model, contract, begins)]
+        versions = [(model, span.version) for model in models for span in in_term(model, contract, begins)]
         if not versions:
             ended = next((model for model in models if model.retired), None)
             if ended and ended.retired:
@@ -230,11 +231,9 @@ def _apart(one: OverrideTarget, other: OverrideTarget) -> bool:
     )
 
 
-def _in_term(model: AnyModel, contract: Contract, since: datetime) -> Iterator[Version]:
-    """Yield the versions of a model that have a price in a term, from an instant on."""
-    ends = [None, *(version.begins for version in model.versions)]
-    for version, end in zip(model.versions, ends, strict=False):
-        if model.retired and utc(model.retired.on) <= max(since, version.begins):
-            continue
-        if (end is None or since < end) and (contract.until is None or version.begins < utc(contract.until)):
-            yield version
+def _chains_held(chain: ContractChain, span: VersionSpan) -> Iterator[ContractChain]:
+    """Yield what of a chain holds together with its first contract, from time to time while a version has a price."""
+    edges = {utc(day) for each in chain for day in (each.begins, each.until) if day}
+    for at in sorted({span.since, *edges}):
+        if span.since <= at and (span.until is None or at < span.until):
+            yield [each for each in chain if each.holds(at)]

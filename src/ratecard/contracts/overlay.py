@@ -7,16 +7,18 @@ prices by factors, each combination of these gets a line of its own.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from datetime import datetime
 from decimal import Decimal
 from itertools import product
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ratecard.base.errors import Fault, TableError
+from ratecard.base.instants import utc
 from ratecard.base.money import multiply, plain
 from ratecard.contracts.winner import ContractChain, Layers, UnclearError, contract_price, winner
 from ratecard.rating.conditions import RateResolver
 from ratecard.tables.card import AnyModel, Tables, digest, meaning
-from ratecard.tables.contract import Override, OverrideTarget
+from ratecard.tables.contract import Contract, Override, OverrideTarget
 from ratecard.tables.metered import BEGINS, CONTEXT, MeteredVersion, Tokens
 from ratecard.tables.meters import Meters
 from ratecard.tables.rate import (
@@ -102,18 +104,48 @@ def layers_of(chain: ContractChain, model: AnyModel, family: str | None) -> Laye
 def model_under(model: AnyModel, tables: Tables, chain: ContractChain) -> AnyModel:
     """Return a model with the prices of a contract; itself where it has none.
 
+    Versions that have no price within the term keep the list's, and so what overrides would make of them is no matter.
     Raises `TableError` where a candidate has brought overrides together that contradict each other.
     """
     layers = layers_of(chain, model, tables.families.get(model.model))
     if not any(layers):
         return model
+    terms = [{span.version.begins for span in in_term(model, each, utc(each.begins))} for each in chain]
     try:
-        versions = tuple(version_under(version, layers, tables.meters) for version in model.versions)
+        versions = tuple(
+            version_under(
+                version,
+                [layer for layer, term in zip(layers, terms, strict=True) if version.begins in term],
+                tables.meters,
+            )
+            if version.begins in terms[0]
+            else version
+            for version in model.versions
+        )
     except UnclearError as error:
         file, _, line = error.override.source.rpartition(":")
         fault = Fault(file, int(line), (chain[0].contract,), f"{model.model}: {error.message}")
         raise TableError([fault]) from None
     return model.model_copy(update={"versions": versions})
+
+
+class VersionSpan(NamedTuple):
+    """A version, and from when until before when it has a price in a term; `until` is None where that has no end."""
+
+    version: Version
+    since: datetime
+    until: datetime | None
+
+
+def in_term(model: AnyModel, contract: Contract, since: datetime) -> Iterator[VersionSpan]:
+    """Yield the versions of a model that have a price in the term of a contract, from an instant on."""
+    last = [utc(day) for day in (contract.until, model.retired.on if model.retired else None) if day]
+    ends = [None, *(version.begins for version in model.versions)]
+    for version, end in zip(model.versions, ends, strict=False):
+        begins = max(since, version.begins)
+        until = min([*last, *([end] if end else [])], default=None)
+        if until is None or begins < until:
+            yield VersionSpan(version, begins, until)
 
 
 def version_under(version: Version, layers: Layers, meters: Meters) -> Version:

@@ -24,9 +24,18 @@ Check = Callable[[str], Any]
 
 
 def account_of(request: Request) -> str | None:
-    """Return the account of the key of a request that was checked; None without a key, and where it is not text."""
+    """Return the account of the key of a request that was checked; None without a key.
+
+    Raises `HTTPException` with status 503 for an account that is not text, like a number: contracts name accounts by
+    text, so that it would be answered the prices of the list, whatever its contract says.
+    """
     account = request.scope.get(ACCOUNT)
-    return account if isinstance(account, str) else None
+    if account is None or isinstance(account, str):
+        return account
+    _logger.error(
+        "the check of keys returned an account that is not text, but %s: no contract is found by it", type(account)
+    )
+    raise _unavailable()
 
 
 class Bearer(SecurityBase):
@@ -55,11 +64,15 @@ class Bearer(SecurityBase):
             raise
         except Exception:  # the prices of the list would be wrong for some accounts
             _logger.exception("the check of keys failed")
-            raise HTTPException(503, "Keys cannot be checked now. Try again later", {"Retry-After": "1"}) from None
+            raise _unavailable() from None
         if account is None:
             raise _unauthorized("Authentication failed: the API key is not known")
         request.scope[ACCOUNT] = account
         return account
+
+
+def _unavailable() -> HTTPException:
+    return HTTPException(503, "Keys cannot be checked now. Try again later", {"Retry-After": "1"})
 
 
 def _unauthorized(error: str) -> HTTPException:

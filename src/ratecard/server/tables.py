@@ -146,9 +146,12 @@ class Served:
 
     @cached_property
     def changes_at(self) -> str | None:
-        """The next instant at which a price changes, begins or ends; None if no change is known."""
-        later = (each for each in self.card.boundaries() if each.timestamp() * _SECOND >= self.until)
-        return next((each.isoformat() for each in later), None)
+        """The next instant at which a price changes, begins or ends; None if no change is known.
+
+        Those of models that contracts keep for themselves are not among them.
+        """
+        later = (each for each in self.book.tables.boundaries() if each.timestamp() * _SECOND >= self.until)
+        return next((each.isoformat() for each in sorted(later)), None)
 
 
 def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property
@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.instants import utc
 from ratecard.base.messages import NotOffered, echo
 from ratecard.base.money import plain, text
 from ratecard.tables.contract import Contract
@@ -148,6 +149,12 @@ class Tables:
     def listed(self) -> "Tables":
         """The tables of the list; themselves, unless they have the prices of a contract."""
         return self.list_tables or self
+
+    def boundaries(self) -> set[datetime]:
+        """Return the instants at which a price or limit of these models begins, changes or ends."""
+        begins = {version.begins for model in self.models.values() for version in model.versions}
+        ends = {utc(model.retired.on) for model in self.models.values() if model.retired}
+        return {*begins, *ends, *(utc(limits.effective) for limits in self.limits)}
 
     def named(self, name: str) -> AnyModel | None:
         """The model that a name means: its id, an alias or, where the folder switches them on, an open pattern.
