@@ -178,6 +178,13 @@ def test_an_elasticity_that_cannot_be_read(given: str) -> None:
         read_elasticity(given)
 
 
+@pytest.mark.parametrize("given", ["all=-1:-0.5..-0.2", "veo=-0.8:-0.4..-1.2", "all=0:-2..-1", "all=-0.8:-0.7..-0.7"])
+def test_an_elasticity_outside_of_its_own_range_is_refused(given: str) -> None:
+    """Else what is expected would lie outside of what is possible."""
+    with pytest.raises(SimulationError, match=r"-?[0-9.]+ is not within .*\. Write the least, two dots"):
+        read_elasticity(given)
+
+
 def test_margin_over_what_we_pay(simulation: Simulation) -> None:
     # We pay the current prices: no margin now, and the whole difference under the candidate.
     found = simulation.margin()

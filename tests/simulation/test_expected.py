@@ -16,6 +16,7 @@ from rows import Row, quote_of, table_of
 from ratecard import RateCard
 from ratecard.base.money import from_fraction, round_half_up
 from ratecard.simulation.answers.pace import read_pace
+from ratecard.simulation.answers.rows import OwnDays
 from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.answers.volume import elasticities_of, volumes_of
 from ratecard.simulation.errors import SimulationError
@@ -197,11 +198,12 @@ def test_the_headline_says_its_period_and_its_prices(dearer: Path) -> None:
         assert scope(report) == f"{len(ROWS)} requests of {period}, all at the prices of 2026-12-01."
         assert headline(report, 0) == f"Revenue is {money(fixed)}."
         difference = own - fixed
-        said = f"came to {money(own)}: {money(difference)} ({percent(difference / fixed)})."
+        shown = round_half_up(from_fraction(own, 12), 2) - round_half_up(from_fraction(fixed, 12), 2)
+        said = f"came to {money(own)}: {money(Fraction(shown))} ({percent(difference / fixed)})."
         assert own_days(report) == f"At the prices of its own days, this usage {said}"
         [_, last] = sides_table(report).rows
         assert last[:2] == ("Own days", "each row's own date")
-        assert last[3] == round_half_up(from_fraction(difference, 12), 2)
+        assert last[3] == shown
         found = simulation.own_days()
         assert found is not None
         assert (Fraction(found.amount), Fraction(found.difference)) == (own, difference)
@@ -228,7 +230,22 @@ def test_requests_without_a_price_on_one_of_both_days_are_counted() -> None:
         found = simulation.own_days()
         assert found is not None
         assert (found.without, found.only) == (len(now - then), len(then - now))
-        assert found.without + found.only > 0
+        assert (found.without, found.only) == (1, 0)
+        said = own_days(Report(simulation))
+        assert said.endswith("; 1 request has none there.")
+
+
+def test_own_days_add_up_with_the_revenue_as_they_are_shown() -> None:
+    """Whatever parts of a cent there are: $2,000.41 and $1,265.32 more were said to come to $3,265.72."""
+    with simulate(table_of(ROWS), "2026-12-01", by=BY) as simulation:
+        report, now = Report(simulation), simulation.total.amounts[0]
+        for thousandths in range(-10, 11):
+            own = now + Decimal(thousandths) / 1000
+            report.own_days = OwnDays(own, own - now, 0, 0)
+            amount, difference = report.shown_own_days(report.own_days)
+            assert amount == round_half_up(own, 2) == report.rounded(0) + difference
+            assert report.figures.change(difference) in own_days(report)
+            assert sides_table(report).rows[-1][2:4] == (amount, difference)
 
 
 def offered_at(card: RateCard, rows: list[Row], at: str) -> set[str]:

@@ -58,9 +58,7 @@ class _Recorded(click.Command):
 )
 @click.option("--elasticity", "elasticities", metavar="NAME=E", multiple=True, help="How volume answers; repeatable.")
 @click.option("--volume", "volumes", metavar="[NAME=]P", multiple=True, help="Another volume, like -5%; repeatable.")
-@click.option(
-    "--pace", metavar="DAYS", default="90d", show_default=True, help="Reckon a year from the last 30d, or all."
-)
+@click.option("--pace", metavar="DAYS", show_default="90d", help="Reckon a year from the last 30d, or all.")
 @click.option("--until-target", metavar="TARGET", help="Seek the smallest factor for 5%, margin=40% or 50000/year.")
 @click.option("--rise", type=share, default="10%", show_default=True, help="Count the customers who rise above it.")
 @click.option("--bridge", metavar="A..B", help="Why two periods differ: 2026-09..2026-10.")

@@ -148,6 +148,7 @@ def check_tornado(given: Mapping[str, Any]) -> None:
         "--bridge": given["bridge"],
         "--cost": given["cost"],
         "--volume": given["volumes"],
+        "--pace": given["pace"],
     }
     if named := [name for name, used in others.items() if used]:
         raise click.UsageError(f"--tornado moves the current prices, family by family; leave out {', '.join(named)}")

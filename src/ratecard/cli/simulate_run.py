@@ -17,7 +17,7 @@ from ratecard.cli.options import tell_tables
 from ratecard.cli.simulate_progress import progress
 from ratecard.cli.simulate_text import show_simulation, show_tornado, tell, tell_beyond
 from ratecard.simulation.answers.limits import ChangeLimits, beyond, check_change_limits
-from ratecard.simulation.answers.pace import read_pace
+from ratecard.simulation.answers.pace import DEFAULT_PACE, read_pace
 from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.answers.tornado import tornado as swings_of
 from ratecard.simulation.answers.volume import read_elasticity, volumes_of
@@ -45,7 +45,7 @@ def run(
     tables: Path | None,
     elasticities: tuple[str, ...],
     volumes: tuple[str, ...],
-    pace: str,
+    pace: str | None,
     cost: str | None,
     until_target: str | None,
     rise: Fraction,
@@ -67,7 +67,7 @@ def run(
         Remapping(settings["remap"], settings["successors"]).check(side.card for side in compared)
         answers = dict(map(read_elasticity, elasticities))
         target = read_target(until_target) if until_target else None
-        changes, days = volumes_of(volumes), read_pace(pace)
+        changes, days = volumes_of(volumes), read_pace(pace) if pace else DEFAULT_PACE
         Chosen.of(settings["where"], settings["since"], settings["until"])
     except SimulationError as error:
         raise click.UsageError(str(error)) from None
@@ -94,6 +94,8 @@ def run(
                 if said:
                     tell_tables(tables, err=bool(out))
                 return
+            if pace and simulation.pace(days) is None:
+                raise SimulationError("--pace needs to know the days. Add day to --by")
             check_change_limits(simulation, limits, CUSTOMER)
             if target:
                 begin("Seeking the factor", None)

@@ -245,7 +245,12 @@ def read_elasticity(given: str) -> tuple[str, Elasticity]:
     except (ValueError, ArithmeticError):
         words = "Write MODEL=-0.8, FAMILY=-0.8 or all=-0.8, with a range all=-0.8:-1.2..-0.4"
         raise SimulationError(f"elasticity '{given}' cannot be read. {words}") from None
-    return name, Elasticity(*numbers)
+    elasticity = Elasticity(*numbers)
+    if not elasticity.low <= elasticity.value <= elasticity.high:
+        raise SimulationError(
+            f"elasticity '{given}': {value} is not within {around}. Write the least, two dots and the most"
+        )
+    return name, elasticity
 
 
 def volumes_of(given: Mapping[str, Decimal | str] | Iterable[str]) -> dict[str, Decimal]:

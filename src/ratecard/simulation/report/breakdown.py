@@ -153,11 +153,7 @@ def _further_sides(report: Report, *, exact: bool) -> Iterator[tuple[Value, ...]
                 report.share(side) if side else None,
             )
     if isinstance(own := report.own_days, OwnDays):
-        amounts = (
-            (own.amount, own.difference)
-            if exact
-            else [round_half_up(each, places) for each in (own.amount, own.difference)]
-        )
+        amounts = (own.amount, own.difference) if exact else report.shown_own_days(own)
         now = Fraction(report.simulation.total.amounts[0])
         yield "Own days", OWN_DATE, *amounts, Fraction(own.difference) / now if now else None
     elif own is not None:

@@ -213,6 +213,11 @@ class Report:
         except SimulationError as error:
             return str(error)
 
+    def shown_own_days(self, found: OwnDays) -> tuple[Decimal, Decimal]:
+        """Return that amount and how it differs as they are shown, so that they add up with the current revenue."""
+        amount = round_half_up(found.amount, self.figures.places)
+        return amount, EXACT.subtract(amount, self.rounded(0))
+
 
 def expectation(report: Report, candidate: int = 1) -> str:
     """At which volume an amount is expected: `at a volume of -5%, once it answers prices by veo -2`."""

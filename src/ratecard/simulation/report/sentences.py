@@ -165,13 +165,17 @@ def own_days(report: Report) -> str:
         return ""
     if isinstance(found, str):
         return f"What these requests came to at the prices of their own days cannot be had: {found}."
-    amount, difference = (round_half_up(each, figures.places) for each in (found.amount, found.difference))
+    amount, difference = report.shown_own_days(found)
     now = Fraction(report.simulation.total.amounts[0])
     share = figures.percent(Fraction(found.difference) / now if now else None)
     words = f"At the prices of its own days, this usage came to {figures.money(amount)}: {figures.change(difference)}"
     words += f" ({share})" if share else ""
-    counts = ((found.only, "have a price only there"), (found.without, "have none there"))
-    others = [f"{figures.counted(count, 'request')} {told}" for count, told in counts if count]
+    counts = ((found.only, "a price only there"), (found.without, "none there"))
+    others = [
+        f"{figures.counted(count, 'request')} {'has' if count == 1 else 'have'} {told}"
+        for count, told in counts
+        if count
+    ]
     return f"{words}; {' and '.join(others)}." if others else f"{words}."
 
 
