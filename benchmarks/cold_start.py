@@ -3,7 +3,7 @@
     python benchmarks/cold_start.py
 
 Each kind of process is started in turn, with compiled modules from a folder that a first round fills; what counts is
-the median. Ratios, never gates: a slow machine is no failure.
+the median. Ratios, never gates: a slow machine is not a failure.
 """
 
 import os

@@ -87,7 +87,7 @@ print(json.dumps([load, size, sorted(rounds)[len(rounds) // 2]]))
 
 
 def tables(models: int) -> dict[str, bytes]:
-    """Made-up tables of so many models of five rates and a factor, a hundred a file."""
+    """Return made-up tables: models of five rates and a factor, a hundred in each file."""
     files = {}
     for first in range(0, models, 100):
         listed = range(first, min(first + 100, models))
@@ -97,7 +97,7 @@ def tables(models: int) -> dict[str, bytes]:
 
 
 def counted(counters: int) -> dict[str, bytes]:
-    """The tables of one model that is charged by so many meters."""
+    """Return the tables of one model that is charged by several meters."""
     names = [f"thing{number}" for number in range(counters)]
     charge = "          - {{charge: {0}, method: count, unit: {0}, rates: [{{rate: 2}}]}}\n"
     charges = "".join(map(charge.format, names))
@@ -149,7 +149,7 @@ def measured(folder: Path, files: Mapping[str, bytes], environment: Mapping[str,
 
 
 def quotes_of_counters(counters: int) -> float:
-    """The seconds of a quote of a usage with so many counters."""
+    """Return the seconds that a quote takes of a usage with several counters."""
     import time
 
     from ratecard import RateCard

@@ -5,7 +5,7 @@
 1,000 distinct bodies: given quotes of the live service, and bodies with reference video, each with one field that is
 not of a quote. Before anything is timed, every total is compared with the given one and pydantic accepts every body.
 Then all sides take turns, and each round gives a ratio; what counts is the median. What is timed is the time of the
-process, as others may use the machine. Ratios, never gates: a slow machine is no failure.
+process, as others may use the machine. Ratios, never gates: a slow machine is not a failure.
 """
 
 import csv

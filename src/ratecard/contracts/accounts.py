@@ -10,7 +10,8 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.contracts.overlay import fits, layers_of
 from ratecard.contracts.winner import ContractChain
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.contract import Contract, OverrideTarget
+from ratecard.tables.contract import Contract
+from ratecard.tables.selection import OverrideTarget
 
 
 class UnknownContractError(RateCardError, KeyError):

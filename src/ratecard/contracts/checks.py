@@ -15,8 +15,8 @@ from ratecard.contracts.accounts import chain_of
 from ratecard.contracts.overlay import VersionSpan, fits, in_term, inside, layers_of, version_under
 from ratecard.contracts.winner import ContractChain, UnclearError
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override, OverrideTarget
-from ratecard.tables.selection import ModelNames
+from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override
+from ratecard.tables.selection import ModelNames, OverrideTarget
 from ratecard.tables.version import Version
 
 # How many models a message names.

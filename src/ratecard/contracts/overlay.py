@@ -18,7 +18,7 @@ from ratecard.base.money import multiply, plain
 from ratecard.contracts.winner import ContractChain, Layers, UnclearError, contract_price, winner
 from ratecard.rating.conditions import RateResolver
 from ratecard.tables.card import AnyModel, Tables, digest, meaning
-from ratecard.tables.contract import Contract, Override, OverrideTarget
+from ratecard.tables.contract import Contract, Override
 from ratecard.tables.metered import BEGINS, CONTEXT, MeteredVersion, Tokens
 from ratecard.tables.meters import Meters
 from ratecard.tables.rate import (
@@ -33,7 +33,7 @@ from ratecard.tables.rate import (
     less,
     named_conditions,
 )
-from ratecard.tables.selection import ModelNames
+from ratecard.tables.selection import ModelNames, OverrideTarget
 from ratecard.tables.version import Version
 
 # What a rate of tokens or hours is for by naming it, and by nothing else.

@@ -12,7 +12,7 @@ from ratecard.tables.limits import Flag
 from ratecard.tables.monthly import Term
 from ratecard.tables.places import SOURCE_KEY
 from ratecard.tables.scalars import Day, Frozen, Id, Number, Percent, Positive, Text, Words
-from ratecard.tables.selection import OverrideTarget as OverrideTarget
+from ratecard.tables.selection import OverrideTarget
 from ratecard.tables.version import Example
 
 # The keys of an override that say what it does, of which each has one.
