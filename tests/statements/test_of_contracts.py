@@ -114,6 +114,13 @@ monthly:
             {"from: 2026-10-01}": "from: 2026-08-01}"},
             "holds outside of the contract, which is from 2026-09-01 until 2027-01-01",
         ),
+        (
+            {
+                "source:": "currency: EUR\nsource:",
+                "{included: 0.5, unit: mtoken}": "{volume: [{rate: 2}], unit: mtoken}",
+            },
+            "has rates of a unit in EUR, and scribe is in USD. Name models of EUR, or write currency: USD",
+        ),
         ({"unit: mtoken": "unit: mtokn"}, "unit 'mtokn' is not in units.yaml. Did you mean 'mtoken'?"),
         (
             {"{included: 0.5, unit: mtoken}": "{minimum: 1, currency: USD}"},
