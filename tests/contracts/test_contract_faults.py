@@ -26,7 +26,7 @@ OVERRIDES = {
     "- {for: {type: text, conditions: {tokens: outputs}}, percent: -5%}": "no rate of type text is for tokens: outputs",
     "- {for: {model: flat, conditions: {service_tier: batch}}, factor: 2}": "no rate of model flat is for service_tier",
     "- {for: {model: clip, conditions: {audio: true}}, percent: -5%}": "no rate of model clip is for audio: true",
-    "- {for: {type: text, except: {model: clip}}, percent: -5%}": "except leaves nothing out: no model of type text is of",
+    "- {for: {type: text, except: {model: clip}}, percent: -5%}": "leaves nothing out: no model of type text is of",
     "- {for: {family: clips, except: [{model: clip}, {type: text}]}, percent: -5%}": "is of type text. Leave it out",
     "- {for: {type: text, except: {type: text}}, percent: -5%}": "except leaves out every model of type text",
     "- {for: {model: hidden}, closed: true}\n- {for: {model: hidden}, only: true}": "only keeps hidden from everyone",
