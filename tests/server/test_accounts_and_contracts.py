@@ -319,7 +319,33 @@ def test_a_model_that_is_kept_for_another_takes_the_work_of_an_unknown_one() -> 
                 with pytest.raises(QuoteError):
                     ask({"type": "video", "model": name, "duration": "5s"} if ask == book.rate else {"model": name})
 
-        kept, unknown = (
-            [calls(lambda name=name: refused(name)) for _ in range(2)][-1] for name in ("secret-a", "secret-z")
-        )
+        # The first of each fills what is kept of an account, as the names that suggestions are made of.
+        _, _, kept, unknown = (calls(partial(refused, f"secret-{name}")) for name in "azaz")
         assert kept == unknown, account
+
+
+def test_what_holds_later_is_announced_to_the_account_that_has_it_alone(serve: Callable[[RateCard], Server]) -> None:
+    """`a` has -20 % until 2027, then another contract until February, then the list; `b` begins on 2026-12-01."""
+    first = contract("- {for: {type: text}, percent: -20%}", "first", "account-a", until="2027-01-01")
+    then = contract("- {for: {type: text}, rate: 9}", "then", "account-a", begins="2027-01-01", until="2027-02-01")
+    begins = contract("- {for: {model: flat}, factor: 2}", "begins", "account-b", begins="2026-12-01")
+    server = serve(card_of(first, then, begins, tables=EVERYBODY))
+    upcoming: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for key in KEYS:
+        for name in ("flat", "clip"):
+            answer = server.client.get(f"/api/v1/models/{name}", headers={"authorization": f"Bearer {key}"})
+            change = answer.headers.get("x-service-model-price-change-date", "")
+            listed = [each["pricing"] for each in answer.json()["upcoming"]]
+            upcoming[key, name] = [(each["effective"], each["charges"][0]["rates"][0]["rate"]) for each in listed]
+            assert change == (listed[0]["effective"] if listed else "")
+    assert upcoming == {
+        ("key-of-a", "flat"): [("2027-01-01", "9"), ("2027-02-01", "1")],
+        ("key-of-a", "clip"): [],
+        ("key-of-b", "flat"): [("2026-12-01", "2"), ("2027-10-01", "1")],
+        ("key-of-b", "clip"): [],
+        ("key-of-nobody", "flat"): [],
+        ("key-of-nobody", "clip"): [],
+    }
+    for day, rate in (("2026-11-20", "0.8"), ("2027-01-15", "9"), ("2027-03-01", "1")):
+        answer = server.client.get(f"/api/v1/models/flat?at={day}", headers={"authorization": "Bearer key-of-a"})
+        assert answer.json()["pricing"]["charges"][0]["rates"][0]["rate"] == rate

@@ -163,7 +163,7 @@ class ContractChecks:
             yield from ((override.source, words) for words in wrong)
             if wrong:
                 continue
-            if words := override.target.excluded and override.target.idle_except(self._named):
+            if words := override.target.idle_except(self._named):
                 yield override.source, words
                 continue
             models = self.selected(override.target)

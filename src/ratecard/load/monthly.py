@@ -97,7 +97,7 @@ class TermChecks:
                     near = did_you_mean(value, sorted(self._known[name]))
                     yield ("for",), f"{name} '{value}' is not in the tables.{near}"
                     return
-        if words := term.target.excluded and term.target.idle_except(self._every):
+        if words := term.target.idle_except(self._every):
             yield ("for",), words
             return
         currencies = {self._models[name].currency: name for name, _, _ in self._over(term)}

@@ -53,12 +53,14 @@ class Selection(ModelNames):
 
     def idle_except(self, models: Collection[Mapping[str, str | None]]) -> str:
         """Say why `except` is idle over these models: it leaves nothing out, or nothing over; else return nothing."""
+        if not self.excluded:
+            return ""
         meant = [named for named in models if super(Selection, self).fits(named)]
         of = f"model of {self}" if str(self) else "model"
         for names in self.excluded:
             if not any(names.fits(named) for named in meant):
                 return f"except leaves nothing out: no {of} is of {names}. Leave it out"
-        if self.excluded and meant and not any(self.fits(named) for named in meant):
+        if meant and not any(self.fits(named) for named in meant):
             return f"except leaves out every {of}. Name fewer in it"
         return ""
 
