@@ -6,7 +6,7 @@ from itertools import combinations
 
 from ratecard.base.messages import Finding
 from ratecard.base.money import ISO_4217
-from ratecard.base.suggestions import did_you_mean
+from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.tables.card import AnyModel
 from ratecard.tables.contract import Contract
 from ratecard.tables.monthly import COMMITMENT, Term
@@ -94,7 +94,8 @@ class TermChecks:
         for name, values in [*named, ("charge", term.target.charge or ())]:
             for value in values:
                 if value not in self._known[name]:
-                    near = did_you_mean(value, sorted(self._known[name]))
+                    known = sorted(self._known[name])
+                    near = did_you_mean(value, known) if name == "model" else meant_or_allowed(value, known)
                     yield ("for",), f"{name} '{value}' is not in the tables.{near}"
                     return
         if words := term.target.idle_except(self._every):
