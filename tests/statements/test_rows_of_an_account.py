@@ -288,7 +288,7 @@ def test_rows_that_are_on_no_statement_are_counted(tmp_path: Path, tables: Path)
     rows = [text_of(at, 1), text_of(at, 2, "bolt"), text_of(at, 3, ""), text_of(at, 4, " "), text_of("2026-09-02", 1)]
     found = statement(write_rows(tmp_path / "usage.csv", rows), account="acme", month="2026-10", tables=tables)
     assert found.notes[:2] == (
-        "of 5 rows, 1 of acme in 2026-10, 2 of other accounts or months",
+        "Of 5 rows, 1 of acme in 2026-10, 2 of other accounts or months",
         "2 rows (40 % of the usage) of no account: on no statement",
     )
 
