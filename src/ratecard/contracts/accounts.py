@@ -41,7 +41,8 @@ class ContractsInForce:
         self._withheld = lru_cache(_MOST_WITHHELD)(self._withheld_by)
 
     @cached_property
-    def _of_account(self) -> Mapping[str, list[Contract]]:
+    def of_accounts(self) -> Mapping[str, list[Contract]]:
+        """The contracts of each account."""
         found: dict[str, list[Contract]] = {}
         for contract in self._contracts.values():
             for account in contract.accounts:
@@ -57,12 +58,12 @@ class ContractsInForce:
 
     def of_account(self, account: str, instant: datetime) -> Contract | None:
         """Return the contract of an account at an instant; of two, the one that extends the other."""
-        held = [each for each in self._of_account.get(account, ()) if each.holds(instant)]
+        held = [each for each in self.of_accounts.get(account, ()) if each.holds(instant)]
         return max(held, key=lambda each: len(chain_of(each, self._contracts)), default=None)
 
     def knows(self, account: str) -> bool:
         """Return True for an account that has a contract, now or at another time."""
-        return account in self._of_account
+        return account in self.of_accounts
 
     def later(self, contract: str | None, account: str | None, instant: datetime) -> Later:
         """Return what a contract, or the contracts of an account, come to after an instant.
@@ -116,7 +117,7 @@ class ContractsInForce:
 
     def boundaries_of_account(self, account: str) -> set[datetime]:
         """Return the instants at which the terms of an account begin or end."""
-        return set[datetime]().union(*map(self.boundaries, self._of_account.get(account, ())))
+        return set[datetime]().union(*map(self.boundaries, self.of_accounts.get(account, ())))
 
 
 def _uses(contract: Contract, model: AnyModel, family: str | None) -> bool:

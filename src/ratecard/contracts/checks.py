@@ -27,7 +27,8 @@ def contract_faults(tables: Tables) -> list[Fault]:
     """Return the faults of the contracts of these tables, each at its line."""
     checks = ContractChecks(tables)
     faults = [fault for contract in tables.contracts.values() for fault in checks.of(contract)]
-    return [*faults, *_two_of_one_account(tables.contracts), *_kept_for_nobody(tables)]
+    in_force = ContractsInForce(tables)
+    return [*faults, *_two_of_one_account(in_force, tables.contracts), *_kept_for_nobody(in_force, tables)]
 
 
 def fault_at(place: str, contract: str, words: str) -> Fault:
@@ -36,12 +37,8 @@ def fault_at(place: str, contract: str, words: str) -> Fault:
     return Fault(file, int(line or 1), (contract,), words)
 
 
-def _two_of_one_account(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
-    of_account: dict[str, list[Contract]] = {}
-    for contract in contracts.values():
-        for account in contract.accounts:
-            of_account.setdefault(account, []).append(contract)
-    for account, found in of_account.items():
+def _two_of_one_account(in_force: ContractsInForce, contracts: Mapping[str, Contract]) -> Iterator[Fault]:
+    for account, found in in_force.of_accounts.items():
         for one, other in combinations(sorted(found, key=lambda each: (each.begins, each.place)), 2):
             until = utc(one.until) if one.until else None
             chains = [{each.contract for each in chain_of(each, contracts)} for each in (one, other)]
@@ -53,10 +50,9 @@ def _two_of_one_account(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
                 yield fault_at(other.place, other.contract, f"{words}: two at one instant. {hint}")
 
 
-def _kept_for_nobody(tables: Tables) -> Iterator[Fault]:
+def _kept_for_nobody(in_force: ContractsInForce, tables: Tables) -> Iterator[Fault]:
     """Refuse `only` for a model that no contract with accounts has."""
-    in_force, contracts = ContractsInForce(tables), tables.contracts.values()
-    unused = set(in_force.kept)
+    contracts, unused = tables.contracts.values(), set(in_force.kept)
     for contract in contracts:
         if unused and contract.accounts:
             unused &= in_force.withheld(chain_of(contract, tables.contracts))

@@ -223,11 +223,11 @@ def inside(
     return attributes
 
 
-class _Line:
+class _Line(NamedTuple):
     """A rate, or a part of one, with the overrides that are for it if their conditions hold."""
 
-    def __init__(self, rate: Rate, layers: Layers) -> None:
-        self.rate, self.layers = rate, layers
+    rate: Rate
+    layers: Layers
 
 
 def _charge_under(charge: Charge, version: Version, layers: Layers, meters: Meters) -> Charge:
