@@ -293,11 +293,11 @@ def test_rows_that_are_on_no_statement_are_counted(tmp_path: Path, tables: Path)
     )
 
 
-@pytest.mark.parametrize(("day", "over"), [("2026-10-31", False), ("2026-11-01", True), ("2026-10-01", False)])
+@pytest.mark.parametrize(("now", "over"), [("2026-09-01", False), ("2026-10-01", False), ("2026-11-01", True)])
 def test_a_month_that_is_not_over_is_told(
-    tmp_path: Path, tables: Path, monkeypatch: pytest.MonkeyPatch, day: str, over: bool
+    tmp_path: Path, tables: Path, monkeypatch: pytest.MonkeyPatch, now: str, over: bool
 ) -> None:
-    monkeypatch.setattr(make, "today", lambda: date.fromisoformat(day))
+    monkeypatch.setattr(make, "current_month", lambda: date.fromisoformat(now))
     usage = write_rows(tmp_path / "usage.csv", [text_of("2026-10-01T00:00:00Z", 1)])
     found = statement(usage, account="acme", month="2026-10", tables=tables)
     words = "2026-10 is not over: usage until its end is not on this statement yet"

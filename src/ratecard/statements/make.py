@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -21,7 +21,7 @@ from ratecard.simulation.workspace.workspace import Workspace
 from ratecard.statements.change import change_of
 from ratecard.statements.issued import Statement
 from ratecard.statements.lines import Line, StatementError, StatementLine, Sums
-from ratecard.statements.months import month_before, months_between, next_month, read_month
+from ratecard.statements.months import current_month, month_before, months_between, next_month, read_month
 from ratecard.statements.rater import AccountRater
 from ratecard.statements.rows import AccountRows
 from ratecard.statements.settle import PaidShares, Settled, settle_month
@@ -31,11 +31,6 @@ from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, VOLUME, Ter
 TAKEN_OFF = (INCLUDED, GRADUATED, VOLUME)
 # How many reasons why rows have no price are named.
 _SHOWN = 20
-
-
-def today() -> date:
-    """Return the day of UTC."""
-    return datetime.now(UTC).date()
 
 
 def statement(
@@ -164,7 +159,7 @@ class _Months:
             notes.append(f"{plural(count, 'row')} in {currency}: on a statement of their own, --currency {currency}")
         if self.card.contracts and not self.card.contract_of(None, self.account, utc(month)):
             notes.append(f"{self.account} has no contract on {month}: prices and terms of the list")
-        if end > today():
+        if month >= current_month():
             notes.append(f"{month:%Y-%m} is not over: usage until its end is not on this statement yet")
         return notes
 
