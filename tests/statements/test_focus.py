@@ -1,7 +1,8 @@
 """A statement as cost and usage of FOCUS 1.3, held against the published rules of its columns.
 
 The rules of 1.3 are written here. Its published validator (2.2.1) brings those of 1.2, needs Python 3.12, and numpy
-below 2, so it has an environment of its own: `FOCUS_VALIDATOR` names its program, and a test holds the file against it (`make focus`).
+below 2, so it has an environment of its own: `FOCUS_VALIDATOR` names its program, and a test holds the file against it
+(`make focus`).
 """
 
 import csv
