@@ -70,10 +70,10 @@ BAD_TERMS: list[tuple[list[str], str]] = [
     (["{commitment: 1, currency: USD}"], "has no from. Write the month in which the commitment begins"),
     (
         ["{included: 1, unit: mtoken, for: {model: scrib}}"],
-        "model 'scrib' is not in the tables. Did you mean 'scribe'?",
+        "no model 'scrib'. Did you mean 'scribe'?",
     ),
     (["{included: 1, unit: mtoken, for: {charge: words}}"], "charge 'words' is not in the tables"),
-    (["{included: 1, unit: mtoken, for: {except: {family: wods}}}"], "family 'wods' is not in the tables"),
+    (["{included: 1, unit: mtoken, for: {except: {family: wods}}}"], "no family 'wods'"),
     (
         ["{included: 1, unit: mtoken, for: {type: text, except: {family: sound}}}"],
         "except leaves nothing out: no model of type text is of family sound. Leave it out",

@@ -16,7 +16,7 @@ from ratecard.contracts.overlay import VersionSpan, fits, in_term, inside, layer
 from ratecard.contracts.winner import ContractChain, UnclearError
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override
-from ratecard.tables.selection import ModelNames, OverrideTarget
+from ratecard.tables.selection import ModelNames, OverrideTarget, known_names
 from ratecard.tables.version import Version
 
 # How many models a message names.
@@ -70,11 +70,7 @@ class ContractChecks:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._known = {
-            "model": tables.models.keys(),
-            "family": set(tables.families.values()),
-            "type": {model.type for model in tables.models.values()},
-        }
+        self._known = known_names(tables.models, tables.families)
         self._named = [
             {"model": name, "family": tables.families.get(name), "type": model.type}
             for name, model in tables.models.items()
@@ -185,13 +181,7 @@ class ContractChecks:
                 yield "for names no models. Write one of: model, family, type"
             elif names.model and (names.family or names.type):
                 yield "names a model, so leave out family and type"
-            for part, given in names.named:
-                for name in given:
-                    if name not in self._known[part]:
-                        known = sorted(self._known[part])
-                        hint = f"{did_you_mean(name, known)} Name a model's id, as the tables have it"
-                        words = hint if part == "model" else meant_or_allowed(name, known)
-                        yield f"matches nothing: no {part} '{name}'.{words}"
+            yield from (words for _, words in names.unknown(self._known))
         if target.model and target.excluded:
             yield "except is of a family or type; beside model, leave the name out there instead"
 
