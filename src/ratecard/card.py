@@ -1,8 +1,8 @@
 """The rate card: all tables at one digest, and the price book of any instant."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from ratecard.base.errors import Fault, InstantError, TableError
 from ratecard.base.instants import utc
 from ratecard.contracts.accounts import ContractsInForce
 from ratecard.contracts.overlay import tables_under
+from ratecard.contracts.winner import ContractChain, Later
 from ratecard.examples import Worked, faults_of, work_contract_example, work_version
 from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
@@ -22,6 +23,10 @@ from ratecard.tables.windows import Window, changes_between, windows_of
 
 if TYPE_CHECKING:
     from ratecard.candidates.file import CandidateFile
+
+
+# Contracts whose compiled prices are kept: those that were used last. There may be ten thousand.
+MOST_CONTRACTS = 256
 
 
 def load_rate_card(folder: str | Path | None = None) -> "RateCard":
@@ -56,8 +61,8 @@ class RateCard:
         # The wrong examples of each version that was proved, by model and effective date: not by digest, which leaves
         # examples out.
         self._proved: dict[tuple[str, date], tuple[Fault, ...]] = {}
-        # One compiler for each contract, with what it extends at the time, and the models that it cannot use.
-        self._compilers: dict[tuple[tuple[str, ...], frozenset[str]], Compiler] = {}
+        # One compiler for each contract used lately, with what it extends at the time, and what it cannot use.
+        self._compiler_under = lru_cache(MOST_CONTRACTS)(self._made_compiler_under)
         self._proved_contracts: dict[str, tuple[Fault, ...]] = {}
 
     def __repr__(self) -> str:
@@ -194,14 +199,14 @@ class RateCard:
         if not self.tables.contracts and contract is None:
             return PriceBook(self._compiler, moment, self.prove)
         chain = self.in_force.chain(self.contract_of(contract, account, moment), moment)
-        withheld = self.in_force.withheld(chain)
-        if not chain and not withheld:
+        withheld, later = self.in_force.withheld(chain), self.in_force.later(contract, account, moment)
+        if not (chain or withheld or later):
             return PriceBook(self._compiler, moment, self.prove)
-        known = tuple(each.contract for each in chain), withheld
-        if known not in self._compilers:
-            self._compilers[known] = Compiler(tables_under(self.tables, chain, withheld))
-        prove = partial(self._prove_under, chain[0]) if chain else self.prove
-        return PriceBook(self._compilers[known], moment, prove)
+        compiler = self._compiler_under(tuple(each.contract for each in chain), withheld, later)
+        return PriceBook(compiler, moment, partial(self._prove_under, chain))
+
+    def _made_compiler_under(self, names: Sequence[str], withheld: frozenset[str], later: Later) -> Compiler:
+        return Compiler(tables_under(self.tables, [self.contracts[name] for name in names], withheld, later))
 
     def work(self, contract: Contract) -> Iterator[Worked]:
         """Work the examples of a contract, on its first day or at the instant that each says."""
@@ -209,10 +214,11 @@ class RateCard:
             book = self.at(example.at or contract.begins, contract=contract.contract)
             yield work_contract_example(book, contract.contract, number, example)
 
-    def _prove_under(self, contract: Contract, model: AnyModel, version: Version) -> None:
+    def _prove_under(self, chain: ContractChain, model: AnyModel, version: Version) -> None:
         """Prove a version of the list, and the examples of a contract, once."""
-        self.prove(model, version)
-        if self._proves and self._base is None:
+        listed = self.tables.models[model.model]
+        self.prove(listed, listed.version_at(version.begins) or version)
+        for contract in chain[:1] if self._proves and self._base is None else ():
             if contract.contract not in self._proved_contracts:
                 self._proved_contracts[contract.contract] = tuple(faults_of(self._unproved.work(contract)))
             if self._proved_contracts[contract.contract]:

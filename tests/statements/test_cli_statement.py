@@ -119,7 +119,8 @@ def test_what_was_not_issued_is_not_compared(words: list[str], tmp_path: Path, c
 def test_an_account_without_a_row_in_the_month_is_told(words: list[str]) -> None:
     done = run([*words[:3], "bolk", *words[4:]])
     assert done.exit_code == 0
-    assert "the usage has no row of bolk in 2026-10" in done.stdout
+    assert "The usage has no row of bolk in 2026-10. Did you mean 'bolt'?\n" in done.stdout
+    assert "bolk has no contract on 2026-10-01: prices and terms of the list\n" in done.stdout
     assert "Booked amounts" not in done.stdout
 
 
@@ -132,7 +133,7 @@ def test_an_account_without_a_row_in_the_month_is_told(words: list[str]) -> None
         (("--opening-balance", "much"), 2, "'much' is not an amount"),
         (("--opening-balance", "5"), 1, "an opening balance is of one commitment, and acme has none"),
         (("--currency", "usd"), 1, "currency 'usd' is not an ISO 4217 code"),
-        (("--currency", "EUR"), 1, "the statement is in EUR. Give the rows of USD by themselves: --currency USD"),
+        (("--month", "20261001"), 1, "is not a month. Write it like 2026-10"),
         (("--out", "no/such/folder/x.csv"), 2, "cannot be written: no such folder"),
     ],
 )

@@ -11,12 +11,12 @@ from ratecard.base.errors import Fault
 from ratecard.base.instants import utc
 from ratecard.base.money import ISO_4217
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
-from ratecard.contracts.accounts import chain_of
+from ratecard.contracts.accounts import ContractsInForce, chain_of
 from ratecard.contracts.overlay import VersionSpan, fits, in_term, inside, layers_of, version_under
 from ratecard.contracts.winner import ContractChain, UnclearError
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override
-from ratecard.tables.selection import ModelNames, OverrideTarget
+from ratecard.tables.selection import ModelNames, OverrideTarget, known_names
 from ratecard.tables.version import Version
 
 # How many models a message names.
@@ -27,7 +27,8 @@ def contract_faults(tables: Tables) -> list[Fault]:
     """Return the faults of the contracts of these tables, each at its line."""
     checks = ContractChecks(tables)
     faults = [fault for contract in tables.contracts.values() for fault in checks.of(contract)]
-    return [*faults, *_two_of_one_account(tables.contracts)]
+    in_force = ContractsInForce(tables)
+    return [*faults, *_two_of_one_account(in_force, tables.contracts), *_kept_for_nobody(in_force, tables)]
 
 
 def fault_at(place: str, contract: str, words: str) -> Fault:
@@ -36,12 +37,8 @@ def fault_at(place: str, contract: str, words: str) -> Fault:
     return Fault(file, int(line or 1), (contract,), words)
 
 
-def _two_of_one_account(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
-    of_account: dict[str, list[Contract]] = {}
-    for contract in contracts.values():
-        for account in contract.accounts:
-            of_account.setdefault(account, []).append(contract)
-    for account, found in of_account.items():
+def _two_of_one_account(in_force: ContractsInForce, contracts: Mapping[str, Contract]) -> Iterator[Fault]:
+    for account, found in in_force.of_accounts.items():
         for one, other in combinations(sorted(found, key=lambda each: (each.begins, each.place)), 2):
             until = utc(one.until) if one.until else None
             chains = [{each.contract for each in chain_of(each, contracts)} for each in (one, other)]
@@ -53,16 +50,31 @@ def _two_of_one_account(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
                 yield fault_at(other.place, other.contract, f"{words}: two at one instant. {hint}")
 
 
+def _kept_for_nobody(in_force: ContractsInForce, tables: Tables) -> Iterator[Fault]:
+    """Refuse `only` for a model that no contract with accounts has."""
+    contracts, unused = tables.contracts.values(), set(in_force.kept)
+    for contract in contracts:
+        if unused and contract.accounts:
+            unused &= in_force.withheld(chain_of(contract, tables.contracts))
+    for name in sorted(unused):
+        for contract in contracts:
+            for override in layers_of([contract], tables.models[name], tables.families.get(name))[0]:
+                if override.only:
+                    words = f"only keeps {name} from everyone: no contract with accounts has a price for it"
+                    hint = "Name accounts, or leave out closed"
+                    yield fault_at(override.source, contract.contract, f"{words}. {hint}")
+
+
 class ContractChecks:
     """The checks of contracts, which find the models and rates of each target once."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._known = {
-            "model": tables.models.keys(),
-            "family": set(tables.families.values()),
-            "type": {model.type for model in tables.models.values()},
-        }
+        self._known = known_names(tables.models, tables.families)
+        self._named = [
+            {"model": name, "family": tables.families.get(name), "type": model.type}
+            for name, model in tables.models.items()
+        ]
         self._models: dict[str, tuple[AnyModel, ...]] = {}
         self._unmet: dict[str, str] = {}
 
@@ -131,12 +143,20 @@ class ContractChecks:
             last = chain_of(contract, contracts)[-1]
             if last.extends is not None and last.extends in contracts:
                 yield contract.place, f"extends '{contract.extends}', which leads back to it. Leave one extends out"
+        for example in contract.examples:
+            if example.at is not None and not contract.holds(utc(example.at)):
+                until = f" until {contract.until}" if contract.until else ""
+                words = f"the contract is from {contract.begins}{until}. Write at within it"
+                yield example.place, f"the example is at an instant without these prices: {words}"
 
     def _targets(self, contract: Contract) -> Iterator[tuple[str, str]]:
         for override in contract.overrides:
             wrong = list(self._wrong_names(override.target))
             yield from ((override.source, words) for words in wrong)
             if wrong:
+                continue
+            if words := override.target.idle_except(self._named):
+                yield override.source, words
                 continue
             models = self.selected(override.target)
             if not models:
@@ -161,13 +181,7 @@ class ContractChecks:
                 yield "for names no models. Write one of: model, family, type"
             elif names.model and (names.family or names.type):
                 yield "names a model, so leave out family and type"
-            for part, given in names.named:
-                for name in given:
-                    if name not in self._known[part]:
-                        known = sorted(self._known[part])
-                        hint = f"{did_you_mean(name, known)} Name a model's id, as the tables have it"
-                        words = hint if part == "model" else meant_or_allowed(name, known)
-                        yield f"matches nothing: no {part} '{name}'.{words}"
+            yield from (words for _, words in names.unknown(self._known))
         if target.model and target.excluded:
             yield "except is of a family or type; beside model, leave the name out there instead"
 

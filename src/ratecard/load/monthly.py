@@ -6,10 +6,11 @@ from itertools import combinations
 
 from ratecard.base.messages import Finding
 from ratecard.base.money import ISO_4217
-from ratecard.base.suggestions import did_you_mean
+from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.tables.card import AnyModel
 from ratecard.tables.contract import Contract
 from ratecard.tables.monthly import COMMITMENT, Term
+from ratecard.tables.selection import known_names
 from ratecard.tables.units import Unit
 
 # A model, a charge of it, and the unit of that.
@@ -45,6 +46,14 @@ class TermChecks:
             if early or (contract.until and term.until and term.until > contract.until):
                 until = f" until {contract.until}" if contract.until else ""
                 yield (index,), f"holds outside of the contract, which is from {contract.begins}{until}"
+            models = {name for name, _, _ in self._over(term)}
+            other = next(
+                (model for name in sorted(models) if (model := self._models[name]).currency != contract.currency), None
+            )
+            if other is not None and any(tier.rate is not None for tier in term.tiers):
+                words = f"has rates of a unit in {contract.currency}, and {other.model} is in {other.currency}"
+                hint = f"Name models of {contract.currency}, or write currency: {other.currency} in the contract"
+                yield (index, term.kind), f"{words}. {hint}"
         yield from self.of(contract.terms)
 
     @cached_property
@@ -57,13 +66,15 @@ class TermChecks:
         ]
 
     @cached_property
+    def _every(self) -> list[Mapping[str, str | None]]:
+        return [
+            {"model": name, "family": self._families.get(name), "type": model.type}
+            for name, model in self._models.items()
+        ]
+
+    @cached_property
     def _known(self) -> Mapping[str, Collection[str]]:
-        return {
-            "type": {model.type for model in self._models.values()},
-            "family": {*self._families.values()},
-            "model": self._models,
-            "charge": {charge for (_, charge, _), _ in self._charges},
-        }
+        return known_names(self._models, self._families)
 
     def _names(self, term: Term) -> Iterator[Finding]:
         if term.currency is not None and term.currency not in ISO_4217:
@@ -75,13 +86,22 @@ class TermChecks:
             near = did_you_mean(term.unit, self._units)
             yield ("unit",), f"unit '{term.unit}' is not in units.yaml.{near} Allowed: {', '.join(self._units)}"
             return
-        named = [(part, values) for names in (term.target, *term.target.excluded) for part, values in names.named]
-        for name, values in [*named, ("charge", term.target.charge or ())]:
-            for value in values:
-                if value not in self._known[name]:
-                    near = did_you_mean(value, sorted(self._known[name]))
-                    yield ("for",), f"{name} '{value}' is not in the tables.{near}"
-                    return
+        unknown = [words for names in (term.target, *term.target.excluded) for _, words in names.unknown(self._known)]
+        charges = sorted({charge for (_, charge, _), _ in self._charges})
+        for name in term.target.charge or ():
+            if name not in charges:
+                unknown.append(f"charge '{name}' is not in the tables.{meant_or_allowed(name, charges)}")
+        if unknown:
+            yield ("for",), unknown[0]
+            return
+        if words := term.target.idle_except(self._every):
+            yield ("for",), words
+            return
+        currencies = {self._models[name].currency: name for name, _, _ in self._over(term)}
+        if term.unit is not None and len(currencies) > 1:
+            both = " and ".join(f"{name} in {currency}" for currency, name in sorted(currencies.items())[:2])
+            words = f"is over models of several currencies ({both}), and a statement is in one"
+            yield (term.kind,), f"{words}. Name models of one currency: for"
         if not self._over(term):
             of = f" that has lines in {term.unit}" if term.unit else ""
             yield (term.kind,), f"is over nothing: no model of the tables{of} fits all that it names"
