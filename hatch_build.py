@@ -34,7 +34,8 @@ class Built(BuildHookInterface):  # type: ignore[misc, type-arg]
     def write_tables(self, root: Path) -> None:
         """Write the file of the tables by the code of the package that is built."""
         sys.path.insert(0, str(root / "src"))
-        from ratecard.load.built import BUILT_TABLES, build_tables
+        from ratecard.load.built import BUILT_TABLES
+        from ratecard.load.folder import build_tables
 
         tables = root / "pricing_tables"
         contents = {path.relative_to(tables).as_posix(): path.read_bytes() for path in sorted(tables.rglob("*.yaml"))}

@@ -24,8 +24,8 @@ from tempfile import TemporaryDirectory
 
 from cold_start import PROCESSES, seconds
 
-from ratecard.load.built import BUILT_TABLES, build_tables
-from ratecard.load.folder import read_folder, tables_from
+from ratecard.load.built import BUILT_TABLES
+from ratecard.load.folder import build_tables, read_folder, tables_from
 
 ROOT = Path(__file__).parent.parent
 PICTURE = Path(__file__).with_suffix(".svg")

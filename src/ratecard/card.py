@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING
 
 from ratecard.base.errors import Fault, InstantError, TableError
 from ratecard.base.instants import utc
-from ratecard.contracts.accounts import ContractsInForce
-from ratecard.contracts.overlay import tables_under
 from ratecard.examples import Worked, faults_of, work_contract_example, work_version
 from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
 from ratecard.pricing.compiler import Compiler
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.contract import Contract
 from ratecard.tables.models import Models
 from ratecard.tables.version import Version
 from ratecard.tables.windows import Window, changes_between, windows_of
 
 if TYPE_CHECKING:
     from ratecard.candidates.file import CandidateFile
+    from ratecard.contracts.accounts import ContractsInForce
+    from ratecard.tables.contract import Contract
 
 
 def load_rate_card(folder: str | Path | None = None) -> "RateCard":
@@ -157,16 +156,18 @@ class RateCard:
         return sorted({*dated, *changes_between(self.windows, first, end)})
 
     @property
-    def contracts(self) -> Mapping[str, Contract]:
+    def contracts(self) -> "Mapping[str, Contract]":
         """The contracts of the tables by their names."""
         return self.tables.contracts
 
     @cached_property
-    def in_force(self) -> ContractsInForce:
+    def in_force(self) -> "ContractsInForce":
         """The contracts by account and instant, and the models that they keep for themselves."""
+        from ratecard.contracts.accounts import ContractsInForce  # no quote of the list needs it
+
         return ContractsInForce(self.tables)
 
-    def contract_of(self, contract: str | None, account: str | None, instant: datetime) -> Contract | None:
+    def contract_of(self, contract: str | None, account: str | None, instant: datetime) -> "Contract | None":
         """Return the contract that is named, or that an account has at an instant; None for the list.
 
         Raises `UnknownContractError`, and `ValueError` where both are named, and for an account that is not text: it
@@ -199,17 +200,19 @@ class RateCard:
             return PriceBook(self._compiler, moment, self.prove)
         known = tuple(each.contract for each in chain), withheld
         if known not in self._compilers:
+            from ratecard.contracts.overlay import tables_under
+
             self._compilers[known] = Compiler(tables_under(self.tables, chain, withheld))
         prove = partial(self._prove_under, chain[0]) if chain else self.prove
         return PriceBook(self._compilers[known], moment, prove)
 
-    def work(self, contract: Contract) -> Iterator[Worked]:
+    def work(self, contract: "Contract") -> Iterator[Worked]:
         """Work the examples of a contract, on its first day or at the instant that each says."""
         for number, example in enumerate(contract.examples):
             book = self.at(example.at or contract.begins, contract=contract.contract)
             yield work_contract_example(book, contract.contract, number, example)
 
-    def _prove_under(self, contract: Contract, model: AnyModel, version: Version) -> None:
+    def _prove_under(self, contract: "Contract", model: AnyModel, version: Version) -> None:
         """Prove a version of the list, and the examples of a contract, once."""
         self.prove(model, version)
         if self._proves and self._base is None:
