@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 
-from ratecard.base.errors import RateCardError
+from ratecard.base.errors import UnknownContractError
 from ratecard.base.instants import utc
 from ratecard.base.suggestions import did_you_mean
 from ratecard.contracts.overlay import fits, layers_of
@@ -12,13 +12,6 @@ from ratecard.contracts.winner import ContractChain
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import Contract
 from ratecard.tables.selection import OverrideTarget
-
-
-class UnknownContractError(RateCardError, KeyError):
-    """A name that no contract of a rate card has."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 def chain_of(contract: Contract, contracts: Mapping[str, Contract]) -> ContractChain:

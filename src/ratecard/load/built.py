@@ -68,7 +68,7 @@ def built_folder(contents: Mapping[str, bytes], built: Path = _HERE) -> BuiltFol
     if not lines or digests != lines.keys():
         return None
     named = {name: line for (name, _), line in lines.items()}
-    return BuiltFolder(*(head[part] for part in _OF_FOLDER), named)
+    return BuiltFolder(**{part: head[part] for part in _OF_FOLDER}, lines=named)
 
 
 # What a head has of the tables of all files together.

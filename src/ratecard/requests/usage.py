@@ -4,30 +4,14 @@ It takes these, the same as a mapping, or JSON. A mapping is checked by the pric
 the model's own values.
 """
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
-from ratecard.requests.body import Body, mapping_of, read_body
-from ratecard.requests.fields import URL, Choice
-
-
-class _Own(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-class _Usage(_Own):
-    """`counts` are those of meters, for models that charge them. `metadata` is the caller's own; nothing reads it.
-
-    `provider` is for models whose table names theirs.
-    """
-
-    counts: dict[str, int | Decimal] | None = None
-    metadata: dict[str, Any] | None = None
-    provider: str | None = None
-
+from ratecard.requests.body import TypedFields, TypedUsage, mapping_of
+from ratecard.requests.fields import URL
+from ratecard.requests.service_parameters import ServiceParameters
 
 _Count = Annotated[int, Field(ge=0, strict=True)]
 AtLeastOne = Annotated[int, Field(ge=1, strict=True)]
@@ -78,7 +62,7 @@ class TokenUsage(_ClientUsage):
     total_tokens: _Count | None = None
 
 
-class _UnderConditions(_Usage):
+class _UnderConditions(TypedUsage):
     """The conditions of the shipped meters.yaml; those of another folder are further fields, of text.
 
     `listed` is what `usage_from` found beside the counts: by its path, the meter of what each is one of. It is charged
@@ -107,26 +91,6 @@ class _OfTokens(_UnderConditions):
         if (self.usage is None) is (self.tokens is None) and (self.usage or self.counts is None):
             raise ValueError("Give the counts once: as usage, or as tokens")
         return self
-
-
-class ServiceParameters(BaseModel):
-    """The parameters of a text request; three of them switch searches. None means the API's default.
-
-    The API passes others through unread, so they have no effect on a price.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
-
-    character_slug: str | None = None
-    strip_thinking_response: bool | None = None
-    disable_thinking: bool | None = None
-    enable_web_search: Literal["off", "on", "auto"] | None = None
-    enable_web_scraping: bool | None = None
-    enable_x_search: bool | None = None
-    enable_web_citations: bool | None = None
-    include_search_results_in_stream: bool | None = None
-    return_search_results_as_documents: bool | None = None
-    include_venice_system_prompt: bool | None = None
 
 
 class TextUsage(_OfTokens):
@@ -201,7 +165,7 @@ class MusicUsage(_UnderConditions):
     character_count: _Count | None = None
 
 
-class RpcCall(_Own):
+class RpcCall(TypedFields):
     """One call of a batch."""
 
     method: str
@@ -225,7 +189,7 @@ class Like(NamedTuple):
 _Reference = Annotated[Decimal, Field(ge=0, le=150), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 150})]
 
 
-class VideoRequest(_Own):
+class VideoRequest(TypedFields):
     """The fields of `POST /video/quote`, which are the API's, with what help, refusals and OpenAPI say of each."""
 
     model: Annotated[str, Like("id of the model, see `ratecard models`")] = Field(
@@ -269,7 +233,7 @@ class VideoRequest(_Own):
     )
 
 
-class VideoUsage(_Usage, VideoRequest):
+class VideoUsage(TypedUsage, VideoRequest):
     """A video, with the fields of `POST /video/quote`; which fields and values a model accepts varies."""
 
     type: Literal["video"] = "video"
@@ -287,16 +251,3 @@ AnyUsage = (
     | RpcUsage
     | VideoUsage
 )
-TYPES = Choice(kind.model_fields["type"].default for kind in get_args(AnyUsage))
-METERED_TYPES = tuple(word for word in TYPES.words if word != "video")
-# The types that `rate` charges: requests, and searches by themselves.
-RATED = Choice((*TYPES.words, "surcharge"))
-
-
-def read_usage(usage: AnyUsage | Body) -> Mapping[str, Any]:
-    """Read a usage as a mapping. Raises `QuoteError` for what is not an object."""
-    if isinstance(usage, _Usage):
-        given, further = usage.model_fields_set | {"type"}, usage.__pydantic_extra__ or {}
-        named = {name: value for name, value in usage.__dict__.items() if name in given and value is not None}
-        return named | further
-    return read_body(usage)
