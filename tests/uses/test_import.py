@@ -101,8 +101,13 @@ UNUSED = (
     "ratecard.accounts.settlement",
     "ratecard.candidates",
     "ratecard.changes",
+    "ratecard.contracts",
     "ratecard.ledger",
-    "ratecard.requests.usage_from",
+    "ratecard.load.monthly",
+    "ratecard.requests.usage",
+    "ratecard.tables.contract",
+    "ratecard.tables.monthly",
+    "ratecard.tables.selection",
     "pickle",
 )
 
