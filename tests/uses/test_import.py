@@ -122,6 +122,15 @@ def test_the_root_loads_nothing_and_a_quote_only_what_it_needs() -> None:
     assert run(code).stdout == "[]\n[]\n"
 
 
+def test_the_command_quote_loads_only_what_it_needs() -> None:
+    code = (
+        "import sys; from ratecard.cli import main; "
+        "main(['quote', '--model', 'ovi-image-to-video'], standalone_mode=False); "
+        f"print(sorted(name for name in sys.modules if name.startswith({UNUSED!r}) and name != 'pickle'))"
+    )
+    assert run(code).stdout.endswith("\n[]\n")
+
+
 def test_no_validator_is_built_before_it_is_used() -> None:
     """Pydantic would build one for each class, most of them parts of others."""
     code = (

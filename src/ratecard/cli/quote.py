@@ -28,8 +28,8 @@ from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import Body, read_body, read_usage
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.text_body import body_of_text
-from ratecard.requests.usage import Like, VideoRequest
 from ratecard.requests.video import FIELD_ORDER
+from ratecard.requests.video_request import Like, VideoRequest
 from ratecard.simulation.rows.columns import usage_of_row
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import UsageExample
