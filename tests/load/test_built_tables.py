@@ -5,10 +5,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from threading import Event
+from time import sleep
 
 import pytest
 
@@ -18,7 +21,7 @@ from ratecard.load import folder
 from ratecard.load.built import BUILT_TABLES, built_folder, text_file
 from ratecard.load.folder import build_tables, read_folder, tables_from
 from ratecard.load.yaml_text import read_yaml_text
-from ratecard.tables.card import Tables
+from ratecard.tables.card import AnyModel, ModelsOnDemand, Tables
 
 ROOT = Path(__file__).parent.parent.parent
 SHIPPED = read_folder()
@@ -176,6 +179,26 @@ def test_a_model_of_a_built_folder_is_made_when_it_is_asked_for(in_package: Path
     assert tables.named("also-m") is not None
     assert list(made) == ["m"]
     assert tables.models["n"] is tables.models["n"]
+
+
+def test_a_model_is_made_once_for_all_threads() -> None:
+    [model, _] = tables_from({"t.yaml": TABLE}).models.values()
+    inside, go, calls = Event(), Event(), list[str]()
+
+    def make(name: str) -> AnyModel:
+        calls.append(name)
+        inside.set()
+        go.wait(10)
+        return model.model_copy()
+
+    models = ModelsOnDemand(["m"], make)
+    with ThreadPoolExecutor(2) as pool:
+        answers = [pool.submit(models.__getitem__, "m") for _ in range(2)]
+        inside.wait(10)
+        sleep(0.05)  # without the lock, the other thread is inside too now
+        go.set()
+    assert answers[0].result() is answers[1].result()
+    assert calls == ["m"]
 
 
 def test_a_built_folder_is_what_its_yaml_is(in_package: Path) -> None:

@@ -55,10 +55,10 @@ class BuiltFolder:
 
     def data_of(self, model: str) -> Any:
         """Return the data of a model; of the other models of its file, the data is kept until it is taken."""
-        if model not in self._read:
-            for data in json.loads(self.lines[self.files[model]])["models"]:
-                self._read[data["model"]] = data
-        return self._read.pop(model)
+        if (data := self._read.pop(model, None)) is None:
+            self._read |= {each["model"]: each for each in json.loads(self.lines[self.files[model]])["models"]}
+            data = self._read.pop(model)
+        return data
 
 
 def built_folder(contents: Mapping[str, bytes], built: Path = _HERE) -> BuiltFolder | None:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property
 from hashlib import sha256
+from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from pydantic import BaseModel, Field
@@ -91,6 +92,10 @@ MODEL_CLASSES: Mapping[str, type[VideoModel | TextModel | MeteredModel]] = {
 }
 
 
+# Two threads must not make pydantic build the validators of one class: each would take away what the other has built.
+_ONE_AT_A_TIME = RLock()
+
+
 class ModelsOnDemand(Mapping[str, AnyModel]):
     """Models by their ids, each made when it is first asked for."""
 
@@ -98,11 +103,12 @@ class ModelsOnDemand(Mapping[str, AnyModel]):
         self._ids, self._make, self._made = ids, make, dict[str, AnyModel]()
 
     def __getitem__(self, name: str) -> AnyModel:
+        if name not in self._ids:
+            raise KeyError(name)
         if name not in self._made:
-            if name not in self._ids:
-                raise KeyError(name)
-            # Of two threads that ask at once, both get the model of the first.
-            self._made.setdefault(name, self._make(name))
+            with _ONE_AT_A_TIME:
+                if name not in self._made:
+                    self._made[name] = self._make(name)
         return self._made[name]
 
     def __contains__(self, name: object) -> bool:
