@@ -1,4 +1,4 @@
-"""Writes into what is built: the revision of the service, and into a wheel what the reader of YAML makes of the tables.
+"""Writes into what is built: the revision of the service, and into a wheel what is made of its sound tables.
 
 An editable install has nothing built: its sources say the revision themselves when the server starts, and its tables
 are read from their YAML.
@@ -32,13 +32,12 @@ class Built(BuildHookInterface):  # type: ignore[misc, type-arg]
             build_data["force_include"][str(path)] = folder + path.name
 
     def write_tables(self, root: Path) -> None:
-        """Write the file of the tables by the code of the package that is built."""
+        """Write the file of the tables by the code of the package that is built. Raises `TableError`."""
         sys.path.insert(0, str(root / "src"))
-        from ratecard.load.built import BUILT_TABLES, build_tables
+        from ratecard.load.built import BUILT_TABLES
+        from ratecard.load.folder import build_tables, read_folder
 
-        tables = root / "pricing_tables"
-        contents = {path.relative_to(tables).as_posix(): path.read_bytes() for path in sorted(tables.rglob("*.yaml"))}
-        (self.made / BUILT_TABLES).write_bytes(build_tables(contents))
+        (self.made / BUILT_TABLES).write_bytes(build_tables(read_folder(root / "pricing_tables")))
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Called after a target is built: nothing of it is left."""

@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -22,12 +21,10 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from cold_start import PROCESSES, seconds
+from cold_start import PROCESSES, package, seconds
 
-from ratecard.load.built import BUILT_TABLES, build_tables
-from ratecard.load.folder import read_folder, tables_from
+from ratecard.load.folder import tables_from
 
-ROOT = Path(__file__).parent.parent
 PICTURE = Path(__file__).with_suffix(".svg")
 DAY = date(2026, 10, 1)
 ROUNDS = 11
@@ -112,14 +109,6 @@ def counted(counters: int) -> dict[str, bytes]:
         "units.yaml": f"units:\n{units}".encode(),
         "meters.yaml": f"meters:\n{meters}".encode(),
     }
-
-
-def package(folder: Path) -> Path:
-    """The package as its wheel installs it, with its tables and what was built of them."""
-    shutil.copytree(ROOT / "src" / "ratecard", folder / "ratecard", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(ROOT / "pricing_tables", folder / "ratecard" / "pricing_tables")
-    (folder / "ratecard" / BUILT_TABLES).write_bytes(build_tables(read_folder()))
-    return folder
 
 
 def cold_starts(environment: Mapping[str, str], peers: str | None) -> Mapping[str, float]:

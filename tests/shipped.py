@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, wraps
 
 from ratecard import load_rate_card
 from ratecard.load import folder
@@ -25,6 +25,7 @@ def remembered(load: Load) -> Load:
     def once(contents: tuple[tuple[str, bytes], ...]) -> Tables:
         return load(dict(contents))
 
+    @wraps(load)
     def tables_from(contents: Mapping[str, bytes]) -> Tables:
         tables = once(tuple((name, bytes(content)) for name, content in contents.items()))
         models = {

@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING
 
 from ratecard.base.errors import Fault, InstantError, TableError
 from ratecard.base.instants import utc
-from ratecard.contracts.accounts import ContractsInForce
-from ratecard.contracts.overlay import tables_under
-from ratecard.contracts.winner import ContractChain, Later
 from ratecard.examples import Worked, faults_of, work_contract_example, work_version
 from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
 from ratecard.pricing.compiler import Compiler
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.contract import Contract
 from ratecard.tables.models import Models
 from ratecard.tables.version import Version
 from ratecard.tables.windows import Window, changes_between, windows_of
 
 if TYPE_CHECKING:
     from ratecard.candidates.file import CandidateFile
+    from ratecard.contracts.accounts import ContractsInForce
+    from ratecard.contracts.winner import ContractChain, Later
+    from ratecard.tables.contract import Contract
 
 
 # Contracts whose compiled prices are kept: those that were used last. There may be ten thousand.
@@ -162,16 +161,18 @@ class RateCard:
         return sorted({*dated, *changes_between(self.windows, first, end)})
 
     @property
-    def contracts(self) -> Mapping[str, Contract]:
+    def contracts(self) -> "Mapping[str, Contract]":
         """The contracts of the tables by their names."""
         return self.tables.contracts
 
     @cached_property
-    def in_force(self) -> ContractsInForce:
+    def in_force(self) -> "ContractsInForce":
         """The contracts by account and instant, and the models that they keep for themselves."""
+        from ratecard.contracts.accounts import ContractsInForce  # no quote of the list needs it
+
         return ContractsInForce(self.tables)
 
-    def contract_of(self, contract: str | None, account: str | None, instant: datetime) -> Contract | None:
+    def contract_of(self, contract: str | None, account: str | None, instant: datetime) -> "Contract | None":
         """Return the contract that is named, or that an account has at an instant; None for the list.
 
         Raises `UnknownContractError`, and `ValueError` where both are named, and for an account that is not text: it
@@ -205,16 +206,18 @@ class RateCard:
         compiler = self._compiler_under(tuple(each.contract for each in chain), withheld, later)
         return PriceBook(compiler, moment, partial(self._prove_under, chain))
 
-    def _made_compiler_under(self, names: Sequence[str], withheld: frozenset[str], later: Later) -> Compiler:
+    def _made_compiler_under(self, names: Sequence[str], withheld: frozenset[str], later: "Later") -> Compiler:
+        from ratecard.contracts.overlay import tables_under
+
         return Compiler(tables_under(self.tables, [self.contracts[name] for name in names], withheld, later))
 
-    def work(self, contract: Contract) -> Iterator[Worked]:
+    def work(self, contract: "Contract") -> Iterator[Worked]:
         """Work the examples of a contract, on its first day or at the instant that each says."""
         for number, example in enumerate(contract.examples):
             book = self.at(example.at or contract.begins, contract=contract.contract)
             yield work_contract_example(book, contract.contract, number, example)
 
-    def _prove_under(self, chain: ContractChain, model: AnyModel, version: Version) -> None:
+    def _prove_under(self, chain: "ContractChain", model: AnyModel, version: Version) -> None:
         """Prove a version of the list, and the examples of a contract, once."""
         listed = self.tables.models[model.model]
         self.prove(listed, listed.version_at(version.begins) or version)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError
 from ratecard.base.instants import utc
@@ -14,9 +14,11 @@ from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.text_body import body_of_text, usage_of_text
 from ratecard.tables.card import AnyModel
-from ratecard.tables.contract import ContractExample
 from ratecard.tables.version import Example, Version
 from ratecard.tables.video import VideoExample
+
+if TYPE_CHECKING:
+    from ratecard.tables.contract import ContractExample
 
 
 class Worked(NamedTuple):
@@ -53,7 +55,7 @@ def work_version(compiler: Compiler, model: AnyModel, version: Version) -> Itera
             yield Worked(model.model, number, example, quote, _lines(quote))
 
 
-def work_contract_example(book: PriceBook, contract: str, number: int, example: ContractExample) -> Worked:
+def work_contract_example(book: PriceBook, contract: str, number: int, example: "ContractExample") -> Worked:
     """Work an example of a contract at a price book under it."""
     try:
         model, _ = book.in_effect(example.model)

@@ -64,14 +64,13 @@ def _dates(version: Version, now: datetime) -> Iterator[_Noted]:
 
 def _never_applying(version: Version, meters: Meters) -> Iterator[_Noted]:
     """Note each rate and each factor that no request takes."""
-    of_version = version.factors if isinstance(version, MeteredVersion) else ()
-    never = {id(factor): factor for factor in of_version}
+    never = {id(factor): factor for factor in version.multipliers}
     for charge in version.charges:
         applying = _Applying(version, charge, meters)
         for index, rate in enumerate(charge.rates):
             if index not in applying.rates:
                 yield rate.source, f"this rate can never apply: {applying.why_never(rate)}"
-        never |= {id(factor): factor for factor in (charge.factors if isinstance(charge, Conditioned) else ())}
+        never |= {id(factor): factor for factor in charge.multipliers}
         never = {key: factor for key, factor in never.items() if not applying.multiplies(factor)}
     for factor in never.values():
         names = " and ".join(factor.conditions)
@@ -80,14 +79,12 @@ def _never_applying(version: Version, meters: Meters) -> Iterator[_Noted]:
 
 def _idle_words(version: Version, meters: Meters) -> Iterator[_Noted]:
     """Note each word of `without_rate` on a condition, or a value, that no rate or factor names but as the default."""
-    if not isinstance(version, MeteredVersion):
-        return
     for charge in version.charges:
         if not isinstance(charge, Conditioned) or not charge.rates:
             continue
         token = meters.by_name[TOKEN].dimensions if isinstance(charge, Tokens) else {}
         of_buckets = {word for name, values in token.items() for word in (name, *values)}
-        named = named_conditions([charge], version.factors)
+        named = named_conditions([charge], version.multipliers)
         other = {name: values - {meters.condition[name].default} for name, values in named.items()}
         known = of_buckets | {word for name, values in other.items() if values for word in (name, *values)}
         for word in (charge.without_rate or {}).keys() - known:
@@ -98,7 +95,7 @@ def _idle_words(version: Version, meters: Meters) -> Iterator[_Noted]:
 def _lonely_tiers(version: Version) -> Iterator[_Noted]:
     """Note each tier in which only one of several buckets has a rate."""
     for charge in version.charges:
-        written = list(written_rates(charge)) if isinstance(charge, Tokens) else []
+        written = list(written_rates(charge))
         buckets = list(dict.fromkeys(each.bucket for each in written))
         for edge in dict.fromkeys(each.edge for each in written if each.edge != EVERY_PROMPT):
             first, *further = (each for each in written if each.edge == edge)
@@ -115,17 +112,14 @@ def _tier(edge: Edge) -> str:
 def _untried(version: Version, never: Collection[str], reached: Collection[str]) -> Iterator[_Noted]:
     """Note what no example reaches, but for what can never apply."""
     for charge in version.charges:
-        lines: Sequence[Rate | RateFactor] = (
-            *charge.rates,
-            *(charge.factors if isinstance(charge, Conditioned) else ()),
-        )
+        lines: Sequence[Rate | RateFactor] = (*charge.rates, *charge.multipliers)
         sources = [line.source for line in lines if line.source not in never]
         missing = [source for source in sources if source not in reached]
         if missing == sources and sources:
             yield sources[0], f"no example reaches charge {charge.charge}, by the {charge.unit}. {_WRITE_ONE}"
             continue
         tiers: dict[Edge, set[str]] = {}
-        for each in written_rates(charge) if isinstance(charge, Tokens) else ():
+        for each in written_rates(charge):
             tiers.setdefault(each.edge, set()).add(each.rate.source)
         for edge, in_tier in tiers.items():
             if edge != EVERY_PROMPT and in_tier - {*never} and in_tier.isdisjoint(reached):
@@ -137,7 +131,7 @@ def _untried(version: Version, never: Collection[str], reached: Collection[str])
             more = f" and {len(missing) - _NAMED} more" if missing[_NAMED:] else ""
             of_lines = f"lines {', '.join(numbers)}{more}" if missing[1:] else "this line"
             yield missing[0], f"no example reaches {of_lines}. {_WRITE_ONE}"
-    for factor in version.factors if isinstance(version, MeteredVersion) else ():
+    for factor in version.multipliers:
         if factor.source not in never and factor.source not in reached:
             yield factor.source, f"no example reaches this line. {_WRITE_ONE}"
 
@@ -164,7 +158,7 @@ class _Applying:
     def __init__(self, version: Version, charge: Charge, meters: Meters) -> None:
         self._version, self._charge, self._meters = version, charge, meters
         self._accepting = cast(Accepting, version)
-        self._values = version.conditions if isinstance(version, MeteredVersion) else {}
+        self._values = version.conditions
         sold_not = version.not_sold or () if isinstance(version, MeteredVersion) else ()
         # A value may be sold beside another value of these than the default alone.
         self._in_not_sold = dict.fromkeys(name for each in sold_not for name in each)
@@ -174,18 +168,15 @@ class _Applying:
 
     def multiplies(self, factor: RateFactor) -> bool:
         """Return True if some request takes a rate that this factor multiplies."""
-        if not isinstance(charge := self._charge, Conditioned):
-            return False
         return any(
-            charge.conditions_of(charge.rates[index]).keys().isdisjoint(factor.conditions)
+            self._charge.conditions_of(self._charge.rates[index]).keys().isdisjoint(factor.conditions)
             for moment in self._moments
             for index in self._taken(moment, factor.conditions)
         )
 
     def why_never(self, rate: Rate) -> str:
         """Say why no request takes a rate."""
-        written = written_rates(self._charge) if isinstance(self._charge, Tokens) else ()
-        edges = [each.edge for each in written if each.rate is rate]
+        edges = [each.edge for each in written_rates(self._charge) if each.rate is rate]
         if edges and all(map(self._is_too_long, edges)):
             return f"context_tokens {self._longest} allows no such prompt. Correct one of them, or leave the rate out"
         return "wherever it holds, another names more. Leave it out, or correct what the others name"
@@ -224,7 +215,7 @@ class _Applying:
         return False
 
     def _sold(self, conditions: Mapping[str, str]) -> bool:
-        return not (isinstance(self._version, MeteredVersion) and self._version.refuses(conditions, self._meters))
+        return not self._version.refuses(conditions, self._meters)
 
     def _combinations(self, names: Iterable[str]) -> Iterator[dict[str, str]]:
         """Yield what requests can state of these conditions, without defaults."""
@@ -234,6 +225,6 @@ class _Applying:
 def _moment(charge: Charge, numbered: Sequence[tuple[int, Rate]]) -> _Moment:
     held = charge.with_rates(rate for _, rate in numbered)
     of_tokens: dict[tuple[str, int], list[WrittenRate]] = {}
-    for each in written_rates(held) if isinstance(held, Tokens) else ():
+    for each in written_rates(held):
         of_tokens.setdefault((each.bucket, each.edge.above), []).append(each)
     return _Moment(held, [index for index, _ in numbered], of_tokens)

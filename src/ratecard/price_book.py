@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, NamedTuple, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
 
 from ratecard.accounts.limits import LimitsOfADay
 from ratecard.base.errors import QuoteError
@@ -17,11 +17,10 @@ from ratecard.pricing.shape import ShapeRates, rates_of_tokens, stated_in
 from ratecard.pricing.video import VideoPricer
 from ratecard.rating.quote import MINIMUM, Estimate, LineItem, LineRate, Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.body import INVALID, Body, read_body
+from ratecard.requests.body import INVALID, RATED, Body, read_body, read_usage
 from ratecard.requests.counters import usage_of_buckets
 from ratecard.requests.metered import usage_keys, usage_problems
 from ratecard.requests.service_parameters import Suffix, plain_name, split_model
-from ratecard.requests.usage import RATED, AnyUsage, read_usage
 from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import NO_LIMITS, Limits
@@ -29,6 +28,9 @@ from ratecard.tables.meters import COMPLETION, PROMPT
 from ratecard.tables.models import PricedModel, Prove, model_not_found, refuse_unknown_type
 from ratecard.tables.version import AnyVersion, Model, Version
 from ratecard.tables.video import VideoModel, VideoVersion
+
+if TYPE_CHECKING:
+    from ratecard.requests.usage import AnyUsage
 
 
 class Deprecation(NamedTuple):
@@ -266,7 +268,7 @@ class PriceBook(LimitsOfADay):
         model, version = self._video_version(body)
         return self._compiler.video_totals(model, version)(_of_provider(model, body), source, name, values)
 
-    def rate(self, usage: AnyUsage | Body) -> Quote:
+    def rate(self, usage: "AnyUsage | Body") -> Quote:
         """Charge a metered request of any type: a typed usage, a mapping, or JSON as bytes or text.
 
         `type` may be left out: it is then the model's own, or `upscale` for an image model with a `factor`. Amounts

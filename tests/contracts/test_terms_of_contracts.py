@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from contract_tables import TABLES, TEXT, card_of, contract
-from ratecard.base.errors import QuoteError, TableError
+from ratecard.base.errors import QuoteError, TableError, UnknownContractError
 from ratecard.card import MOST_CONTRACTS, RateCard
-from ratecard.contracts.accounts import UnknownContractError
 from ratecard.contracts.overlay import tables_under
 from ratecard.examples import price_example
 from ratecard.load.folder import read_folder, tables_from

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 import ratecard
 from nightly import examples
 from ratecard import PriceBook, QuoteError, TextUsage
-from ratecard.requests.usage import TYPES
+from ratecard.requests.body import TYPES
 from ratecard.testing import usages
 from ratecard.testing.request import json_text
 from ratecard.testing.usage_strategies import in_any_dialect

@@ -19,7 +19,8 @@ import ratecard
 from ratecard import QuoteError
 from ratecard.ledger import open_ledger
 from ratecard.load.folder import shipped_folder
-from ratecard.requests.usage import ServiceParameters, TextUsage, TokenUsage
+from ratecard.requests.service_parameters import ServiceParameters
+from ratecard.requests.usage import TextUsage, TokenUsage
 from ratecard.server import LiveRateCard, application
 from ratecard.server.charges import charges_router
 

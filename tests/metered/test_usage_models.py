@@ -22,7 +22,8 @@ from ratecard import (
     UpscaleUsage,
     VideoUsage,
 )
-from ratecard.requests.usage import AnyUsage, ServiceParameters
+from ratecard.requests.service_parameters import ServiceParameters
+from ratecard.requests.usage import AnyUsage
 from ratecard.tables.limits import Rates
 
 TYPES = "'text' | 'embedding' | 'image' | 'edit' | 'upscale' | 'speech' | 'transcription' | 'music' | 'rpc' | 'video'"

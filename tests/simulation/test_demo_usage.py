@@ -14,7 +14,7 @@ import pytest
 
 from ratecard import QuoteError, RateCard, load_rate_card
 from ratecard.load.folder import shipped_folder, tables_from
-from ratecard.requests.usage import TYPES
+from ratecard.requests.body import TYPES
 from ratecard.simulation.demo.query import demo_stretches
 from ratecard.simulation.demo.requests import DEMO_COLUMNS, quote_row
 from ratecard.simulation.demo.traffic import MILLION, Traffic

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import ratecard
 from ratecard import PriceBook, QuoteError
-from ratecard.requests.usage import TYPES
+from ratecard.requests.body import TYPES
 from ratecard.testing import (
     Request,
     invalid_video_requests,

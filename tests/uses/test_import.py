@@ -101,8 +101,13 @@ UNUSED = (
     "ratecard.accounts.settlement",
     "ratecard.candidates",
     "ratecard.changes",
+    "ratecard.contracts",
     "ratecard.ledger",
-    "ratecard.requests.usage_from",
+    "ratecard.load.monthly",
+    "ratecard.requests.usage",
+    "ratecard.tables.contract",
+    "ratecard.tables.monthly",
+    "ratecard.tables.selection",
     "pickle",
 )
 
@@ -115,6 +120,15 @@ def test_the_root_loads_nothing_and_a_quote_only_what_it_needs() -> None:
         f"{quote}; print(sorted(name for name in sys.modules if name.startswith({UNUSED!r})))"
     )
     assert run(code).stdout == "[]\n[]\n"
+
+
+def test_the_command_quote_loads_only_what_it_needs() -> None:
+    code = (
+        "import sys; from ratecard.cli import main; "
+        "main(['quote', '--model', 'ovi-image-to-video'], standalone_mode=False); "
+        f"print(sorted(name for name in sys.modules if name.startswith({UNUSED!r}) and name != 'pickle'))"
+    )
+    assert run(code).stdout.endswith("\n[]\n")
 
 
 def test_no_validator_is_built_before_it_is_used() -> None:

@@ -67,6 +67,13 @@ class CurrencyError(RateCardError, ValueError):
     """An amount in a currency that cannot pay the charge, or whose worth is not stated."""
 
 
+class UnknownContractError(RateCardError, KeyError):
+    """A name that no contract of a rate card has."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One mistake in a table: the file, the line, the path to the field, and what is wrong with it."""

@@ -49,10 +49,10 @@ def moved(version: Version, amounts: Mapping[At, Decimal], place: str) -> dict[s
     charges = []
     for c, charge in enumerate(version.charges):
         found = {"rates": _moved(charge.rates, At(c, 0), amounts, place)}
-        if factors := _factors(charge):
+        if factors := charge.multipliers:
             found["factors"] = _moved(factors, At(c, 0, "factors"), amounts, place)
         charges.append(charge.model_copy(update=found))
-    own = _moved(_factors(version), At(_OWN, 0, "factors"), amounts, place)
+    own = _moved(version.multipliers, At(_OWN, 0, "factors"), amounts, place)
     return {"charges": tuple(charges), **({"factors": own} if own else {})}
 
 
@@ -74,7 +74,7 @@ def rates_of(version: Version) -> dict[At, Rate]:
 def factors_of(version: Version) -> dict[At, RateFactor]:
     """Every factor of a version and of its charges, by its place."""
     parts: list[tuple[int, Version | Charge]] = [*enumerate(version.charges), (_OWN, version)]
-    return {At(c, f, "factors"): factor for c, part in parts for f, factor in enumerate(_factors(part))}
+    return {At(c, f, "factors"): factor for c, part in parts for f, factor in enumerate(part.multipliers)}
 
 
 def charge_of(version: Version, at: At) -> str:
@@ -86,11 +86,6 @@ def amounts_of(version: Version) -> dict[At, Decimal]:
     """Every rate and factor of a version, by its place."""
     rates = {at: rate.rate for at, rate in rates_of(version).items()}
     return rates | {at: factor.factor for at, factor in factors_of(version).items()}
-
-
-def _factors(part: Version | Charge) -> tuple[RateFactor, ...]:
-    found: tuple[RateFactor, ...] = getattr(part, "factors", ())
-    return found
 
 
 def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:

@@ -85,9 +85,9 @@ def _ordered(charges: Sequence[Charge]) -> tuple[str, ...]:
 
 def _factors(version: Version) -> Iterator[tuple[str, RateFactor]]:
     """Every factor of a version and of its charges, each with what it is called."""
-    yield from ((_FACTOR, factor) for factor in getattr(version, "factors", ()))
+    yield from ((_FACTOR, factor) for factor in version.multipliers)
     for charge in version.charges:
-        yield from ((f"{_FACTOR} of {charge.charge}", factor) for factor in getattr(charge, "factors", ()))
+        yield from ((f"{_FACTOR} of {charge.charge}", factor) for factor in charge.multipliers)
 
 
 def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict[_Key, Priced]:

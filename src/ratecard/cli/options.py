@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from babel import Locale, UnknownLocaleError
 
-from ratecard.base.errors import InstantError
+from ratecard.base.errors import InstantError, UnknownContractError
 from ratecard.base.instants import read_instant
 from ratecard.card import load_rate_card
-from ratecard.contracts.accounts import UnknownContractError
 from ratecard.load.folder import UNITS, shipped_folder
 from ratecard.price_book import PriceBook
 

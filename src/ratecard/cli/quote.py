@@ -25,12 +25,11 @@ from ratecard.cli.options import (
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.body import Body, read_body
+from ratecard.requests.body import Body, read_body, read_usage
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.text_body import body_of_text
-from ratecard.requests.usage import Like, VideoRequest, read_usage
-from ratecard.requests.usage_from import usage_from
 from ratecard.requests.video import FIELD_ORDER
+from ratecard.requests.video_request import Like, VideoRequest
 from ratecard.simulation.rows.columns import usage_of_row
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import UsageExample
@@ -204,6 +203,8 @@ def rate(
     if partial and dialect is None:
         raise click.UsageError("--partial is for the stream of a response: give --dialect too")
     if dialect is not None:
+        from ratecard.requests.usage_from import usage_from
+
         model = fields.pop("model")
         if named := [name for name, value in fields.items() if value is not None]:
             raise click.UsageError(f"A response has its own counts; leave out --{named[0].replace('_', '-')}")

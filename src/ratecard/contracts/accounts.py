@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, lru_cache
 
-from ratecard.base.errors import RateCardError
+from ratecard.base.errors import UnknownContractError
 from ratecard.base.instants import utc
 from ratecard.base.suggestions import did_you_mean
 from ratecard.contracts.overlay import fits, layers_of
@@ -15,13 +15,6 @@ from ratecard.tables.selection import OverrideTarget
 
 # Contracts of which it is kept which models they cannot use: those that were used last.
 _MOST_WITHHELD = 1024
-
-
-class UnknownContractError(RateCardError, KeyError):
-    """A name that no contract of a rate card has."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 def chain_of(contract: Contract, contracts: Mapping[str, Contract]) -> ContractChain:

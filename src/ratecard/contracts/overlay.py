@@ -5,7 +5,7 @@ line is split where an override is for some of its values only; and where overri
 prices by factors, each combination of these gets a line of its own.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from decimal import Decimal
@@ -17,7 +17,7 @@ from ratecard.base.instants import utc
 from ratecard.base.money import multiply, plain
 from ratecard.contracts.winner import ContractChain, Later, Layers, UnclearError, contract_price, winner
 from ratecard.rating.conditions import RateResolver
-from ratecard.tables.card import AnyModel, Tables, digest, meaning
+from ratecard.tables.card import AnyModel, ModelsOnDemand, Tables, digest, meaning
 from ratecard.tables.contract import Contract, Override
 from ratecard.tables.metered import BEGINS, CONTEXT, MeteredVersion, Tokens
 from ratecard.tables.meters import Meters
@@ -56,7 +56,7 @@ def tables_under(
         patterns = tuple(each for each in tables._patterns if each[1] in kept)
         _set(view, aliases=aliases, _patterns=patterns, models=kept, digest=tables.digest)
     if chain or later:
-        _set(view, models=_Models(kept, lambda model: model_under(model, tables, chain, later)))
+        _set(view, models=ModelsOnDemand(kept, lambda name: model_under(kept[name], tables, chain, later)))
     if chain:
         names = digest([tables.digest, *(f"{at} {meaning(each)}" for at, each in enumerate(chain))])
         _set(view, digest=names, contract=chain[0].contract, list_tables=tables)
@@ -73,24 +73,6 @@ def _without_successor(model: AnyModel, withheld: frozenset[str]) -> AnyModel:
 def _set(view: Tables, **parts: Any) -> None:
     for name, value in parts.items():
         object.__setattr__(view, name, value)
-
-
-class _Models(Mapping[str, AnyModel]):
-    """Models, each made of another one when it is first asked for."""
-
-    def __init__(self, models: Mapping[str, AnyModel], make: Callable[[AnyModel], AnyModel]) -> None:
-        self._models, self._make, self._made = models, make, dict[str, AnyModel]()
-
-    def __getitem__(self, name: str) -> AnyModel:
-        if name not in self._made:
-            self._made[name] = self._make(self._models[name])
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._models)
-
-    def __len__(self) -> int:
-        return len(self._models)
 
 
 def fits(target: OverrideTarget, model: AnyModel, family: str | None) -> bool:

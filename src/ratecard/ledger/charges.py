@@ -18,8 +18,8 @@ from ratecard.ledger.walk import timestamp_of
 from ratecard.ledger.writers import LedgerWriter, check_asynchronous, check_writer, latest_of, reading_on, writing_on
 from ratecard.rating.ledger_entry import LedgerEntry
 from ratecard.rating.quote import Quote
-from ratecard.requests.body import Body
-from ratecard.requests.usage import AnyUsage, read_usage
+from ratecard.requests.body import Body, read_usage
+from ratecard.requests.usage import AnyUsage
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection  # needs greenlet, which a ledger of its own does without

@@ -1,21 +1,24 @@
-"""What the reader of YAML made of the shipped tables when the package was built, so that a program starts quickly.
+"""What was made of the shipped tables when the package was built, so that a program starts quickly.
 
-It is used for a file only that has the same bytes. A source tree has none, and reads its YAML.
+Of a file with the same bytes it has the data. Of a folder whose every file is the same it has what a check found too:
+that there are no faults, the digest, and which model is where. A source tree has none, and reads its YAML.
 """
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-from ratecard.base.errors import TableError
 from ratecard.base.messages import Path as Place
 from ratecard.load.text_file import TextFile
+from ratecard.tables.card import Tables
 from ratecard.tables.places import PLACED_BY
 
-# In the package. The first line is an object: the keys of places, the name and the SHA-256 of each table, and that of
-# the further lines, which hold the data of one table each.
+# In the package. The first line is the SHA-256 of the others. The second is an object: the keys of places, the name and
+# the SHA-256 of each table, and what `BuiltFolder` holds of all of them. Each further line holds the data of one table.
 BUILT_TABLES = "built_tables.jsonl"
 _HERE = Path(__file__).parent.parent / BUILT_TABLES
 
@@ -37,9 +40,44 @@ class _BuiltFile(TextFile):
         return super().line(path)
 
 
+@dataclass(slots=True)
+class BuiltFolder:
+    """A folder that was sound when the package was built: its digest, and of each model the family and the file."""
+
+    digest: str
+    aliases: Mapping[str, str]
+    families: Mapping[str, str]
+    files: Mapping[str, str]
+    # The data of each file, as JSON.
+    lines: Mapping[str, bytes]
+    # The data of models of the files that were read, until it is taken.
+    _read: dict[str, Any] = field(default_factory=dict)
+
+    def data_of(self, model: str) -> Any:
+        """Return the data of a model; of the other models of its file, the data is kept until it is taken."""
+        if (data := self._read.pop(model, None)) is None:
+            self._read |= {each["model"]: each for each in json.loads(self.lines[self.files[model]])["models"]}
+            data = self._read.pop(model)
+        return data
+
+
+def built_folder(contents: Mapping[str, bytes], built: Path = _HERE) -> BuiltFolder | None:
+    """Return what was built of a folder, if all its files have the same names and bytes as then."""
+    head, lines = _built(built)
+    digests = {(name, sha256(content).hexdigest()) for name, content in contents.items()}
+    if not lines or digests != lines.keys():
+        return None
+    named = {name: line for (name, _), line in lines.items()}
+    return BuiltFolder(**{part: head[part] for part in _OF_FOLDER}, lines=named)
+
+
+# What a head has of the tables of all files together.
+_OF_FOLDER = ("digest", "aliases", "families", "files")
+
+
 def text_file(name: str, content: bytes, built: Path = _HERE) -> TextFile:
     """Read a table: what was built of it, if its name and bytes are the same, or else its YAML."""
-    line = _built_lines(built).get((name, sha256(content).hexdigest()))
+    line = _built(built)[1].get((name, sha256(content).hexdigest()))
     if line is not None:
         return _BuiltFile(name, json.loads(line), content)
     from ratecard.load.yaml_text import read_yaml_text  # the shipped tables do not need it, and it loads PyYAML
@@ -47,31 +85,33 @@ def text_file(name: str, content: bytes, built: Path = _HERE) -> TextFile:
     return read_yaml_text(name, content)
 
 
-def build_tables(contents: Mapping[str, bytes]) -> bytes:
-    """Write the file of what is built of these tables. Raises `TableError` for every fault of their YAML."""
+def built_file(contents: Mapping[str, bytes], tables: Tables) -> bytes:
+    """Return the file of what is built of a folder, whose tables are sound."""
     from ratecard.load.yaml_text import read_yaml_text
 
     texts = [read_yaml_text(name, content) for name, content in contents.items()]
-    if faults := [fault for text in texts for fault in text.faults]:
-        raise TableError(faults)
     lines = [json.dumps(text.data, separators=(",", ":")).encode() for text in texts]
     head = {
         "placed_by": PLACED_BY,
         "tables": [[name, sha256(content).hexdigest()] for name, content in contents.items()],
-        "sha256": sha256(b"\n".join(lines)).hexdigest(),
+        **{part: getattr(tables, part) for part in _OF_FOLDER},
     }
-    return b"\n".join([json.dumps(head).encode(), *lines])
+    content = b"\n".join([json.dumps(head).encode(), *lines])
+    return sha256(content).hexdigest().encode() + b"\n" + content
 
 
 @cache
-def _built_lines(built: Path) -> Mapping[tuple[str, str], bytes]:
-    """Return the line of each table by its name and digest; none if the file is absent, damaged or made by others."""
+def _built(built: Path) -> tuple[Mapping[str, Any], Mapping[tuple[str, str], bytes]]:
+    """Return the head, and the line of each table by its name and digest; none if it is absent or made by others."""
     try:
-        first, _, tables = built.read_bytes().partition(b"\n")
+        digest, _, content = built.read_bytes().partition(b"\n")
+        if digest.decode() != sha256(content).hexdigest():
+            return {}, {}
+        first, *lines = content.split(b"\n")
         head = json.loads(first)
-        if head["placed_by"] != PLACED_BY or head["sha256"] != sha256(tables).hexdigest():
-            return {}
+        if head["placed_by"] != PLACED_BY or {*_OF_FOLDER} - {*head}:
+            return {}, {}
         names = [(str(name), str(digest)) for name, digest in head["tables"]]
-        return dict(zip(names, tables.split(b"\n"), strict=True))
+        return head, dict(zip(names, lines, strict=True))
     except (OSError, LookupError, TypeError, ValueError):
-        return {}
+        return {}, {}

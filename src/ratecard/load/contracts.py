@@ -1,9 +1,12 @@
 """Read the contracts of a folder of tables: the files of `contracts/`, one contract each."""
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from ratecard.load.text_file import TextFile
-from ratecard.tables.contract import Contract
+
+if TYPE_CHECKING:
+    from ratecard.tables.contract import Contract
 
 # The folder of contracts, inside that of the tables.
 CONTRACTS = "contracts/"
@@ -14,9 +17,9 @@ def is_contract(name: str) -> bool:
     return name.startswith(CONTRACTS)
 
 
-def named_contracts(found: Iterable[tuple[TextFile, Contract]]) -> Mapping[str, Contract]:
+def named_contracts(found: "Iterable[tuple[TextFile, Contract]]") -> "Mapping[str, Contract]":
     """Return the contracts of these files by their names, each with its place; a name that two have is a fault."""
-    contracts: dict[str, Contract] = {}
+    contracts = dict[str, "Contract"]()
     for text, contract in found:
         name = contract.contract
         if name in contracts:

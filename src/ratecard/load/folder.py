@@ -6,19 +6,18 @@ revision, so they are written for a `Tree`, which is either.
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import Finding
 from ratecard.base.messages import Path as Place
-from ratecard.contracts.checks import contract_faults
-from ratecard.load.built import text_file
+from ratecard.load.built import BuiltFolder, built_file, built_folder, text_file
 from ratecard.load.checks import (
     check_limits,
     check_meters,
@@ -30,18 +29,18 @@ from ratecard.load.checks import (
 from ratecard.load.contracts import is_contract, named_contracts
 from ratecard.load.faults import complaints
 from ratecard.load.metered_checks import check_metered
-from ratecard.load.monthly import TermChecks
 from ratecard.load.names import check_names
 from ratecard.load.text_file import TextFile
 from ratecard.load.video_checks import check_video
-from ratecard.tables.card import AnyModel, Family, Tables
-from ratecard.tables.contract import Contract
+from ratecard.tables.card import MODEL_CLASSES, AnyModel, Family, ModelsOnDemand, Tables
 from ratecard.tables.limits import Limits, LimitsFile, Rates
 from ratecard.tables.meters import Meters
-from ratecard.tables.monthly import Monthly
-from ratecard.tables.names import Names
 from ratecard.tables.units import Unit, Units, Vocabulary
 from ratecard.tables.video import VideoModel
+
+if TYPE_CHECKING:
+    from ratecard.tables.contract import Contract
+    from ratecard.tables.monthly import Term
 
 UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"
 # Optional: whether models of the folder may have open names, and the terms of a month that every account has.
@@ -143,65 +142,131 @@ def _without_collector() -> Iterator[None]:
 
 @_without_collector()
 def tables_from(contents: Mapping[str, bytes]) -> Tables:
-    """Make tables of file names and their bytes, wherever they come from. Raises `TableError`."""
-    texts = {name: text_file(name, content) for name, content in contents.items()}
+    """Make tables of file names and their bytes, wherever they come from. Raises `TableError`.
+
+    Of a folder that was sound when the package was built, a model is made when it is first asked for.
+    """
+    built = built_folder(contents)
+    of_models = {*built.files.values()} if built else set[str]()
+    texts = {name: text_file(name, content) for name, content in contents.items() if name not in of_models}
     own_units = _shared(texts.get(UNITS), Units, check_units, lambda: Units(units=()))
     own_meters = _shared(texts.get(METERS), Meters, check_meters, Meters)
     units = {**shipped_units(), **own_units.by_name} if own_units else None
     meters = own_meters.laid_over(shipped_meters()) if own_meters else None
     vocabulary = _shared(texts.get(VOCABULARY), Vocabulary, check_vocabulary, _vocabulary)
     limits = _shared(texts.get(LIMITS), LimitsFile, check_limits, lambda: LimitsFile(limits=()))
-    named = _shared(texts.get(NAMES), Names, lambda part: (), Names)
-    monthly = _shared(texts.get(MONTHLY), Monthly, lambda part: (), Monthly)
-    models: dict[str, AnyModel] = {}
-    homes: dict[str, str] = {}
-    found: list[tuple[TextFile, int, AnyModel]] = []
-    of_contracts = [text for name, text in texts.items() if is_contract(name)]
-    for text in (text for name, text in texts.items() if name not in (*SHARED, *OPTIONAL) and not is_contract(name)):
-        for index, model in _models(text):
-            _record(text, ("models", index), check_model(model, units, meters))
-            if not isinstance(model, VideoModel):
-                if meters:
-                    _record(text, ("models", index), check_metered(model, meters))
-            elif vocabulary:
-                _record(text, ("models", index), check_video(model, vocabulary.video))
-            found.append((text, index, model))
-            if model.model in homes:
-                text.fault(("models", index, "model"), f"model '{model.model}' is in {homes[model.model]} too")
-            homes[model.model] = text.name
-            models[model.model] = model
-    check_names(found, patterns=named is None or named.patterns)
-    broken = {name for text in texts.values() for name in _written(text)} - models.keys()
-    for text, index, model in found:
-        _record(text, ("models", index), check_references(model, models, broken))
-    families = {model.model: str(text.data.get("family", "")) for text, _, model in found}
-    signed = [(text, each) for text in of_contracts if (each := _validated(text, Contract))]
-    contracts = named_contracts(signed)
-    checks = TermChecks(models, families, units or {})
-    if units and monthly and MONTHLY in texts:
-        _record(texts[MONTHLY], ("monthly",), checks.of(monthly.monthly))
-    for text, contract in signed:
-        if units and contract.monthly:
-            _record(text, ("monthly",), checks.of_contract(contract))
+    patterns = _open_patterns(texts.get(NAMES))
+    models: Mapping[str, AnyModel]
+    if built:
+        models = ModelsOnDemand(built.files, partial(_built_model, built))
+        families, files = built.families, built.files
+    else:
+        of_families = [
+            text for name, text in texts.items() if name not in (*SHARED, *OPTIONAL) and not is_contract(name)
+        ]
+        found = [(text, index, model) for text in of_families for index, model in _models(text)]
+        models = {model.model: model for _, _, model in found}
+        families = {model.model: str(text.data.get("family", "")) for text, _, model in found}
+        files = _check_models(found, texts.values(), units, meters, vocabulary)
+        check_names(found, patterns=patterns is not False)
+    monthly, contracts = _agreed(texts, models, families, units or {})
     faults = [fault for text in texts.values() for fault in text.faults]
     if faults or units is None or meters is None or vocabulary is None or limits is None:
         raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
-    patterns = named is not None and named.patterns
     tables = Tables(
         models,
         units,
         meters,
         vocabulary,
         limits.limits,
-        patterns=patterns,
+        patterns=bool(patterns),
         families=families,
-        files=homes,
-        monthly=monthly.monthly if monthly else (),
+        files=files,
+        monthly=monthly,
         contracts=contracts,
     )
-    if wrong := contract_faults(tables):
-        raise TableError(sorted(wrong, key=lambda fault: (fault.file, fault.line, fault.message)))
+    if built:
+        vars(tables).update(digest=built.digest, aliases=built.aliases)
+    if contracts:
+        from ratecard.contracts.checks import contract_faults
+
+        if wrong := contract_faults(tables):
+            raise TableError(sorted(wrong, key=lambda fault: (fault.file, fault.line, fault.message)))
     return tables
+
+
+def _built_model(built: BuiltFolder, name: str) -> AnyModel:
+    """Make a model of a folder that was sound when the package was built."""
+    data = built.data_of(name)
+    return MODEL_CLASSES[data["type"]].model_validate(data)
+
+
+def _open_patterns(text: TextFile | None) -> bool | None:
+    """Return whether the file of names lets models have open patterns; None if it is at fault."""
+    if text is None:
+        return False
+    from ratecard.tables.names import Names  # few folders have such a file
+
+    names = _validated(text, Names)
+    return None if names is None else names.patterns
+
+
+def _agreed(
+    texts: Mapping[str, TextFile],
+    models: Mapping[str, AnyModel],
+    families: Mapping[str, str],
+    units: Mapping[str, Unit],
+) -> tuple[Sequence["Term"], Mapping[str, "Contract"]]:
+    """Return the terms of a month that every account has, and the contracts; their faults are recorded."""
+    signed_texts = [text for name, text in texts.items() if is_contract(name)]
+    if not signed_texts and MONTHLY not in texts:
+        return (), {}
+    # A folder without them does not wait for the classes of contracts.
+    from ratecard.load.monthly import TermChecks
+    from ratecard.tables.contract import Contract
+    from ratecard.tables.monthly import Monthly
+
+    checks = TermChecks(models, families, units)
+    monthly = _validated(texts[MONTHLY], Monthly) if MONTHLY in texts else None
+    signed = [(text, each) for text in signed_texts if (each := _validated(text, Contract))]
+    contracts = named_contracts(signed)
+    if units and monthly:
+        _record(texts[MONTHLY], ("monthly",), checks.of(monthly.monthly))
+    for text, contract in signed:
+        if units and contract.monthly:
+            _record(text, ("monthly",), checks.of_contract(contract))
+    return monthly.monthly if monthly else (), contracts
+
+
+def build_tables(contents: Mapping[str, bytes]) -> bytes:
+    """Return the file of what a package is built with of these files. Raises `TableError` for every fault of them."""
+    return built_file(contents, tables_from(contents))
+
+
+def _check_models(
+    found: Iterable[tuple[TextFile, int, AnyModel]],
+    texts: Iterable[TextFile],
+    units: Mapping[str, Unit] | None,
+    meters: Meters | None,
+    vocabulary: Vocabulary | None,
+) -> Mapping[str, str]:
+    """Record what is wrong with models, by themselves and beside each other; return the file of each."""
+    files: dict[str, str] = {}
+    for text, index, model in found:
+        _record(text, ("models", index), check_model(model, units, meters))
+        if not isinstance(model, VideoModel):
+            if meters:
+                _record(text, ("models", index), check_metered(model, meters))
+        elif vocabulary:
+            _record(text, ("models", index), check_video(model, vocabulary.video))
+        if model.model in files:
+            text.fault(("models", index, "model"), f"model '{model.model}' is in {files[model.model]} too")
+        files[model.model] = text.name
+    models = {model.model: model for _, _, model in found}
+    broken = {name for text in texts for name in _written(text)} - models.keys()
+    for text, index, model in found:
+        _record(text, ("models", index), check_references(model, models, broken))
+    return files
 
 
 def _shared(

@@ -85,7 +85,7 @@ class RateResolver:
     def __init__(self, charge: Conditioned, meters: Meters, of_version: Iterable[RateFactor] = ()) -> None:
         self.charge, self._meters, self._factors = charge, meters, (*charge.factors, *of_version)
         self.named = named_conditions([charge], of_version)
-        self.written = list(written_rates(charge)) if isinstance(charge, Tokens) else []
+        self.written = list(written_rates(charge))
         self._buckets = dict.fromkeys(each.bucket for each in self.written)
 
     def in_full(self, stated: Stated) -> dict[str, str]:
@@ -354,8 +354,10 @@ def held_under(version: Accepting, charge: Conditioned, stated: Stated) -> list[
     ]
 
 
-def written_rates(charge: Tokens) -> Iterator[WrittenRate]:
-    """Yield every rate of a charge for each bucket and each combination of conditions that it names."""
+def written_rates(charge: Charge) -> Iterator[WrittenRate]:
+    """Yield every rate of a charge of tokens for each bucket and each combination of conditions that it names."""
+    if not isinstance(charge, Tokens):
+        return
     for rate in charge.rates:
         named = charge.conditions_of(rate)
         for values in product(*named.values()):

@@ -1,13 +1,16 @@
 """Read a request body, a mapping or JSON as bytes or text, into a dict; numbers keep their digits."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, NoReturn
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.json_reader import EMPTY, JsonError, read_json
 from ratecard.base.messages import REQUIRED, wrong_type
+from ratecard.requests.fields import Choice
+from ratecard.tables.card import MODEL_CLASSES
 
 Body = Mapping[str, Any] | bytes | bytearray | str
 
@@ -16,6 +19,10 @@ INVALID = "Invalid request body"
 MOST_BODY_BYTES = 2**20
 # How many problems of what a body holds are listed: each may cost a look for what was meant.
 MOST_PROBLEMS = 50
+METERED_TYPES = tuple(type_ for type_ in MODEL_CLASSES if type_ not in ("video", "surcharge"))
+TYPES = Choice((*METERED_TYPES, "video"))
+# The types that `rate` charges: requests, and searches by themselves.
+RATED = Choice((*TYPES.words, "surcharge"))
 
 
 def read_body(body: Any) -> dict[str, Any]:
@@ -34,6 +41,32 @@ def read_body(body: Any) -> dict[str, Any]:
     if not isinstance(body, Mapping):
         _refuse(wrong_type("object", body))
     return dict(body)
+
+
+class TypedFields(BaseModel):
+    """Fields of a request as a typed model: immutable; an unknown one is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class TypedUsage(TypedFields):
+    """Base class of usages. `counts` are those of meters, for models that charge them; nothing reads `metadata`.
+
+    `provider` is for models whose table names theirs.
+    """
+
+    counts: dict[str, int | Decimal] | None = None
+    metadata: dict[str, Any] | None = None
+    provider: str | None = None
+
+
+def read_usage(usage: TypedUsage | Body) -> Mapping[str, Any]:
+    """Read a usage as a mapping. Raises `QuoteError` for what is not an object."""
+    if isinstance(usage, TypedUsage):
+        given, further = usage.model_fields_set | {"type"}, usage.__pydantic_extra__ or {}
+        named = {name: value for name, value in usage.__dict__.items() if name in given and value is not None}
+        return named | further
+    return read_body(usage)
 
 
 def _refuse(message: str) -> NoReturn:

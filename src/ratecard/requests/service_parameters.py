@@ -3,14 +3,35 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
+
+from pydantic import BaseModel, ConfigDict
 
 from ratecard.base.messages import Problems, echo, field_names, wrong_type
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of
 from ratecard.requests.fields import Boolean, Choice, Field, TextField, field_problems
-from ratecard.requests.usage import ServiceParameters
 from ratecard.tables.card import Tables
+
+
+class ServiceParameters(BaseModel):
+    """The parameters of a text request; three of them switch searches. None means the API's default.
+
+    The API passes others through unread, so they have no effect on a price.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
+
+    character_slug: str | None = None
+    strip_thinking_response: bool | None = None
+    disable_thinking: bool | None = None
+    enable_web_search: Literal["off", "on", "auto"] | None = None
+    enable_web_scraping: bool | None = None
+    enable_x_search: bool | None = None
+    enable_web_citations: bool | None = None
+    include_search_results_in_stream: bool | None = None
+    return_search_results_as_documents: bool | None = None
+    include_venice_system_prompt: bool | None = None
 
 
 def _field_of(annotation: Any) -> Field:

@@ -4,33 +4,16 @@ It takes these, the same as a mapping, or JSON. A mapping is checked by the pric
 the model's own values.
 """
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ratecard.requests.body import Body, mapping_of, read_body
-from ratecard.requests.fields import URL, Choice
-
-
-class _Own(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-class _Usage(_Own):
-    """`counts` are those of meters, for models that charge them. `metadata` is the caller's own; nothing reads it.
-
-    `provider` is for models whose table names theirs.
-    """
-
-    counts: dict[str, int | Decimal] | None = None
-    metadata: dict[str, Any] | None = None
-    provider: str | None = None
-
+from ratecard.requests.body import TypedFields, TypedUsage, mapping_of
+from ratecard.requests.service_parameters import ServiceParameters
+from ratecard.requests.video_request import AtLeastOne, VideoRequest
 
 _Count = Annotated[int, Field(ge=0, strict=True)]
-AtLeastOne = Annotated[int, Field(ge=1, strict=True)]
 
 
 class _ClientUsage(BaseModel):
@@ -78,7 +61,7 @@ class TokenUsage(_ClientUsage):
     total_tokens: _Count | None = None
 
 
-class _UnderConditions(_Usage):
+class _UnderConditions(TypedUsage):
     """The conditions of the shipped meters.yaml; those of another folder are further fields, of text.
 
     `listed` is what `usage_from` found beside the counts: by its path, the meter of what each is one of. It is charged
@@ -107,26 +90,6 @@ class _OfTokens(_UnderConditions):
         if (self.usage is None) is (self.tokens is None) and (self.usage or self.counts is None):
             raise ValueError("Give the counts once: as usage, or as tokens")
         return self
-
-
-class ServiceParameters(BaseModel):
-    """The parameters of a text request; three of them switch searches. None means the API's default.
-
-    The API passes others through unread, so they have no effect on a price.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
-
-    character_slug: str | None = None
-    strip_thinking_response: bool | None = None
-    disable_thinking: bool | None = None
-    enable_web_search: Literal["off", "on", "auto"] | None = None
-    enable_web_scraping: bool | None = None
-    enable_x_search: bool | None = None
-    enable_web_citations: bool | None = None
-    include_search_results_in_stream: bool | None = None
-    return_search_results_as_documents: bool | None = None
-    include_venice_system_prompt: bool | None = None
 
 
 class TextUsage(_OfTokens):
@@ -201,7 +164,7 @@ class MusicUsage(_UnderConditions):
     character_count: _Count | None = None
 
 
-class RpcCall(_Own):
+class RpcCall(TypedFields):
     """One call of a batch."""
 
     method: str
@@ -216,60 +179,7 @@ class RpcUsage(_UnderConditions):
     calls: Annotated[tuple[RpcCall, ...], Field(min_length=1, max_length=100)]
 
 
-class Like(NamedTuple):
-    """What a value of a field looks like, in a few words."""
-
-    words: str
-
-
-_Reference = Annotated[Decimal, Field(ge=0, le=150), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 150})]
-
-
-class VideoRequest(_Own):
-    """The fields of `POST /video/quote`, which are the API's, with what help, refusals and OpenAPI say of each."""
-
-    model: Annotated[str, Like("id of the model, see `ratecard models`")] = Field(
-        description="The model to quote", examples=["kling-o3-pro-text-to-video"]
-    )
-    duration: Annotated[str | None, Like("5s, 1 gen, or auto")] = Field(
-        None, description="Seconds of video, or `-1` and `auto` to match the source clip", examples=["5s", "auto"]
-    )
-    aspect_ratio: Annotated[str | None, Like("16:9, or adaptive")] = Field(
-        None, description="Width to height; `adaptive` and `auto` match the source clip", examples=["16:9", "adaptive"]
-    )
-    resolution: Annotated[str | None, Like("720p")] = Field(
-        None, description="In capital or small letters", examples=["720p", "1080p", "4k"]
-    )
-    upscale_factor: Annotated[AtLeastOne | None, Like("1, 2 or 4")] = Field(
-        None, description="Upscale models only", examples=[1, 2, 4]
-    )
-    enhancement_model: Annotated[str | None, Like("Proteus")] = Field(
-        None,
-        description="Enhancement models only; the values are in `constraints.topaz.models` of `GET /models`",
-        examples=["Proteus"],
-    )
-    target_fps: Annotated[Annotated[int, Field(ge=16, le=120, strict=True)] | None, Like("16 to 120")] = Field(
-        None,
-        description="Enhancement models only; left out, the frame rate of the source, or the dearest if unknown",
-    )
-    slowdown_factor: Annotated[AtLeastOne | None, Like("1, 2, 4 or 8")] = Field(
-        None, description="Enhancement models only; `2` makes the video twice as long", examples=[1, 2, 4, 8]
-    )
-    audio: Annotated[bool | None, Like("true or false")] = Field(
-        None, description="With sound, which is what a body without this field means"
-    )
-    video_url: Annotated[str | None, Like("address of the video to process")] = Field(
-        None,
-        description="The video to process: a URL or a base64 data URI",
-        examples=["https://example.com/clip.mp4"],
-        json_schema_extra={"pattern": URL},
-    )
-    reference_video_total_duration: Annotated[_Reference | None, Like("seconds of reference video, like 7.5")] = Field(
-        None, description="Seconds of all reference videos together"
-    )
-
-
-class VideoUsage(_Usage, VideoRequest):
+class VideoUsage(TypedUsage, VideoRequest):
     """A video, with the fields of `POST /video/quote`; which fields and values a model accepts varies."""
 
     type: Literal["video"] = "video"
@@ -287,16 +197,3 @@ AnyUsage = (
     | RpcUsage
     | VideoUsage
 )
-TYPES = Choice(kind.model_fields["type"].default for kind in get_args(AnyUsage))
-METERED_TYPES = tuple(word for word in TYPES.words if word != "video")
-# The types that `rate` charges: requests, and searches by themselves.
-RATED = Choice((*TYPES.words, "surcharge"))
-
-
-def read_usage(usage: AnyUsage | Body) -> Mapping[str, Any]:
-    """Read a usage as a mapping. Raises `QuoteError` for what is not an object."""
-    if isinstance(usage, _Usage):
-        given, further = usage.model_fields_set | {"type"}, usage.__pydantic_extra__ or {}
-        named = {name: value for name, value in usage.__dict__.items() if name in given and value is not None}
-        return named | further
-    return read_body(usage)

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from ratecard.methods.method import MOST_COUNTED
-from ratecard.requests.usage import RATED, VideoRequest
+from ratecard.requests.body import RATED
+from ratecard.requests.video_request import VideoRequest
 from ratecard.server.answers import ExactNumber, may_be_absent
 
 # The most usages of one `POST /rate`.

@@ -2,14 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property
 from hashlib import sha256
-from typing import Annotated, Any
+from threading import RLock
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from pydantic import BaseModel, Field
 
@@ -17,15 +18,16 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.messages import NotOffered, echo
 from ratecard.base.money import plain, text
-from ratecard.tables.contract import Contract
 from ratecard.tables.limits import Limits
 from ratecard.tables.metered import MeteredModel, TextModel
 from ratecard.tables.meters import Meters
-from ratecard.tables.monthly import Term
-from ratecard.tables.names import Names, matcher_of
 from ratecard.tables.scalars import Frozen, Id, Size
 from ratecard.tables.units import Unit, Vocabulary
 from ratecard.tables.video import VideoModel
+
+if TYPE_CHECKING:
+    from ratecard.tables.contract import Contract
+    from ratecard.tables.monthly import Term
 
 # Keys that change no answer: evidence and examples, notes, and the `file:line` of a version.
 _NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name", "note", "accounts"}
@@ -82,6 +84,41 @@ def _meaning(value: Any) -> Any:
 
 
 AnyModel = Annotated[VideoModel | TextModel | MeteredModel, Field(discriminator="type")]
+# The class of the models of every type.
+MODEL_CLASSES: Mapping[str, type[VideoModel | TextModel | MeteredModel]] = {
+    type_: kind
+    for kind in (VideoModel, TextModel, MeteredModel)
+    for type_ in get_args(kind.model_fields["type"].annotation)
+}
+
+
+# Two threads must not make pydantic build the validators of one class: each would take away what the other has built.
+_ONE_AT_A_TIME = RLock()
+
+
+class ModelsOnDemand(Mapping[str, AnyModel]):
+    """Models by their ids, each made when it is first asked for."""
+
+    def __init__(self, ids: Collection[str], make: Callable[[str], AnyModel]) -> None:
+        self._ids, self._make, self._made = ids, make, dict[str, AnyModel]()
+
+    def __getitem__(self, name: str) -> AnyModel:
+        if name not in self._ids:
+            raise KeyError(name)
+        if name not in self._made:
+            with _ONE_AT_A_TIME:
+                if name not in self._made:
+                    self._made[name] = self._make(name)
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._ids
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
 
 
 class Family(Frozen):
@@ -100,15 +137,13 @@ class Tables:
     meters: Meters
     vocabulary: Vocabulary
     limits: tuple[Limits, ...]
-    # Whether the open patterns of models count, every alias, and what compares names with the patterns.
+    # Whether the open patterns of models count.
     patterns: bool = False
-    aliases: Mapping[str, str] = field(init=False)
-    _patterns: tuple[tuple[re.Pattern[str], str], ...] = field(init=False, repr=False, compare=False)
     # The family and the file of every model.
     families: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     # The terms of a month that every account has, unless its contract has its own.
-    monthly: tuple[Term, ...] = ()
+    monthly: "Sequence[Term]" = ()
     # Versions that a candidate proposes: (model, effective date).
     proposed: frozenset[tuple[str, date]] = frozenset()
     # Those of them that end a candidate: the list prices hold again.
@@ -116,24 +151,34 @@ class Tables:
     # The tables under a candidate, with most of its models.
     below: "Tables | None" = field(default=None, repr=False, compare=False)
     # All contracts by name; and the one whose prices these tables have, with the tables of the list.
-    contracts: Mapping[str, Contract] = field(default_factory=dict, repr=False, compare=False)
+    contracts: "Mapping[str, Contract]" = field(default_factory=dict, repr=False, compare=False)
     contract: str | None = None
     list_tables: "Tables | None" = field(default=None, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def aliases(self) -> Mapping[str, str]:
+        """The model of every alias."""
+        return {alias: model.model for model in self.models.values() for alias in model.aliases or ()}
+
+    @cached_property
+    def _patterns(self) -> tuple[tuple[re.Pattern[str], str], ...]:
+        """What compares a name with each open pattern, and the model of that."""
+        if not self.patterns:
+            return ()
+        from ratecard.tables.names import matcher_of
+
         models = self.models.values()
-        aliases = {alias: model.model for model in models if model.aliases for alias in model.aliases}
-        object.__setattr__(self, "aliases", aliases)
-        opened = (model for model in models if model.patterns and self.patterns)
-        found = tuple((matcher_of(each), model.model) for model in opened for each in model.patterns or ())
-        object.__setattr__(self, "_patterns", found)
+        return tuple((matcher_of(each), model.model) for model in models for each in model.patterns or ())
 
     @cached_property
     def digest(self) -> str:
         """The digest of what they mean, made when it is first asked for: to load tables does not need it."""
-        shared = (*self.units.values(), *self.meters.meters, *self.meters.conditions, self.vocabulary, *self.limits)
-        shared += (Names(patterns=True),) if self.patterns else ()
-        shared += self.monthly
+        shared: tuple[BaseModel, ...] = (*self.units.values(), *self.meters.meters, *self.meters.conditions)
+        shared += (self.vocabulary, *self.limits, *self.monthly)
+        if self.patterns:
+            from ratecard.tables.names import Names
+
+            shared += (Names(patterns=True),)
         return digest((*(words for _, words in self._meanings.values()), *map(meaning, shared)))
 
     @cached_property

@@ -68,6 +68,11 @@ class MeteredVersion(Version):
         return LINE_PLACES if self.line_places is None else self.line_places
 
     @property
+    def multipliers(self) -> tuple[RateFactor, ...]:
+        """The factors on the rates of all its charges."""
+        return self.factors
+
+    @property
     def conditions(self) -> dict[str, set[str]]:
         """The conditions that rates and factors name, and of each the values."""
         return named_conditions(self.charges, self.factors)
@@ -82,7 +87,7 @@ class MeteredVersion(Version):
         return {name: min(values) for name, values in self.needed(meters).items()}
 
     def refuses(self, stated: Mapping[str, str], meters: Meters) -> Mapping[str, str] | None:
-        """Return the first of the combinations that are `not_sold` of which a request states all; None without any."""
+        """Return the first of the combinations that are not sold of which a request states all; None without any."""
         defaults = {name: each.default for name, each in meters.condition.items()}
         return next((each for each in self.not_sold or () if each.items() <= {**defaults, **stated}.items()), None)
 

@@ -5,21 +5,16 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
-from typing import get_args
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import NotOffered, echo
 from ratecard.base.suggestions import meant_or_allowed, suggestions
-from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.metered import MeteredModel, TextModel
+from ratecard.tables.card import MODEL_CLASSES, AnyModel, Tables
 from ratecard.tables.rate import Charge
 from ratecard.tables.version import Version
-from ratecard.tables.video import VideoModel
 
 # Every type that a model can have.
-MODEL_TYPES: tuple[str, ...] = tuple(
-    type_ for kind in (VideoModel, TextModel, MeteredModel) for type_ in get_args(kind.model_fields["type"].annotation)
-)
+MODEL_TYPES = tuple(MODEL_CLASSES)
 # Raises `TableError` for a version that contradicts its own examples.
 Prove = Callable[[AnyModel, Version], None]
 

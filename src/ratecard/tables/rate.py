@@ -155,6 +155,15 @@ class Charge(Frozen):
         return False
 
     @property
+    def multipliers(self) -> tuple[RateFactor, ...]:
+        """The factors on its rates."""
+        return ()
+
+    def conditions_of(self, rate: Rate) -> dict[str, Words]:
+        """Return the conditions of meters.yaml that a rate names, with their values."""
+        return {}
+
+    @property
     def fields(self) -> frozenset[str]:
         """The request fields that this charge's amount depends on."""
         return frozenset(attribute for rate in self.rates for attribute in rate.attributes)
@@ -183,8 +192,13 @@ class Conditioned(Charge):
     factors: Annotated[tuple[RateFactor, ...], Field(max_length=MOST_RATES)] = ()
     without_rate: dict[str, OfCharge] | None = None
 
+    @property
+    def multipliers(self) -> tuple[RateFactor, ...]:
+        """The factors on its rates."""
+        return self.factors
+
     def conditions_of(self, rate: Rate) -> dict[str, Words]:
-        """The conditions that a rate names, with their values."""
+        """Return the conditions of meters.yaml that a rate names, with their values."""
         own = (*self.ATTRIBUTES, *WINDOW)
         return {name: values for name, values in rate.attributes.items() if name not in own}
 
@@ -193,11 +207,10 @@ def named_conditions(charges: Iterable[Charge], factors: Iterable[RateFactor] = 
     """Return the conditions that rates and factors of charges name, and further factors; of each the values."""
     found: dict[str, set[str]] = {}
     for charge in charges:
-        if isinstance(charge, Conditioned):
-            for rate in charge.rates:
-                for name, values in charge.conditions_of(rate).items():
-                    found.setdefault(name, set()).update(values)
-            factors = (*factors, *charge.factors)
+        for rate in charge.rates:
+            for name, values in charge.conditions_of(rate).items():
+                found.setdefault(name, set()).update(values)
+        factors = (*factors, *charge.multipliers)
     for factor in factors:
         for name, value in factor.conditions.items():
             found.setdefault(name, set()).add(value)

@@ -7,8 +7,9 @@ from typing import Generic, Literal, TypeVar
 from pydantic import Field
 
 from ratecard.base.instants import utc
+from ratecard.tables.meters import Meters
 from ratecard.tables.places import SOURCE_KEY
-from ratecard.tables.rate import Charge
+from ratecard.tables.rate import Charge, RateFactor
 from ratecard.tables.scalars import Address, Amount, Day, Effective, Frozen, Id, Integer, Positive, Text, Words
 
 
@@ -57,6 +58,20 @@ class Version(Frozen):
     def searches(self) -> Mapping[str, str]:
         """The surcharge model of each search that requests may have, or of whatever else is charged so."""
         return {}
+
+    @property
+    def multipliers(self) -> tuple[RateFactor, ...]:
+        """The factors on the rates of all its charges."""
+        return ()
+
+    @property
+    def conditions(self) -> dict[str, set[str]]:
+        """The conditions that rates and factors name, and of each the values."""
+        return {}
+
+    def refuses(self, stated: Mapping[str, str], meters: Meters) -> Mapping[str, str] | None:
+        """Return the first of the combinations that are not sold of which a request states all; None without any."""
+        return None
 
     @property
     def begins(self) -> datetime:

@@ -12,11 +12,11 @@ from ratecard.methods.method import Items, UsageReading
 from ratecard.price_book import PriceBook
 from ratecard.pricing.counted import readings_of, together
 from ratecard.pricing.text import token_rates
+from ratecard.requests.body import TYPES
 from ratecard.requests.counters import FLAT
 from ratecard.requests.fields import Choice, Field, WholeNumber
 from ratecard.requests.metered import UsageSchema
 from ratecard.requests.service_parameters import SEARCHES
-from ratecard.requests.usage import TYPES
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.meters import COMPLETION, PROMPT

@@ -95,7 +95,7 @@ def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[tup
             # Not `tokens, tokens input`.
             named = [] if charge.charge in rate.conditions else [charge.charge]
             found[", ".join(named + values), per] = rate.amount
-        for factor in getattr(charge, "factors", ()):
+        for factor in charge.multipliers:
             found[f"{charge.charge}, {in_words(factor.conditions)}: times", ""] = factor.factor
     if isinstance(version, MeteredVersion):
         for factor in version.factors:

@@ -12,8 +12,8 @@ from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.rating.tokens import TokenRates
+from ratecard.requests.body import TYPES
 from ratecard.requests.service_parameters import SEARCHES, split_model
-from ratecard.requests.usage import TYPES
 from ratecard.simulation.rows.columns import LAYOUTS
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens

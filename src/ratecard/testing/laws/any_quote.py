@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import USD, plain, text
 from ratecard.rating.quote import MINIMUM
-from ratecard.requests.usage import METERED_TYPES, TYPES
+from ratecard.requests.body import METERED_TYPES, TYPES
 from ratecard.tables.rate import HeldRate, Rate, domains_of, less
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws.law import Law, any_case, of_type
