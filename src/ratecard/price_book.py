@@ -1,10 +1,12 @@
 """The price book: a rate card at one instant."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
+
+from msgspec.structs import replace
 
 from ratecard.accounts.limits import LimitsOfADay
 from ratecard.base.errors import QuoteError
@@ -74,7 +76,7 @@ def _as_asked(name: str, model: AnyModel, price: AnyPricer) -> AnyPricer:
     def priced(fields: Any, further: Any) -> Quote:
         quote: Quote = cast(Any, price)(_of_provider(model, fields), further)
         if name != model.model:
-            quote.version = replace(quote.version, asked=name)
+            quote = replace(quote, version=replace(quote.version, asked=name))
         return quote
 
     return cast(AnyPricer, priced)

@@ -8,7 +8,8 @@ from ratecard.base.identity import Identity
 from ratecard.methods.metered import Metered, Rater
 from ratecard.pricing.counted import price_counted
 from ratecard.pricing.text import price_text, token_rates
-from ratecard.pricing.video import Charged, VideoPricer, VideoTotals, price_video, total_videos
+from ratecard.pricing.video import VideoPricer, VideoTotals, price_video, total_videos
+from ratecard.rating.quote import Quote
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.video import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
@@ -29,7 +30,8 @@ class Compiler:
         self._windows: dict[Identity, tuple[Window, ...]] = {}
         self._at_hours: dict[tuple[Identity, frozenset[Window]], Version] = {}
         self._video: dict[tuple[Identity, Identity, Rates], VideoPricer] = {}
-        self.charged: dict[Any, Charged] = {}
+        # What words alone decide, for all versions together.
+        self.quotes: dict[Any, Quote] = {}
         self._totals: dict[tuple[Identity, Identity], VideoTotals] = {}
         self._tokens: dict[tuple[Identity, Identity], TokenRates] = {}
         # Of every other type. Text versions are compiled with the surcharges and limits in effect, so the key has them.
@@ -52,7 +54,7 @@ class Compiler:
         """The function that quotes bodies at a video version; `rates` is what balances are worth."""
         key = (Identity(model), Identity(version), rates)
         if key not in self._video:
-            self._video[key] = price_video(model, version, self.tables, self.api_wide, rates, self.charged)
+            self._video[key] = price_video(model, version, self.tables, self.api_wide, rates, self.quotes)
         return self._video[key]
 
     def video_totals(self, model: VideoModel, version: VideoVersion) -> VideoTotals:

@@ -10,7 +10,7 @@ from ratecard.base.layouts import Layouts
 from ratecard.base.money import ROUNDING, step, total
 from ratecard.methods.method import method_of
 from ratecard.rating.compiling import AmountOf, Compiling
-from ratecard.rating.quote import LineItem, PricedVersion, Quote
+from ratecard.rating.quote import PricedVersion, Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.fields import Field, RequestShape
 from ratecard.requests.video import BodyLayout, VideoRequests, ignored_names
@@ -18,15 +18,13 @@ from ratecard.tables.card import Tables
 from ratecard.tables.limits import Rates
 from ratecard.tables.video import VideoModel, VideoVersion
 
-# The rounded total of a video, its exact sum, and its lines.
-Charged = tuple[Decimal, Decimal, tuple[LineItem, ...]]
 VideoPricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
 # The totals of bodies that differ in one field only: body without it, source, its name and its values. A body without a
 # price has its refusal.
 VideoTotals = Callable[[Mapping[str, Any], SourceVideo | None, str, Iterable[Any]], list[Decimal | QuoteError]]
 
-# How many combinations of words are kept for all models of a card together: more than clients ask for.
-MOST_CHARGED = 10_000
+# How many quotes by words are kept for all models of a card together: more than clients ask for.
+MOST_QUOTES = 10_000
 
 
 def price_video(
@@ -35,13 +33,13 @@ def price_video(
     tables: Tables,
     api_wide: Mapping[str, Field],
     rates: Rates,
-    recent: dict[Any, Charged],
+    recent: dict[Any, Quote],
 ) -> VideoPricer:
     """Compile the function that quotes bodies at one version. The function raises `QuoteError`.
 
     What does not depend on the body is computed here, once, and what depends on its names alone once for each layout. A
     quote is then one look-up per field, one look-up and at most one multiplication per charge, and one rounding. What
-    fixed words alone decide is kept in `recent`, so that it is worked out once. The function is written for speed: a
+    fixed words alone decide is kept in `recent`, so that it is quoted once. The function is written for speed: a
     call per step would cost more.
     """
     schema, charges = VideoRequests(version, api_wide), _charges(model, version, tables)
@@ -52,7 +50,7 @@ def price_video(
     priced = PricedVersion(model.model, "video", currency, effective, tables.digest, rates, contract=tables.contract)
     finest, quantize = step(version.rounding.places), ROUNDING.quantize
 
-    def charge(body: dict[str, Any], layout: BodyLayout, source: SourceVideo | None) -> Charged:
+    def quote_layout(body: dict[str, Any], layout: BodyLayout, source: SourceVideo | None) -> Quote:
         shape = defaults.copy()
         try:
             for field, accept in layout.active:
@@ -68,35 +66,32 @@ def price_video(
             refuse(body, source)
         lines = (*[calculate(shape) for calculate in calculators],)
         exact = lines[0].amount if len(lines) == 1 else total([line.amount for line in lines])
-        return quantize(exact, finest), exact, lines
+        ignored = layout.ignored if source is None else ignored_names((*layout.ignored, *replaced(body, source)))
+        return Quote(priced, quantize(exact, finest), exact, lines, ignored)
 
-    def charge_words(body: dict[str, Any], layout: BodyLayout, words: Callable[[dict[str, Any]], Any]) -> Charged:
-        charged = charge(body, layout, None)
-        if len(recent) >= MOST_CHARGED:
+    def quote_words(body: dict[str, Any], layout: BodyLayout, words: Callable[[dict[str, Any]], Any]) -> Quote:
+        quote = quote_layout(body, layout, None)
+        if len(recent) >= MOST_QUOTES:
             recent.clear()
         # Few words make many keys: all of them have the same few texts.
-        texts = {name: intern(given) if given.__class__ is str else given for name, given in body.items()}
-        recent[layout, words(texts)] = charged
-        return charged
+        texts = {name: intern(value) if value.__class__ is str else value for name, value in body.items()}
+        recent[layout, words(texts)] = quote
+        return quote
 
     def quote(body: dict[str, Any], source: SourceVideo | None) -> Quote:
         layout = layouts[(*body,)]
-        ignored, words = layout.ignored, layout.words
-        if words is not None and source is None:
-            for name in layout.booleans:
-                if body[name].__class__ is not bool:  # a number may equal a boolean, but it is none
-                    refuse(body, source)
-            try:
-                rounded, exact, lines = recent[layout, words(body)]
-            except KeyError:
-                rounded, exact, lines = charge_words(body, layout, words)
-            except TypeError:  # an unhashable value
+        words = layout.words
+        if words is None or source is not None:
+            return quote_layout(body, layout, source)
+        for name in layout.booleans:
+            if body[name].__class__ is not bool:  # a number may equal a boolean
                 refuse(body, source)
-        else:
-            rounded, exact, lines = charge(body, layout, source)
-            if source is not None:
-                ignored = ignored_names((*ignored, *replaced(body, source)))
-        return Quote(priced, rounded, exact, lines, ignored)
+        try:
+            return recent[layout, words(body)]
+        except KeyError:
+            return quote_words(body, layout, words)
+        except TypeError:  # an unhashable value
+            refuse(body, source)
 
     return quote
 

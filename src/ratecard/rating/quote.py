@@ -7,7 +7,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -22,10 +22,25 @@ from ratecard.tables.rate import ListRate
 MINIMUM = "minimum"
 
 
-# Line items are made in C by msgspec, because a quote makes one for each charge. Of the other classes none is frozen: a
-# data class then assigns each field by a call, which takes long. Nothing in the library makes an assignment.
-@dataclass(slots=True, unsafe_hash=True)
-class LineRate:
+class _DataFields:
+    """The fields of a class of msgspec, as `dataclasses.replace` and `fields` look for them."""
+
+    def __get__(self, record: object, of: type[Struct]) -> dict[str, Field[Any]]:
+        return {each.name: each for each in fields(_data_class(of))}
+
+
+@cache
+def _data_class(of: type[Struct]) -> Any:
+    return make_dataclass(of.__name__, of.__struct_fields__)
+
+
+class _Value(Struct, frozen=True, gc=False):
+    """A frozen value that msgspec makes in C, and that `dataclasses` reads: a frozen data class takes five times as long."""
+
+    __dataclass_fields__: ClassVar[Any] = _DataFields()
+
+
+class LineRate(_Value, frozen=True, gc=False):
     """The rate of a line: SKU, unit, price of one unit, `file:line`, and a note for the reader.
 
     `of_unit` is the part of a unit that one counted thing is: 0.000001 for tokens by the `mtoken`, and a fraction where
@@ -45,25 +60,13 @@ class LineRate:
     listed: ListRate | None = None
 
     def price(self, count: int | Decimal) -> Decimal:
-        """The price of a number of counted things, rounded once where no decimal holds it."""
+        """Return the price of a number of counted things, rounded once where no decimal holds it."""
         if isinstance(self.of_unit, Decimal):
             return multiply(multiply(count, self.of_unit), self.unit_rate)
         return nearest(Fraction(count) * self.of_unit * Fraction(self.unit_rate), self.line_places)
 
 
-class _DataFields:
-    """The fields of a class of msgspec, as `dataclasses.replace` and `fields` look for them."""
-
-    def __get__(self, record: object, of: type[Struct]) -> dict[str, Field[Any]]:
-        return {each.name: each for each in fields(_data_class(of))}
-
-
-@cache
-def _data_class(of: type[Struct]) -> Any:
-    return make_dataclass(of.__name__, of.__struct_fields__)
-
-
-class LineItem(Struct, frozen=True, gc=False):
+class LineItem(_Value, frozen=True, gc=False):
     """One line of a quote: a rate, the count it was applied to, and the amount. Lines of a rate share its `LineRate`.
 
     `count` is what is charged; where the options of a charge make it another than what was counted, the note says so.
@@ -78,7 +81,6 @@ class LineItem(Struct, frozen=True, gc=False):
     rate: LineRate
     count: int | Decimal
     amount: Decimal
-    __dataclass_fields__: ClassVar[Any] = _DataFields()
 
     @property
     def sku(self) -> str:
@@ -138,8 +140,7 @@ class LineItem(Struct, frozen=True, gc=False):
         return record | {"note": self.note} if self.note else record
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class PricedVersion:
+class PricedVersion(_Value, frozen=True, gc=False):
     """One version of a model as its quotes name it. Made once when it is compiled; all its quotes share it.
 
     `type` is that of the requests, which for an image model may be `upscale`; `effective` is the first day of the
@@ -157,8 +158,7 @@ class PricedVersion:
     contract: str | None = None
 
 
-@dataclass(slots=True, unsafe_hash=True, repr=False)
-class Quote:
+class Quote(_Value, frozen=True, gc=False):
     """The price of one request, with the lines that add up to it.
 
     `exact` is the exact sum of the lines' amounts; `total` is `exact`, for video rounded once, as the table says; both
@@ -172,14 +172,6 @@ class Quote:
     lines: tuple[LineItem, ...]
     ignored: tuple[str, ...] = ()
     tokens: tuple[int, int] | None = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Quote, (self.version, self.total, self.exact, self.lines, self.ignored, self.tokens)
-
-    def __setstate__(self, state: object) -> NoReturn:
-        from pickle import UnpicklingError  # loaded already where something is unpickled
-
-        raise UnpicklingError("this quote was pickled by another release of ratecard: keep `to_dict()`, or rate again")
 
     @property
     def model(self) -> str:
