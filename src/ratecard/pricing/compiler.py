@@ -8,8 +8,7 @@ from ratecard.base.identity import Identity
 from ratecard.methods.metered import Metered, Rater
 from ratecard.pricing.counted import price_counted
 from ratecard.pricing.text import price_text, token_rates
-from ratecard.pricing.video import VideoPricer, VideoTotals, price_video, total_videos
-from ratecard.rating.quote import Quote
+from ratecard.pricing.video import Kept, VideoPricer, price_video
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.video import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
@@ -31,8 +30,7 @@ class Compiler:
         self._at_hours: dict[tuple[Identity, frozenset[Window]], Version] = {}
         self._video: dict[tuple[Identity, Identity, Rates], VideoPricer] = {}
         # What words alone decide, for all versions together.
-        self.quotes: dict[Any, Quote] = {}
-        self._totals: dict[tuple[Identity, Identity], VideoTotals] = {}
+        self.kept: dict[Any, Kept] = {}
         self._tokens: dict[tuple[Identity, Identity], TokenRates] = {}
         # Of every other type. Text versions are compiled with the surcharges and limits in effect, so the key has them.
         self._raters: dict[tuple[object, ...], Rater | None] = {}
@@ -54,15 +52,8 @@ class Compiler:
         """The function that quotes bodies at a video version; `rates` is what balances are worth."""
         key = (Identity(model), Identity(version), rates)
         if key not in self._video:
-            self._video[key] = price_video(model, version, self.tables, self.api_wide, rates, self.quotes)
+            self._video[key] = price_video(model, version, self.tables, self.api_wide, rates, self.kept)
         return self._video[key]
-
-    def video_totals(self, model: VideoModel, version: VideoVersion) -> VideoTotals:
-        """The function that totals many bodies at a video version."""
-        key = (Identity(model), Identity(version))
-        if key not in self._totals:
-            self._totals[key] = total_videos(model, version, self.tables, self.api_wide)
-        return self._totals[key]
 
     def metered(self, model: AnyModel, version: Version, rates: Rates) -> Metered:
         """A version of a model that is not video, with what its function is compiled from."""

@@ -24,8 +24,8 @@ _REMEMBERED = 1_000
 # The part of a request that decides its price, with every default filled in.
 Shape = Mapping[str, Any]
 Calculator = Callable[[Shape], LineItem]
-# The amount of a charge by the seconds of reference video, or None without any.
-AmountOf = Callable[[Decimal | None], Decimal]
+# The line of a charge by the seconds of reference video, or None without any.
+LineBySeconds = Callable[[Decimal | None], LineItem]
 
 
 class CompiledRate(NamedTuple):

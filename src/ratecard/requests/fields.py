@@ -132,9 +132,13 @@ class NumberField:
         self.least, self.greatest = least, greatest
 
     def accept(self, given: Any) -> Decimal | None:
-        number = decimal(given)
+        number = given if given.__class__ is Decimal and not given.is_nan() else decimal(given)
         if number is None or not self.least <= number <= self.greatest:
             return None
+        # Text without an exponent has no more places than letters.
+        words = str(number)
+        if len(words) <= MAX_DECIMAL_PLACES and "E" not in words and "e" not in words:
+            return number
         return number if places_of(number) <= MAX_DECIMAL_PLACES else None
 
     def messages(self, given: object) -> list[str]:
