@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, cast
+from typing import cast
 
 from ratecard.base.identity import Identity
 from ratecard.methods.metered import Metered, Rater
@@ -30,7 +30,7 @@ class Compiler:
         self._at_hours: dict[tuple[Identity, frozenset[Window]], Version] = {}
         self._video: dict[tuple[Identity, Identity, Rates], VideoPricer] = {}
         # What words alone decide, for all versions together.
-        self.kept: dict[Any, Kept] = {}
+        self.kept: Kept = {}
         self._tokens: dict[tuple[Identity, Identity], TokenRates] = {}
         # Of every other type. Text versions are compiled with the surcharges and limits in effect, so the key has them.
         self._raters: dict[tuple[object, ...], Rater | None] = {}

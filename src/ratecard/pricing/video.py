@@ -1,7 +1,6 @@
 """Compile one version of a video model into a function from a body to a quote."""
 
 from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
 from sys import intern
 from typing import Any
 
@@ -22,7 +21,7 @@ VideoPricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
 MOST_KEPT = 10_000
 # What words decide, by their layout: a quote, or the lines of its charges by the seconds of reference video; None where
 # these seconds decide more than that.
-Kept = Quote | list[LineBySeconds] | None
+Kept = dict[Any, Any]
 
 
 def price_video(
@@ -31,7 +30,7 @@ def price_video(
     tables: Tables,
     api_wide: Mapping[str, Field],
     rates: Rates,
-    recent: dict[Any, Kept],
+    recent: Kept,
 ) -> VideoPricer:
     """Compile the function that quotes bodies at one version. The function raises `QuoteError`.
 
@@ -75,9 +74,9 @@ def price_video(
             ignored = ignored_names((*ignored, *replaced(body, source)))
         return quote_lines((*[calculate(shape) for calculate in calculators],), ignored)
 
-    def keep(body: dict[str, Any], layout: BodyLayout, words: Callable[[dict[str, Any]], Any]) -> Kept:
+    def keep(body: dict[str, Any], layout: BodyLayout, words: Callable[[dict[str, Any]], Any]) -> Any:
         """Keep what the words of a body decide: its quote, or its lines by the seconds of reference video."""
-        kept: Kept = None
+        kept: Quote | list[LineBySeconds] | None = None
         if layout.seconds is None:
             kept = quote_layout(body, layout, None)
         else:
@@ -109,7 +108,8 @@ def price_video(
         except TypeError:  # an unhashable value
             refuse(body, source)
         if accept is None:
-            return kept
+            quoted: Quote = kept
+            return quoted
         if kept is None:
             return quote_layout(body, layout, source)
         return quote_lines((*[line(seconds) for line in kept],), layout.ignored)
