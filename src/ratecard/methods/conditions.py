@@ -11,7 +11,6 @@ from ratecard.tables.meters import Meter, Meters, UsageCondition
 from ratecard.tables.rate import (
     WINDOW,
     Conditioned,
-    HeldRate,
     Rate,
     RateFactor,
     domains_of,
@@ -117,7 +116,7 @@ def at_each_condition(
     version: MeteredVersion, charge: Conditioned, meters: Meters, check: CheckOfCharge
 ) -> Iterator[Finding]:
     """Check a charge as it is under each combination of the conditions that its rates name."""
-    if not (version.not_sold or any(isinstance(rate, HeldRate) or charge.conditions_of(rate) for rate in charge.rates)):
+    if not (version.not_sold or any(rate.timed or charge.conditions_of(rate) for rate in charge.rates)):
         yield from dict.fromkeys(check(charge))  # each once, as below
         return
     known = {**dict.fromkeys(charge.ATTRIBUTES, ()), **{each.condition: each.values for each in meters.conditions}}

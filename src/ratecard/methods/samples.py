@@ -7,7 +7,7 @@ from ratecard.methods.method import Samples, method_of
 from ratecard.rating.conditions import StatedRate, charge_under, combinations_of, is_plain
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
-from ratecard.tables.rate import Charge, named_conditions
+from ratecard.tables.rate import Conditioned, named_conditions
 from ratecard.tables.version import Model
 
 
@@ -31,8 +31,8 @@ def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> S
 
 
 def _each_condition(
-    charge: Charge, version: MeteredVersion, model: Model[Any], tables: Tables
-) -> Iterator[tuple[Mapping[str, str], Charge]]:
+    charge: Conditioned, version: MeteredVersion, model: Model[Any], tables: Tables
+) -> Iterator[tuple[Mapping[str, str], Conditioned]]:
     """Conditions with what a charge is under them: of its rates, those that all of these conditions have a part in.
 
     Conditions that are not sold together are left out.

@@ -194,12 +194,8 @@ def held_rates(version: Accepting, charge: Charge, held: frozenset[Window]) -> l
     ]
     if charge.SPECIFIC:
         return rates
-    timed, domains = [rate for _, rate in rates if isinstance(rate, HeldRate)], domains_of(version, charge)
-    return [
-        (index, part)
-        for index, rate in rates
-        for part in ([rate] if isinstance(rate, HeldRate) else less(rate, timed, domains))
-    ]
+    timed, domains = [rate for _, rate in rates if rate.timed], domains_of(version, charge)
+    return [(index, part) for index, rate in rates for part in ([rate] if rate.timed else less(rate, timed, domains))]
 
 
 def _held(rate: Rate) -> HeldRate:
