@@ -152,7 +152,7 @@ def _under_each(
 def _unclear(
     version: MeteredVersion, charge: Conditioned, held: Conditioned, lines: Sequence[int], stated: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Two rates of the charge that both hold, of which each names what the other does not."""
+    """Yield two rates of the charge that both hold, of which each names what the other does not."""
     domains = domains_of(version, held)
     for index, earlier, combination in overlaps(held.rates, tuple(domains), domains):
         one, other = charge.rates[lines[index]], charge.rates[lines[earlier]]
@@ -164,5 +164,5 @@ def _unclear(
 
 
 def contradict(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Whether no request can be under both conditions."""
+    """Return True if no request can be under both conditions."""
     return any(other.get(name, value) != value for name, value in one.items())

@@ -94,7 +94,7 @@ def _lacking(charge: Tokens, held: Tokens) -> Iterator[Finding]:
 
 @lru_cache(_REMEMBERED)
 def _moments(windows: tuple[Window, ...]) -> dict[frozenset[Window], str]:
-    """Every set of windows that hold together at some time, and such a time in words."""
+    """Return every set of windows that hold together at some time, and such a time in words."""
     if not windows:
         return {frozenset(): ""}
     names = tuple(dict.fromkeys(window.zone for window in windows))
@@ -121,7 +121,7 @@ def _moments(windows: tuple[Window, ...]) -> dict[frozenset[Window], str]:
 
 @lru_cache(_REMEMBERED)
 def _offsets(names: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
-    """The offsets from UTC that these zones have at the same time, in minutes."""
+    """Return the offsets from UTC that these zones have at the same time, in minutes."""
     if len(names) == 1:
         return ((0,),)  # every local time of a week comes
     zones_of, found = [zone_of(name) for name in names], dict[tuple[int, ...], None]()

@@ -60,7 +60,7 @@ class UsageReading(NamedTuple):
 
 
 def least_charged(charge: CountedCharge, count: int) -> int:
-    """A count of which `count` are charged: what is included is added."""
+    """Return a count of which `count` are charged: what is included is added."""
     return ceil(charge.included or 0) + count
 
 
@@ -118,11 +118,11 @@ class Method(Charge):
         yield {}
 
     def meters(self, of: Metered | Tables) -> Mapping[str, Meterage]:
-        """What the charge reads of the `counts` of a usage, by meter."""
+        """Return what the charge reads of the `counts` of a usage, by meter."""
         return {}
 
     def values(self, field: str) -> Iterable[str]:
-        """The values of a field of usages that the charge has a price of."""
+        """Return the values of a field of usages that the charge has a price of."""
         return self.values_of(field)
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:

@@ -12,7 +12,7 @@ from ratecard.tables.version import Model
 
 
 def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
-    """A usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
+    """Yield a usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
     whole = _Whole(model, version, tables)
     for charge in version.charges:
         for stated, held in _each_condition(charge, version, model, tables):
@@ -74,6 +74,6 @@ class _Whole:
         self._own = next(own, {})
 
     def usage(self, sample: Mapping[str, Any], *, beside: bool = False) -> dict[str, Any]:
-        """A whole usage; one of a charge `beside` others also needs what these are charged for."""
+        """Return a whole usage; one of a charge `beside` others also needs what these are charged for."""
         made = {**self._named, **(self._own if beside else {}), **sample}
         return made | ({"counts": {**self._counts, **made.get("counts", {})}} if self._counts else {})

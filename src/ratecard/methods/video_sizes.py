@@ -64,7 +64,7 @@ class TokenFormula(VideoCharge, Method):
         return ceil(seconds * (self.reference_minimum or 0))
 
     def units(self, of: Measures) -> Fraction:
-        """The frames of all seconds that are billed, in tokens of pixels."""
+        """Return the frames of all seconds that are billed, in tokens of pixels."""
         least = self.least_seconds(of.seconds) if of.reference else 0
         frames = max(of.seconds + of.reference, Fraction(least)) * self.frames_per_second
         return Fraction(frames * of.pixels, self.pixels_per_token * of.per)
@@ -185,7 +185,7 @@ class MegapixelRate(VideoCharge, Method):
             yield from _check_sizes(version, self.sizes)
 
     def units(self, of: Measures) -> Fraction:
-        """The pixels of all frames, rounded up if the table says so."""
+        """Return the pixels of all frames, rounded up if the table says so."""
         frames = of.seconds * self.frames.per_second + self.frames.plus if self.frames else of.seconds * of.fps
         megapixels = Fraction(frames * of.pixels, of.per)
         return Fraction(ceil(megapixels)) if self.megapixels == "rounded-up" else megapixels

@@ -49,14 +49,14 @@ class Compiler:
         return cast(AnyVersion, self._at_hours[key])
 
     def video(self, model: VideoModel, version: VideoVersion, rates: Rates) -> VideoPricer:
-        """The function that quotes bodies at a video version; `rates` is what balances are worth."""
+        """Return the function that quotes bodies at a video version; `rates` is what balances are worth."""
         key = (Identity(model), Identity(version), rates)
         if key not in self._video:
             self._video[key] = price_video(model, version, self.tables, self.api_wide, rates, self.kept)
         return self._video[key]
 
     def metered(self, model: AnyModel, version: Version, rates: Rates) -> Metered:
-        """A version of a model that is not video, with what its function is compiled from."""
+        """Return a version of a model that is not video, with what its function is compiled from."""
         if not isinstance(version, MeteredVersion):
             raise TypeError(f"{model.model} is a video model")
         tables, listed = self.tables, None
@@ -65,7 +65,7 @@ class Compiler:
         return Metered(model, version, tables.units, tables.digest, rates, tables.meters, tables.contract, listed)
 
     def token_rates(self, metered: Metered) -> TokenRates:
-        """The rates of the tokens of a version that charges them."""
+        """Return the rates of the tokens of a version that charges them."""
         key = (Identity(metered.model), Identity(metered.version))
         if key not in self._tokens:
             self._tokens[key] = token_rates(metered)
@@ -79,7 +79,7 @@ class Compiler:
         searches: Mapping[str, tuple[AnyModel, Version]],
         limits: Limits,
     ) -> Rater | None:
-        """The function that rates usages of a type at a version; None where the model has no price for the type.
+        """Return the function that rates usages of a type at a version; None where the model has no price for the type.
 
         `searches` are the surcharges in effect that a text model supports.
         """

@@ -174,7 +174,7 @@ def price_text(
 
 
 def token_rates(metered: Metered) -> TokenRates:
-    """The rates of the tokens of a version that charges them."""
+    """Return the rates of the tokens of a version that charges them."""
     charge = cast(Tokens, metered.version.tokens)
     name, version, per = metered.model.model, metered.version, metered.per(charge.unit)
     return TokenRates(name, charge, per, metered.meters, version.factors, version.places_of_lines)
@@ -213,7 +213,7 @@ def _nothing_wrong(stated: Mapping[str, str]) -> list[tuple[str, str]]:
 def counted_meters(
     readings: Sequence[UsageReading], surcharges: Mapping[str, Metered], scraped_most: int = 0
 ) -> dict[str, Meterage]:
-    """What the `counts` of a usage may name: the meters of these charges, and surcharges."""
+    """Return what the `counts` of a usage may name: the meters of these charges, and surcharges."""
     meters = {name: meterage for reading in readings for name, meterage in reading.meters.items()}
     for name, surcharge in surcharges.items():
         most = scraped_most if name == "web_scraping" else MOST_TOKENS

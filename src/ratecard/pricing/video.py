@@ -118,6 +118,6 @@ def price_video(
 
 
 def _charges(model: VideoModel, version: VideoVersion, tables: Tables) -> Iterator[Compiling]:
-    """The charges of a version, to be compiled."""
+    """Yield the charges of a version, to be compiled."""
     for number, charge in enumerate(version.charges):
         yield Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0)

@@ -83,7 +83,7 @@ class Compiling:
         return itemgetter(*names), rates
 
     def line_rate(self, rate: CompiledRate) -> LineRate:
-        """The rate of the lines at a compiled rate."""
+        """Return the rate of the lines at a compiled rate."""
         of_unit, sku = part_of(self.per), f"{self.sku}{rate.words}"
         return LineRate(
             sku, self.charge.unit, rate.unit_rate, rate.source, "", of_unit, self.places, listed=rate.listed

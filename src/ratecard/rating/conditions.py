@@ -329,12 +329,12 @@ class Rank(NamedTuple):
     timed: bool
 
     def above(self, other: "Rank") -> bool:
-        """Whether a rate overrides another."""
+        """Return True if a rate overrides another."""
         return self != other and self.conditions >= other.conditions and self.timed >= other.timed
 
 
 def rank(charge: Conditioned, rate: Rate) -> Rank:
-    """What a rate of a charge names."""
+    """Return what a rate of a charge names."""
     return Rank(frozenset(charge.conditions_of(rate)), rate.timed)
 
 

@@ -126,7 +126,7 @@ class LineItem(_Value, frozen=True, gc=False):
         return self.rate.note
 
     def to_dict(self) -> dict[str, Any]:
-        """The line as a dict; numbers are text, so that no reader makes floats of them."""
+        """Return the line as a dict; numbers are text, so that no reader makes floats of them."""
         record = {
             "sku": self.sku,
             "quantity": plain_text(self.quantity),
@@ -218,11 +218,11 @@ class Quote(_Value, frozen=True, gc=False):
         return f"<Quote {self.model} {total} {self.currency}, {lines}, effective {self.effective}>"
 
     def _total_text(self) -> str:
-        """The digits of the total: for a video, which is rounded, all places of the table, like `0.80`."""
+        """Return the digits of the total: for a video, which is rounded, all places of the table, like `0.80`."""
         return text(self.total) if self.version.type == "video" else plain_text(self.total)
 
     def to_json(self) -> bytes:
-        """The answer over HTTP: `{"quote":0.95}` in exact digits, and the currency if it is not USD."""
+        """Return the answer over HTTP: `{"quote":0.95}` in exact digits, and the currency if it is not USD."""
         version, amount = self.version, str(self.total)
         if version.type != "video" or "E" in amount or "e" in amount:
             amount = self._total_text()
@@ -231,7 +231,7 @@ class Quote(_Value, frozen=True, gc=False):
         return f'{{"quote":{amount},"currency":"{version.currency}"}}'.encode()
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole quote as a dict; amounts are text. For records and explanations."""
+        """Return the whole quote as a dict; amounts are text. For records and explanations."""
         return {
             "type": self.type,
             "model": self.model,
@@ -297,7 +297,7 @@ class Quote(_Value, frozen=True, gc=False):
         return tuple(entries)
 
     def explain(self) -> str:
-        """The whole quote as indented JSON, for a log or a terminal."""
+        """Return the whole quote as indented JSON, for a log or a terminal."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
 

@@ -24,23 +24,23 @@ def _shared(*names: str) -> tuple[Counter, ...]:
 
 
 def _one(name: str, *names: str, further: tuple[Way, ...] = ()) -> Counter:
-    """One count under the names of several."""
+    """Return one count under the names of several."""
     paths = [path for each in (name, *names) for path in _COUNTER[each].paths]
     return _COUNTER[name]._replace(paths=(*paths, *further))
 
 
 def _both(name: str) -> tuple[Way, ...]:
-    """A name as JSON has it, and as the Python client has it: `promptTokenCount`, `prompt_token_count`."""
+    """Return a name as JSON has it, and as the Python client has it: `promptTokenCount`, `prompt_token_count`."""
     return ((name,), ("".join(f"_{each.lower()}" if each.isupper() else each for each in name),))
 
 
 def _says(way: str, *words: str) -> Sign:
-    """A sign: what lies at a way that is written with dots, and the words that it may be."""
+    """Return a sign: what lies at a way that is written with dots, and the words that it may be."""
     return tuple(way.split(".")), frozenset(words)
 
 
 def _both_say(way: str) -> tuple[Sign, ...]:
-    """The signs of a way under the names of JSON and of the Python client."""
+    """Return the signs of a way under the names of JSON and of the Python client."""
     names = [_both(name) for name in way.split(".")]
     return tuple((tuple(name[place][0] for name in names), frozenset()) for place in (0, 1))
 
@@ -51,7 +51,7 @@ _CHAT = _says("object", "chat.completion")
 
 
 def _modalities(name: str, bucket: str) -> tuple[Counter, ...]:
-    """The counts of a list by modality, each a part of `bucket`."""
+    """Return the counts of a list by modality, each a part of `bucket`."""
     return tuple(
         Counter(f"{name} {each}", tuple((*way, each) for way in _both(name)), bucket=f"{bucket}_{each.lower()}")
         for each in ("TEXT", "AUDIO", "IMAGE", "VIDEO", "DOCUMENT")
@@ -323,7 +323,7 @@ _LITELLM = UsageDialect(
 
 
 def _of_modality(bucket: str, name: str) -> tuple[Counter, ...]:
-    """The counts of genai-prices for a bucket: all, and by modality. `name` has a place for the modality."""
+    """Return the counts of genai-prices for a bucket: all, and by modality. `name` has a place for the modality."""
     return tuple(
         Counter(
             f"{bucket} {each}".strip(),
@@ -348,7 +348,7 @@ _METERS = (
 
 
 def _of_meter(meter: str) -> Counter:
-    """The count of genai-prices for a meter, which has its name in the plural."""
+    """Return the count of genai-prices for a meter, which has its name in the plural."""
     name = f"{meter}es" if meter.endswith("search") else f"{meter}s"
     fractions = meter.endswith("second")
     return Counter(meter, ((name,),), whole=_METER_WHOLES.get(meter, ""), meter=meter, fractions=fractions)

@@ -49,7 +49,7 @@ class Field(Protocol):
 
 
 def accepted(field: Field, given: object) -> Any:
-    """A field's value as the shape keeps it; None if it is wrong."""
+    """Return a field's value as the shape keeps it; None if it is wrong."""
     try:
         return field.accept(given)
     except TypeError:  # an unhashable value
@@ -88,7 +88,7 @@ class Choice:
 
 
 def _cases(word: str) -> Iterable[str]:
-    """Every way to write a short word in capital and small letters."""
+    """Return every way to write a short word in capital and small letters."""
     return map("".join, product(*({letter.lower(), letter.upper()} for letter in word)))
 
 

@@ -168,7 +168,7 @@ class _Response:
             self._other = {"n": len(pieces)} | {name: word for name, word in said.items() if word is not None}
 
     def _pieces_of(self, part: Any) -> list[Any] | tuple[Any, ...]:
-        """The images of a response; a list of anything else is not one of images."""
+        """Return the images of a response; a list of anything else is not one of images."""
         pieces = first_of(part, self._dialect.pieces)[1]
         if not isinstance(pieces, (list, tuple)):
             return ()
@@ -206,7 +206,7 @@ class _Response:
                 self._counts = counts or self._counts
 
     def _without_stale_parts(self, counts: CountAt) -> CountAt:
-        """The counts so far, but for the breakdown of a count that is said again without one.
+        """Return the counts so far, but for the breakdown of a count that is said again without one.
 
         Where one part was all of it, that is all of it still. Two parts are kept: if their sum is another now, nobody
         knows of which the rest is.
@@ -242,7 +242,7 @@ class _Response:
                 self._problems.append((at, words))
 
     def _calls_of(self, part: Any) -> Counter[str]:
-        """The calls of tools that a response counts beside its usage, by meter."""
+        """Return the calls of tools that a response counts beside its usage, by meter."""
         calls = Counter[str]()
         output = first_of(part, _OUTPUT)[1] if self._dialect.calls else None
         for entry in output if isinstance(output, (list, tuple)) else ():
@@ -257,7 +257,7 @@ class _Response:
         return +calls
 
     def usage(self, model: str | None, conditions: dict[str, Any]) -> _Read | None:
-        """The usage of everything that was taken; None if there are problems."""
+        """Return the usage of everything that was taken; None if there are problems."""
         name, dialect, problems = model or self._model, self._dialect, self._problems
         if not isinstance(name, str):
             problems.append((("model",), "The response names no model. Give it as model"))

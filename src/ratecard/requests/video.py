@@ -59,7 +59,7 @@ _EITHER_AUTO = {"auto": "Auto", "Auto": "auto"}
 
 
 def api_wide_fields(fields: VideoFields) -> dict[str, Field]:
-    """The checks of fields if the model is unknown, or does not limit a field."""
+    """Return the checks of fields if the model is unknown, or does not limit a field."""
     reference = fields.reference_video_total_duration
     return {
         "duration": Choice(fields.duration),
@@ -76,7 +76,7 @@ def api_wide_fields(fields: VideoFields) -> dict[str, Field]:
 
 
 def fields_of(version: VideoVersion, api_wide: dict[str, Field]) -> dict[str, Field]:
-    """The checks of fields for one version: its own values where it lists any, else the API-wide ones."""
+    """Return the checks of fields for one version: its own values where it lists any, else the API-wide ones."""
     accepts, own = version.accepts, dict(api_wide)
     if accepts.duration:
         also = {_EITHER_AUTO[word]: word for word in accepts.duration if word in _EITHER_AUTO}
@@ -106,7 +106,7 @@ NO_FRAME_RATE = "Could not read the frame rate of the video"
 
 
 def rule_of(version: VideoVersion) -> Rule | None:
-    """The rule of a version, if it is priced by a source video or takes reference video; else None."""
+    """Return the rule of a version, if it is priced by a source video or takes reference video; else None."""
     if version.of_source:
         return _source_rule(version)
     if version.accepts.reference_video_total_duration:
@@ -272,7 +272,7 @@ class VideoRequests:
         raise self.refusal(body, source)
 
     def refusal(self, body: Mapping[str, Any], source: SourceVideo | None) -> QuoteError:
-        """Every problem of a body that has at least one."""
+        """Return every problem of a body that has at least one."""
         shape, problems = self.read(body)
         if self.settle is not None:
             refused = {path[0] for path, _ in problems}
@@ -289,5 +289,5 @@ def refuse_without_model(body: Mapping[str, Any], api_wide: Mapping[str, Field])
 
 
 def refusal(problems: Problems) -> QuoteError:
-    """The problems of a body, in the order of the specification's fields."""
+    """Return the problems of a body, in the order of the specification's fields."""
     return QuoteError(INVALID, sorted(problems, key=lambda problem: FIELD_ORDER.index(str(problem[0][0]))))
