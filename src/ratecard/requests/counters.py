@@ -24,8 +24,8 @@ class Counter(NamedTuple):
     """A count, every path at which providers write it, the count that it is a part of, if any, and its bucket.
 
     The bucket is that of meters.yaml; a part without one is charged with its whole. A count `beside` a bucket is not in
-    the count of that bucket yet, although it is a part of it. A count of something else than tokens has its `meter`, of
-    which there may be `fractions`, as of seconds.
+    the count of that bucket yet, although it is a part of it. One `without` a bucket is of tokens that this does not
+    count. A count of something else than tokens has its `meter`, of which there may be `fractions`, as of seconds.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Counter(NamedTuple):
     whole: str = ""
     bucket: str = ""
     beside: str = ""
+    without: str = ""
     meter: str = ""
     fractions: bool = False
 
@@ -70,6 +71,7 @@ COUNTERS = (
         _within(_PROMPT_DETAILS, "cache_creation_input_tokens", "cache_write_tokens"),
         "prompt",
         "cache_write",
+        without="cache_input",
     ),
     Counter("top read", (("cache_read_input_tokens",),), bucket="cache_input", beside="input"),
     Counter("top written", (("cache_creation_input_tokens",),), bucket="cache_write", beside="input"),

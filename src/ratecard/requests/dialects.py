@@ -11,10 +11,10 @@ from dataclasses import replace
 from ratecard.requests.counters import COUNTERS, Counter, Sign, UsageDialect, Way
 
 _COUNTER = {counter.name: counter for counter in COUNTERS}
-_MODALITIES = ("text", "audio", "image", "video")
-_PROMPT_PARTS = tuple(f"{each} of the prompt" for each in _MODALITIES)
-_CACHE_PARTS = tuple(f"{each} of the cache" for each in _MODALITIES[:3])
-_COMPLETION_PARTS = tuple(f"{each} of the completion" for each in _MODALITIES)
+MODALITIES = ("text", "audio", "image", "video")
+_PROMPT_PARTS = tuple(f"{each} of the prompt" for each in MODALITIES)
+_CACHE_PARTS = tuple(f"{each} of the cache" for each in MODALITIES[:3])
+_COMPLETION_PARTS = tuple(f"{each} of the completion" for each in MODALITIES)
 _PREDICTIONS = ("accepted_prediction_tokens", "rejected_prediction_tokens")
 _LIFETIMES = ("written for 5 minutes", "written for 1 hour")
 
@@ -391,8 +391,8 @@ _OPENTELEMETRY = UsageDialect(
             "written", "cache_creation.input_tokens", "cache_creation_input_tokens", "details.cache_write_tokens"
         ),
         _attributes("reasoning_tokens", "reasoning.output_tokens", "details.reasoning_tokens"),
-        *(_attributes(f"{each} of the prompt", f"{each}.input_tokens") for each in _MODALITIES),
-        *(_attributes(f"{each} of the completion", f"{each}.output_tokens") for each in _MODALITIES),
+        *(_attributes(f"{each} of the prompt", f"{each}.input_tokens") for each in MODALITIES),
+        *(_attributes(f"{each} of the completion", f"{each}.output_tokens") for each in MODALITIES),
     ),
     required=("prompt",),
     usage=(("attributes",),),
@@ -536,10 +536,10 @@ _GEMINI_INTERACTIONS = UsageDialect(
         Counter("completion", (("total_output_tokens",),), bucket="output"),
         Counter("thoughts", (("total_thought_tokens",),), bucket="output_reasoning", beside="output"),
         Counter("total", (("total_tokens",),)),
-        *_by_modality("input_tokens_by_modality", "input", *_MODALITIES, "document"),
-        *_by_modality("tool_use_tokens_by_modality", "input", *_MODALITIES, "document"),
-        *_by_modality("cached_tokens_by_modality", "cache_input", *_MODALITIES, "document"),
-        *_by_modality("output_tokens_by_modality", "output", *_MODALITIES, "document"),
+        *_by_modality("input_tokens_by_modality", "input", *MODALITIES, "document"),
+        *_by_modality("tool_use_tokens_by_modality", "input", *MODALITIES, "document"),
+        *_by_modality("cached_tokens_by_modality", "cache_input", *MODALITIES, "document"),
+        *_by_modality("output_tokens_by_modality", "output", *MODALITIES, "document"),
         Counter("searches", (("grounding_tool_count", "google_search"),), meter="web_search"),
     ),
     required=("prompt",),
@@ -570,8 +570,14 @@ _LANGCHAIN = UsageDialect(
         Counter("completion", (("output_tokens",),), bucket="output"),
         Counter("total", (("total_tokens",),)),
         Counter("read", ((_IN, "cache_read"),), "prompt", "cache_input"),
-        Counter("written", ((_IN, "cache_creation"),), "prompt", "cache_write"),
-        Counter("written for 5 minutes", ((_IN, "ephemeral_5m_input_tokens"),), "prompt", "cache_write"),
+        Counter("written", ((_IN, "cache_creation"),), "prompt", "cache_write", without="cache_input"),
+        Counter(
+            "written for 5 minutes",
+            ((_IN, "ephemeral_5m_input_tokens"),),
+            "prompt",
+            "cache_write",
+            without="cache_input",
+        ),
         Counter("written for 1 hour", ((_IN, "ephemeral_1h_input_tokens"),), "prompt", "cache_write_1h", "cache_write"),
         Counter("audio of the prompt", ((_IN, "audio"),), "prompt", "input_audio"),
         Counter("audio of the completion", ((_OUT, "audio"),), "completion", "output_audio"),
@@ -607,7 +613,7 @@ _VERCEL = UsageDialect(
         Counter("prompt", (("inputTokens",), ("tokens",)), bucket="input"),
         Counter("uncached", ((_AI_IN, "noCacheTokens"),), "prompt"),
         Counter("read", ((_AI_IN, "cacheReadTokens"), ("cachedInputTokens",)), "prompt", "cache_input"),
-        Counter("written", ((_AI_IN, "cacheWriteTokens"),), "prompt", "cache_write"),
+        Counter("written", ((_AI_IN, "cacheWriteTokens"),), "prompt", "cache_write", without="cache_input"),
         Counter("completion", (("outputTokens",),), bucket="output"),
         Counter("text", ((_AI_OUT, "textTokens"),), "completion"),
         Counter("reasoning", ((_AI_OUT, "reasoningTokens"), ("reasoningTokens",)), "completion", "output_reasoning"),

@@ -453,7 +453,7 @@ def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
         CountCheck(
             counter.name,
             buckets.get(bucket_of[counter.whole], ()) if bucket_of[counter.whole] else (counter.whole,),
-            buckets.get("cache_input", ()) if counter.bucket == "cache_write" else (),
+            buckets.get(counter.without, ()),
         )
         for counter in dialect.counters
         if counter.whole and counter.name in given

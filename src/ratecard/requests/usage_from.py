@@ -9,7 +9,7 @@ from ratecard.base.messages import REQUIRED, Problems, invalid_enum, wrong_type
 from ratecard.requests.body import mapping_of
 from ratecard.requests.counters import UsageDialect, Way
 from ratecard.requests.counts import LISTED
-from ratecard.requests.dialects import DIALECTS
+from ratecard.requests.dialects import DIALECTS, MODALITIES
 from ratecard.requests.fields import decimal
 from ratecard.requests.responses import (
     INVALID_RESPONSE,
@@ -31,7 +31,8 @@ _WHOLES = (PROMPT, COMPLETION)
 
 _OUTPUT: tuple[Way, ...] = (("output",), ("response", "output"))
 # The parts of the prompt of which the cache has parts, too.
-_OF_MODALITY = frozenset(f"{PROMPT}_{each}" for each in ("text", "audio", "image", "video", "document"))
+_OF_MODALITY = frozenset(f"{PROMPT}_{each}" for each in (*MODALITIES, "document"))
+_OF_CACHE = f"cache_{PROMPT}"
 
 _Read = TextUsage | EmbeddingUsage | ImageUsage | TranscriptionUsage
 
@@ -87,8 +88,8 @@ def _with_common_parts(tokens: dict[str, int]) -> dict[str, int]:
     >>> _with_common_parts({"input": 9, "input_text": 5, "input_audio": 4, "cache_input": 3, "cache_input_text": 3})
     {'input': 9, 'input_text': 5, 'input_audio': 4, 'cache_input': 3, 'cache_input_text': 3, 'cache_input_audio': 0}
     """
-    parts = [count for name, count in tokens.items() if name.startswith("cache_input_")]
-    if parts and sum(parts) == tokens.get("cache_input"):
+    parts = [count for name, count in tokens.items() if name.startswith(f"{_OF_CACHE}_")]
+    if parts and sum(parts) == tokens.get(_OF_CACHE):
         names = [name for name in tokens if name in _OF_MODALITY]
         return tokens | {f"cache_{name}": tokens.get(f"cache_{name}", 0) for name in names}
     return tokens
