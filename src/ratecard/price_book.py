@@ -6,8 +6,6 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
-from msgspec.structs import replace
-
 from ratecard.accounts.limits import LimitsOfADay
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Path, invalid_enum, wrong_type
@@ -76,7 +74,7 @@ def _as_asked(name: str, model: AnyModel, price: AnyPricer) -> AnyPricer:
     def priced(fields: Any, further: Any) -> Quote:
         quote: Quote = cast(Any, price)(_of_provider(model, fields), further)
         if name != model.model:
-            quote = replace(quote, version=replace(quote.version, asked=name))
+            quote = quote._asked_as(name)
         return quote
 
     return cast(AnyPricer, priced)

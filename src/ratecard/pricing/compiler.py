@@ -8,7 +8,7 @@ from ratecard.base.identity import Identity
 from ratecard.methods.metered import Metered, Rater
 from ratecard.pricing.counted import price_counted
 from ratecard.pricing.text import price_text, token_rates
-from ratecard.pricing.video import Kept, VideoPricer, price_video
+from ratecard.pricing.video import KeptByWords, VideoPricer, price_video
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.video import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
@@ -30,7 +30,7 @@ class Compiler:
         self._at_hours: dict[tuple[Identity, frozenset[Window]], Version] = {}
         self._video: dict[tuple[Identity, Identity, Rates], VideoPricer] = {}
         # What words alone decide, for all versions together.
-        self.kept: Kept = {}
+        self.kept: KeptByWords = {}
         self._tokens: dict[tuple[Identity, Identity], TokenRates] = {}
         # Of every other type. Text versions are compiled with the surcharges and limits in effect, so the key has them.
         self._raters: dict[tuple[object, ...], Rater | None] = {}

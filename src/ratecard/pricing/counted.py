@@ -52,7 +52,7 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
             usage, unpriced = count_listed(usage, meters)
         shape, ignored = schema.read(usage, body=body)
         try:
-            if wrong and (unsold := wrong(shape.get(CONDITIONS, NO_CONDITIONS))):
+            if unsold := wrong(shape.get(CONDITIONS, NO_CONDITIONS)):
                 raise NotSoldError(unsold)
             return metered.quote(lines(shape), ignored + unpriced, type_=type_)
         except NotSoldError as refusal:

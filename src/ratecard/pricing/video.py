@@ -11,7 +11,7 @@ from ratecard.rating.compiling import Compiling, LineBySeconds
 from ratecard.rating.quote import LineItem, PricedVersion, Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.fields import Field, RequestShape
-from ratecard.requests.video import REFERENCE, BodyLayout, VideoRequests, ignored_names
+from ratecard.requests.video import REFERENCE_SECONDS, BodyLayout, VideoRequests, ignored_names
 from ratecard.tables.card import Tables
 from ratecard.tables.limits import Rates
 from ratecard.tables.video import SOURCE_MATCHED_DURATIONS, VideoModel, VideoVersion
@@ -21,7 +21,7 @@ VideoPricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
 MOST_KEPT = 10_000
 # What words decide, by their layout: a quote, or the lines of its charges by the seconds of reference video; None where
 # these seconds decide more than that.
-Kept = dict[Any, Any]
+KeptByWords = dict[Any, Any]
 
 
 def price_video(
@@ -30,7 +30,7 @@ def price_video(
     tables: Tables,
     api_wide: Mapping[str, Field],
     rates: Rates,
-    recent: Kept,
+    recent: KeptByWords,
 ) -> VideoPricer:
     """Compile the function that quotes bodies at one version. The function raises `QuoteError`.
 
@@ -99,7 +99,9 @@ def price_video(
         for name in layout.booleans:
             if body[name].__class__ is not bool:  # a number may equal a boolean
                 refuse(body, source)
-        if accept is not None and not (seconds := accept(body[REFERENCE])):  # wrong, or 0, which is no reference video
+        if accept is not None and not (
+            seconds := accept(body[REFERENCE_SECONDS])
+        ):  # wrong, or 0, which is no reference video
             return quote_layout(body, layout, source)
         try:
             kept = recent[layout, words(body)]

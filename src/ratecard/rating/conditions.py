@@ -274,14 +274,14 @@ class NotSoldError(Exception):
         self.problems = problems
 
 
-def wrong_conditions(version: MeteredVersion, meters: Meters) -> Callable[[Stated], list[tuple[str, str]]] | None:
+def wrong_conditions(version: MeteredVersion, meters: Meters) -> Callable[[Stated], list[tuple[str, str]]]:
     """Compile the function from stated conditions to what is wrong with all of them, each condition with its message.
 
-    They are `not_sold` together, or one without a default is not stated. None for a version to which neither applies.
+    They are `not_sold` together, or one without a default is not stated.
     """
     needed = version.needed(meters)
     if not (needed or version.not_sold):
-        return None
+        return lambda stated: []
 
     def wrong(stated: Stated) -> list[tuple[str, str]]:
         problems = [

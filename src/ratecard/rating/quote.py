@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ratecard.base.errors import CurrencyError, InstantError
 from ratecard.base.money import LINE_PLACES, USD, minus, multiply, nearest, plain, plain_text, text
@@ -182,6 +183,10 @@ class Quote(_Value, frozen=True, gc=False):
     def asked(self) -> str:
         """The name by which the request names the model: its own, an alias, or one that matches an open pattern."""
         return self.version.asked or self.version.model
+
+    def _asked_as(self, name: str) -> "Quote":
+        """Return the same quote of a request that names its model otherwise."""
+        return replace(self, version=replace(self.version, asked=name))
 
     @property
     def type(self) -> str:

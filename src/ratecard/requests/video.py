@@ -54,7 +54,7 @@ from ratecard.tables.video import (
 # The order of the specification: errors and ignored fields are listed in it.
 FIELD_ORDER = ("model", *REQUEST_FIELDS)
 NO_RESOLUTION = "Use upscale_factor instead of resolution"
-REFERENCE = "reference_video_total_duration"
+REFERENCE_SECONDS = "reference_video_total_duration"
 _EITHER_AUTO = {"auto": "Auto", "Auto": "auto"}
 
 
@@ -91,9 +91,9 @@ def fields_of(version: VideoVersion, api_wide: dict[str, Field]) -> dict[str, Fi
         own["target_fps"] = WholeNumber(accepts.target_fps.min, accepts.target_fps.max)
     if accepts.reference_video_total_duration:
         cap = Decimal(accepts.reference_video_total_duration.max)
-        wide = own[REFERENCE]
+        wide = own[REFERENCE_SECONDS]
         least = wide.least if isinstance(wide, NumberField) else Decimal(0)
-        own[REFERENCE] = NumberField(least, cap)
+        own[REFERENCE_SECONDS] = NumberField(least, cap)
     return own
 
 
@@ -116,11 +116,11 @@ def rule_of(version: VideoVersion) -> Rule | None:
 
 def _reference_rule(limits: ReferenceVideo) -> Rule:
     """With reference video, take the rate with video input; durations `-1` and `auto` take its seconds, rounded up."""
-    field: Path = (REFERENCE,)
+    field: Path = (REFERENCE_SECONDS,)
 
     def settle(shape: RequestShape, source: SourceVideo | None) -> Problems:
         problems: Problems = []
-        reference = shape.pop(REFERENCE, None) or None
+        reference = shape.pop(REFERENCE_SECONDS, None) or None
         duration, ratio = shape.get("duration", ""), shape.get("aspect_ratio")
         if duration in SOURCE_MATCHED_DURATIONS and reference is not None:
             if reference < limits.source_min:
@@ -219,9 +219,9 @@ class VideoRequests:
         matched = {"duration"} if set(SOURCE_MATCHED_DURATIONS) & set(version.accepts.duration or ()) else set()
         matched |= {"aspect_ratio"} if set(SOURCE_MATCHED_RATIOS) & set(version.accepts.aspect_ratio or ()) else set()
         if version.accepts.reference_video_total_duration is None:
-            effective -= {REFERENCE}
+            effective -= {REFERENCE_SECONDS}
         elif effective & matched:
-            effective |= {REFERENCE}
+            effective |= {REFERENCE_SECONDS}
         accepts: dict[str, Accept] = {name: field.accept for name, field in self.fields.items()}
         self.active = {name: accept for name, accept in accepts.items() if name in effective}
         self.inert = {name: accept for name, accept in accepts.items() if name not in effective}
@@ -248,9 +248,9 @@ class VideoRequests:
         )
         ignored = ignored_names({name: None for name in names if name not in self.active and name != "model"})
         kinds = {name: type(self.fields[name]) for name, _ in (*active, *inert)}
-        seconds = None if self.of_source else dict(active).get(REFERENCE)
+        seconds = None if self.of_source else dict(active).get(REFERENCE_SECONDS)
         if seconds:
-            del kinds[REFERENCE]
+            del kinds[REFERENCE_SECONDS]
         words = itemgetter(*kinds or ("model",)) if set(kinds.values()) <= {Choice, Boolean} else None
         booleans = tuple(name for name, kind in kinds.items() if kind is Boolean)
         return BodyLayout(active, inert, ignored, set(self.required).issubset(names), words, booleans, seconds)
