@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from decimal import Decimal
-from itertools import islice, permutations
+from itertools import islice, permutations, product
 from types import MappingProxyType
 from typing import Any
 
@@ -93,6 +93,19 @@ def test_words_are_priced_as_beside_a_source_video_of_which_nothing_is_known() -
             assert once == worked_out
             priced += 1
     assert priced > 100
+
+
+def test_seconds_of_reference_video_are_priced_as_beside_a_source_video_of_which_nothing_is_known() -> None:
+    """Words beside them are looked up; with a source video, everything is worked out for each body."""
+    prices, unknown, priced = prices_of(CARD), SourceVideo(), set[Decimal]()
+    numbers = [0, 1, 4, Decimal("2.5"), Decimal("4.999"), 7.25, 10**6, -1, "5", None, True, [], Decimal("NaN"), 5]
+    bodies_with_reference = (body for body in bodies() if "reference" in body["model"])
+    for body, number in product(bodies_with_reference, numbers):
+        body = {**body, "reference_video_total_duration": number}
+        once, worked_out = answer(prices, body), answer(prices, body, source=unknown)
+        assert once == answer(prices, body) == worked_out
+        priced |= set() if isinstance(once, dict) else {once.exact}
+    assert len(priced) > 20
 
 
 def usages() -> Iterator[dict[str, Any]]:
