@@ -99,9 +99,8 @@ def price_video(
         for name in layout.booleans:
             if body[name].__class__ is not bool:  # a number may equal a boolean
                 refuse(body, source)
-        if accept is not None and not (
-            seconds := accept(body[REFERENCE_SECONDS])
-        ):  # wrong, or 0, which is no reference video
+        # Wrong seconds, or 0, which is no reference video: the words then decide another price.
+        if accept is not None and not (seconds := accept(body[REFERENCE_SECONDS])):
             return quote_layout(body, layout, source)
         try:
             kept = recent[layout, words(body)]
