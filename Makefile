@@ -210,8 +210,8 @@ bench: $(VENV)/.tools  ## compare a quote with validating its body
 bench-cold: $(VENV)/.tools  ## compare a fresh process up to its first quote with importing pydantic
 	$(BIN)/python benchmarks/cold_start.py
 
-# A Python with genai-prices, if `make test-imports` made one: its cold start is timed beside ours.
-PEER := $(wildcard .venv-dialects/bin/python)
+# A Python with peers, if `make bench-text` (genai-prices, litellm) or `make test-imports` (genai-prices) made one.
+PEER := $(firstword $(wildcard .venv-bench/bin/python .venv-dialects/bin/python))
 .PHONY: bench-growth
 bench-growth: $(VENV)/.tools  ## say how times and memory grow: cold starts, models, counters, loads; a table and a plot
 	$(BIN)/python benchmarks/growth_of_costs.py $(if $(PEER),--peers $(PEER))

@@ -4,8 +4,9 @@
 
 One table on the terminal, and `growth_of_costs.svg` beside this file. Times are CPU time, medians; ratios
 are of one run. A result is checked before it is timed. Each load is a process of its own. `--peers` is a Python that
-has genai-prices (`make test-imports` makes `.venv-dialects`): its cold start is timed beside ours. It has one list of
-prices and no table of others, so that models, counters and loads have no peer.
+has genai-prices and perhaps litellm (`make bench-text` makes `.venv-bench`): the cold start of the one, and prices
+of both against as many made-up models are timed beside ours. Neither loads tables from files that it checks, or counts
+what a table declares, so that loads, memory and counters have no peer.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -30,6 +31,8 @@ DAY = date(2026, 10, 1)
 ROUNDS = 11
 MODELS, COUNTERS, LOADS = (300, 3_000, 30_000), (4, 10, 20, 40), (1_000, 10_000)
 COLD = ("pydantic, one model", "import ratecard", "and the shipped tables", "and a first quote", "ratecard quote")
+# A library takes a millisecond for each model that is registered.
+MOST_OF_PEERS = 10_000
 _HEAD = """    name: Made up
     type: text
     currency: USD
@@ -157,11 +160,21 @@ def quotes_of_counters(counters: int) -> float:
     return median(rounds)
 
 
+def prices_of_peers(peers: str, sizes: Sequence[int]) -> dict[str, dict[int, float]]:
+    """Return the seconds of one price by the libraries of another Python, against each number of models."""
+    command = [peers, str(Path(__file__).with_name("growth_of_peers.py")), *map(str, sizes)]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    return {name: {int(size): spent for size, spent in points.items()} for name, points in found.items()}
+
+
 def picture(series: Mapping[str, Mapping[int, float]]) -> str:
     """A plot: each series against its size, as a multiple of its smallest; both axes by powers of ten."""
     from math import log10
 
-    left, top, width, height, colours = 60, 30, 560, 300, ("#1f5fa8", "#b3541e", "#2e7d4f")
+    left, top, width, height = 60, 30, 560, 300
+    colours = ("#1f5fa8", "#b3541e", "#2e7d4f", "#7a4fa3", "#8a8a8a")
     lines = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 680 400" font-family="system-ui" font-size="13">']
     lines.append('<text x="60" y="18">Time against size, each as a multiple of its smallest</text>')
     for power in range(3):
@@ -197,6 +210,7 @@ def main() -> None:
         sizes = sorted(number for number in {*MODELS, *LOADS} if number <= given.most_models)
         of_models = {number: measured(Path(folder) / str(number), tables(number), environment) for number in sizes}
     of_counters = {number: quotes_of_counters(number) for number in COUNTERS}
+    of_peers = prices_of_peers(given.peers, [each for each in sizes if each <= MOST_OF_PEERS]) if given.peers else {}
     base, least, fewest = cold["pydantic, one model"], min(sizes), COUNTERS[0]
     for name, spent in cold.items():
         row(f"cold: {name}", f"{spent * 1000:.0f} ms", f"{spent / base:.2f} x pydantic")
@@ -208,6 +222,10 @@ def main() -> None:
         )
         row(f"load of {number:,} models", f"{load:.2f} s", f"{load / number * 1000:.2f} s a thousand")
         row(f"memory of a card of {number:,} models", f"{size / 1e6:.1f} MB", f"{size / number / 1e3:.1f} KB a model")
+    for name, points in of_peers.items():
+        for number, spent in points.items():
+            ratio = f"{spent / of_models[number][2]:.2f} x ours"
+            row(f"{name} against {number:,} models", f"{spent * 1e6:.2f} us", ratio)
     for number, quote in of_counters.items():
         row(
             f"usage with {number} counters", f"{quote * 1e6:.2f} us", f"{quote / of_counters[fewest]:.2f} x of {fewest}"
@@ -217,6 +235,7 @@ def main() -> None:
         "a quote, by models": {number: quote for number, (_, _, quote) in of_models.items()},
         "a load, by models": {number: load for number, (load, _, _) in of_models.items()},
         "a quote, by counters": of_counters,
+        **{f"a price of {name}, by models": points for name, points in of_peers.items()},
     }
     PICTURE.write_text(picture(series), encoding="utf-8")
 

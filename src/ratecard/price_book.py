@@ -1,7 +1,7 @@
 """The price book: a rate card at one instant."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
@@ -76,7 +76,7 @@ def _as_asked(name: str, model: AnyModel, price: AnyPricer) -> AnyPricer:
     def priced(fields: Any, further: Any) -> Quote:
         quote: Quote = cast(Any, price)(_of_provider(model, fields), further)
         if name != model.model:
-            quote.version = replace(quote.version, asked=name)
+            quote = quote._asked_as(name)
         return quote
 
     return cast(AnyPricer, priced)
@@ -237,36 +237,26 @@ class PriceBook(LimitsOfADay):
 
     def _video_totals(
         self, body: Mapping[str, Any], name: str, values: Iterable[Any], *, source: SourceVideo | None = None
-    ) -> list[Decimal | None]:
-        """The totals of bodies that are `body` with each of these values in the field `name`, in the order of these.
-
-        Each is the total of `quote_video`, exactly, and None where that raises `QuoteError` for this value. Many of
-        them take a tenth of the time. Raises `QuoteError` where the model has no price for videos, and `ValueError` for
-        a name that is not a field of its body.
-
-        >>> from ratecard import load_rate_card
-        >>> prices = load_rate_card().at(date(2026, 10, 1))
-        >>> body = {"model": "seedance-2-0-fast-reference-to-video-basic", "duration": "5s", "aspect_ratio": "1:1"}
-        >>> prices._video_totals(body | {"resolution": "480p"}, "reference_video_total_duration", [2, 10.5, -1])
-        [Decimal('0.36'), Decimal('0.61'), None]
-        """
-        found = self._video_answers(body, name, values, source=source)
-        return [None if isinstance(each, QuoteError) else each for each in found]
-
-    def _video_answers(
-        self, body: Mapping[str, Any], name: str, values: Iterable[Any], *, source: SourceVideo | None = None
     ) -> list[Decimal | QuoteError]:
-        """What `video_totals` gives, and in place of each None the `QuoteError` of this value.
+        """Return the totals of bodies that are `body` with each of these values in the field `name`, in their order.
+
+        A value for which there is no price has its `QuoteError`. Raises `QuoteError` where the model has no price for
+        videos.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))
-        >>> body = {"model": "kling-o3-pro-text-to-video"}
-        >>> total, refused = prices._video_answers(body, "duration", ["5s", "99s"])
-        >>> total, refused.problems[0][0]
+        >>> total, refusal = prices._video_totals({"model": "kling-o3-pro-text-to-video"}, "duration", ["5s", "99s"])
+        >>> total, refusal.problems[0][0]
         (Decimal('0.77'), ('duration',))
         """
-        model, version = self._video_version(body)
-        return self._compiler.video_totals(model, version)(_of_provider(model, body), source, name, values)
+        quote = self._find_video(body)
+        totals = list[Decimal | QuoteError]()
+        for value in values:
+            try:
+                totals.append(quote({**body, name: value}, source).total)
+            except QuoteError as refusal:
+                totals.append(refusal)
+        return totals
 
     def rate(self, usage: "AnyUsage | Body") -> Quote:
         """Charge a metered request of any type: a typed usage, a mapping, or JSON as bytes or text.

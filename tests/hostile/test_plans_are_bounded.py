@@ -1,25 +1,29 @@
 """What is compiled and kept for requests is bounded, whatever layouts, models and values are sent."""
 
+import ast
 import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import combinations, islice, permutations, product
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import ratecard
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.base.layouts import MOST_PLANS, Layouts
 from ratecard.pricing import video
 from ratecard.pricing.counted import MOST_STATED, once_for_each
-from ratecard.rating import tokens
 from shipped import CARD
 
 VIDEO, TEXT = "seedance-2-0-text-to-video-basic", "claude-opus-4-6"
 BODY = {"model": VIDEO, "duration": "5s", "resolution": "720p", "aspect_ratio": "16:9"}
 USAGE = {"type": "text", "model": TEXT, "usage": {"prompt_tokens": 9, "completion_tokens": 1}}
+SECONDS = "reference_video_total_duration"
 MANY = 300
+SOURCE = Path(ratecard.__file__).parent
 DAY = datetime(2026, 10, 1, tzinfo=UTC)
 
 
@@ -77,7 +81,7 @@ def test_few_layouts_are_kept(name: str, card: RateCard) -> None:
 
 
 def test_prices_of_words_are_kept_for_all_models_together(card: RateCard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(video, "MOST_CHARGED", 50)
+    monkeypatch.setattr(video, "MOST_KEPT", 50)
     prices = card.at(DAY)
     durations, ratios = [f"{seconds}s" for seconds in range(1, 20)], ["16:9", "9:16", "1:1", "4:3"]
     for model in ("seedance-2-0-text-to-video-basic", "seedance-2-5-text-to-video-basic"):
@@ -86,22 +90,23 @@ def test_prices_of_words_are_kept_for_all_models_together(card: RateCard, monkey
             for duration, resolution, ratio in product(durations, ("480p", "720P"), ratios)
         )
         asked(prices.quote_video, bodies)
-        assert 0 < len(prices._compiler.charged) <= 50
+        assert 0 < len(prices._compiler.kept) <= 50
 
 
 def test_nothing_that_is_refused_or_of_no_fixed_words_is_kept(card: RateCard) -> None:
     prices = card.at(DAY)
     reference = "seedance-2-0-reference-to-video-basic"
     bodies: list[dict[str, Any]] = [BODY | {"duration": f"{number}"} for number in range(MANY)]
-    bodies += [BODY | {"model": reference, "reference_video_total_duration": number / 8} for number in range(MANY)]
+    bodies += [BODY | {"model": reference, SECONDS: number} for number in (-1, 10**6, "5", None, [], *range(MANY))]
     bodies += [BODY | {"video_url": f"https://example.com/{number}"} for number in range(MANY)]
     bodies += [BODY | {"model": of, "duration": ["5s"]} for of in (VIDEO, reference)]
     for of in (VIDEO, reference):  # its examples are kept
         prices.quote_video({**BODY, "model": of})
-    before = dict(prices._compiler.charged)
+    prices.quote_video({**BODY, "model": reference, SECONDS: 5})  # and its words, whatever the seconds
+    before = dict(prices._compiler.kept)
     for body in bodies:
         asked(prices.quote_video, iter([body]))
-    assert prices._compiler.charged == before
+    assert prices._compiler.kept == before
 
 
 def test_what_is_made_for_conditions_is_kept_for_few_of_them() -> None:
@@ -115,7 +120,59 @@ def test_what_is_made_for_conditions_is_kept_for_few_of_them() -> None:
     assert len(made) == 2 * (MOST_STATED + 1)
 
 
-def test_compiled_functions_of_tokens_are_bounded() -> None:
-    limits = {each.cache_parameters()["maxsize"] for each in vars(tokens).values() if hasattr(each, "cache_parameters")}
-    assert limits
-    assert None not in limits
+def test_no_name_of_a_request_adds_to_what_is_kept(card: RateCard) -> None:
+    prices = card.at(DAY)
+    for ask, request in ((prices.quote_video, BODY), (prices.rate, USAGE), (prices.quote_audio, USAGE)):
+        asked(ask, iter([request]))
+    before = kept_of(prices)
+    for field in ("model", "type", "provider", "duration", "service_tier"):
+        for ask, request in ((prices.quote_video, BODY), (prices.rate, USAGE), (prices.quote_audio, USAGE)):
+            asked(ask, (request | {field: f"{request.get(field, 'x')}{number}"} for number in range(MANY)))
+    grown = {name: size for name, size in kept_of(prices).items() if size > before[name] + 10}
+    assert not grown
+
+
+def kept_of(prices: PriceBook) -> dict[str, int]:
+    """Return the size of each dict of a price book and of its compiler."""
+    held = {name: getattr(prices, name) for name in PriceBook.__slots__} | vars(prices._compiler)
+    return {name: len(dicts) for name, dicts in held.items() if isinstance(dicts, dict)}
+
+
+# Every cache without a bound, and what bounds it. All others say their bound themselves.
+BOUNDED_BY = {
+    "load/built.py _built_lines": "the file of the wheel",
+    "load/folder.py shipped_meters": "no argument",
+    "load/folder.py shipped_units": "no argument",
+    "load/folder.py _vocabulary": "no argument",
+    "load/folder.py shipped_limits": "no argument",
+    "rating/quote.py _data_class": "classes of the library",
+    "rating/tokens.py ": "the buckets of a tier",
+    "simulation/groups/shapes.py _place": "columns of the library",
+    "tables/card.py _fields_of_meaning": "classes of the library",
+    "tables/windows.py zones": "no argument",
+    "tables/windows.py zone_of": "time zones, as tables are checked to name them",
+    "tables/windows.py _clock_changes": "time zones",
+    "testing/card_strategies.py words_of": "no use in production",
+    "testing/laws/law.py _attempts": "no use in production",
+}
+
+
+def caches() -> Iterator[tuple[str, bool]]:
+    """Every cache of the source by `functools`, and whether it has a bound."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+            name = f"{path.relative_to(SOURCE).as_posix()} {getattr(node, 'name', '')}"
+            for call in [node] if isinstance(node, ast.Call) else decorators:
+                made = ast.unparse(call)
+                if made == "cache" or made.startswith("cache("):
+                    yield name, False
+                elif made.startswith("lru_cache("):
+                    yield name, "None" not in made
+
+
+def test_every_cache_has_a_bound() -> None:
+    found = list(caches())
+    assert sum(bounded for _, bounded in found) > 10
+    assert {name for name, bounded in found if not bounded} == BOUNDED_BY.keys()

@@ -1,8 +1,9 @@
 """What is found once for the words of a layout is what each request would be charged by itself."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from decimal import Decimal
-from itertools import islice, permutations
+from itertools import islice, permutations, product
 from types import MappingProxyType
 from typing import Any
 
@@ -58,13 +59,12 @@ def test_every_order_and_spelling_of_a_body_has_one_price(prices: PriceBook) -> 
     assert all(quote == quotes[0] for quote in quotes)
 
 
-def test_quotes_of_the_same_words_share_nothing_that_can_be_changed(prices: PriceBook) -> None:
-    one, other = prices.quote_video(CLIP), prices.quote_video(dict(CLIP))
-    one.total = Decimal(0)
-    assert other.total > 0
-    assert prices.quote_video(CLIP).total == other.total
-    with pytest.raises(AttributeError):
-        one.lines[0].amount = Decimal(0)  # type: ignore[misc]
+def test_quotes_of_the_same_words_are_one_quote_that_cannot_be_changed(prices: PriceBook) -> None:
+    quote = prices.quote_video(CLIP)
+    assert prices.quote_video(dict(CLIP)) is quote
+    for record in (quote, quote.version, quote.lines[0], quote.lines[0].rate):
+        with pytest.raises(AttributeError):
+            setattr(record, fields(record)[0].name, None)
 
 
 def bodies() -> Iterator[dict[str, Any]]:
@@ -93,6 +93,19 @@ def test_words_are_priced_as_beside_a_source_video_of_which_nothing_is_known() -
             assert once == worked_out
             priced += 1
     assert priced > 100
+
+
+def test_seconds_of_reference_video_are_priced_as_beside_a_source_video_of_which_nothing_is_known() -> None:
+    """Words beside them are looked up; with a source video, everything is worked out for each body."""
+    prices, unknown, priced = prices_of(CARD), SourceVideo(), set[Decimal]()
+    numbers = [0, 1, 4, Decimal("2.5"), Decimal("4.999"), 7.25, 10**6, -1, "5", None, True, [], Decimal("NaN"), 5]
+    bodies_with_reference = (body for body in bodies() if "reference" in body["model"])
+    for body, number in product(bodies_with_reference, numbers):
+        body = {**body, "reference_video_total_duration": number}
+        once, worked_out = answer(prices, body), answer(prices, body, source=unknown)
+        assert once == answer(prices, body) == worked_out
+        priced |= set() if isinstance(once, dict) else {once.exact}
+    assert len(priced) > 20
 
 
 def usages() -> Iterator[dict[str, Any]]:

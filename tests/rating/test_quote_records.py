@@ -1,5 +1,6 @@
 """What a quote and a refusal say: to HTTP, to a record, to a log."""
 
+import copyreg
 import json
 import pickle
 from dataclasses import fields, replace
@@ -57,11 +58,10 @@ def test_a_quote_is_a_value_with_all_its_parts(prices: PriceBook) -> None:
     assert prices.quote_video(dict(BODY)).version is quote.version
 
 
-def test_a_quote_that_another_release_pickled_is_refused_in_a_sentence() -> None:
-    """As any class with slots is pickled that does not say how: the names of the slots may be others by now."""
-    earlier = object.__new__(Quote)
-    with pytest.raises(pickle.UnpicklingError, match="was pickled by another release of ratecard: keep `to_dict"):
-        earlier.__setstate__((None, {"model": "m", "total": Decimal(1)}))
+def test_a_quote_that_an_earlier_release_pickled_is_refused() -> None:
+    """As any class with slots is pickled that does not say how: without its parts, which are set one by one."""
+    with pytest.raises(TypeError):
+        copyreg.__newobj__(Quote)  # type: ignore[attr-defined]
 
 
 REFUSALS: list[tuple[dict[str, Any], dict[str, Any]]] = [

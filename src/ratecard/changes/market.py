@@ -289,7 +289,9 @@ class _Listed:
         unit, named = self._units[charge.unit], self._named(charge, version)
         priced: dict[tuple[tuple[str, str], ...], list[tuple[_Stated, _Price]]] = {}
         for stated in combinations_of(named, self._meters):
-            held = charge_under(charge, version, model, self._meters, stated) if named else charge
+            held: Charge = charge
+            if isinstance(charge, Conditioned):
+                held = charge_under(charge, version, model, self._meters, stated)
             domains, of = domains_of(version, held), priced.setdefault(tuple(stated.items()), [])
             for rate in held.rates:
                 if isinstance(rate, StatedRate) and rate.factored.unmet:

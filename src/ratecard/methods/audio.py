@@ -34,7 +34,7 @@ class PerCharacter(CountedCharge, Method):
     method: Literal["per-character"]
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """The count of characters."""
+        """Read the count of characters."""
         return _counted(self, metered, "characters" if kind == "speech" else "character_count", kind, _CHARACTERS)
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
@@ -43,7 +43,7 @@ class PerCharacter(CountedCharge, Method):
         yield {field: least_charged(self, count)}
 
     def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
-        """A paragraph."""
+        """Yield a paragraph."""
         for usage in usages:
             yield {name: 700 if name in self.NUMBERS else value for name, value in usage.items()}
 
@@ -59,17 +59,17 @@ class PerAudioSecond(CountedCharge, Method):
     method: Literal["per-audio-second"]
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """The count of seconds."""
+        """Read the count of seconds."""
         if kind == "transcription":
             return _counted(self, metered, "seconds", kind, ANY_NUMBER)
         return _counted(self, metered, "duration_seconds", kind, _WHOLE_SECONDS)
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """One second."""
+        """Yield one second."""
         yield {"duration_seconds" if type_ == "music" else "seconds": least_charged(self, 1)}
 
     def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
-        """A recording of some minutes, and sounds from an effect to a minute of music."""
+        """Yield a recording of some minutes, and sounds from an effect to a minute of music."""
         for usage in usages:
             typical = {"seconds": (Decimal(150),), "duration_seconds": (5, 10, 30, 60)}
             yield from ({**usage, name: each} for name in typical if name in usage for each in typical[name])
@@ -84,7 +84,7 @@ class PerSong(Conditioned, Method):
     method: Literal["per-song"]
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """Nothing that has an effect."""
+        """Read nothing that has an effect."""
         count, sku = metered.counter(self), f"{metered.model.model}-fixed"
         return UsageReading(lambda shape: [count(1, self.rates[0], sku)], _SOUND, inert=tuple(_SOUND))
 
@@ -117,7 +117,7 @@ class DurationBand(Conditioned, Method):
                 yield ("rates", index, "seconds"), words
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """The seconds, which choose the band."""
+        """Read the seconds, which choose the band."""
         bands, count, model = bands_of(self), metered.counter(self), metered.model.model
         least = bands[0][0][0]
 
@@ -129,14 +129,14 @@ class DurationBand(Conditioned, Method):
         return UsageReading(lines, fields, {"duration_seconds": least}, inert=("character_count",))
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """The longest song of each band."""
+        """Yield the longest song of each band."""
         for rate in self.rates:
             yield from (
                 {"duration_seconds": edges[1]} for value in rate.attributes["seconds"] if (edges := band(value))
             )
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """The shortest song of each band."""
+        """Yield the shortest song of each band."""
         return ({"duration_seconds": first} for (first, _), _ in bands_of(self))
 
 
@@ -147,7 +147,7 @@ def band(text: str) -> tuple[int, int] | None:
 
 
 def bands_of(charge: DurationBand) -> list[tuple[tuple[int, int], Rate]]:
-    """The bands of a checked charge with their rates, rising."""
+    """Return the bands of a checked charge with their rates, rising."""
     rows = [(band(value), rate) for rate in charge.rates for value in rate.attributes["seconds"]]
     return sorted(((edges, rate) for edges, rate in rows if edges), key=lambda row: row[0])
 
@@ -160,7 +160,7 @@ class BandSeconds(WholeSeconds):
         super().__init__(1, MOST_COUNTED)
 
     def accept(self, given: object) -> int | None:
-        """The seconds; None where no band has them."""
+        """Return the seconds; None where no band has them."""
         number = super().accept(given)
         return number if number is not None and any(first <= number <= last for first, last in self.bands) else None
 
@@ -174,7 +174,7 @@ class BandSeconds(WholeSeconds):
 
 
 def _counted(charge: Charge, metered: Metered, field: str, kind: str, expected: Field) -> UsageReading:
-    """One required count times one rate; of music and bodies of audio, the other count has no effect."""
+    """Return one required count times one rate; of music and bodies of audio, the other count has no effect."""
     count, sku = metered.counter(charge), metered.unit_sku(charge)
     also = _SOUND if kind in ("music", AUDIO_BODY) else {}
     fields = {field: expected} | {name: other for name, other in also.items() if name != field}

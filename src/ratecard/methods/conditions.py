@@ -11,7 +11,6 @@ from ratecard.tables.meters import Meter, Meters, UsageCondition
 from ratecard.tables.rate import (
     WINDOW,
     Conditioned,
-    HeldRate,
     Rate,
     RateFactor,
     domains_of,
@@ -117,7 +116,7 @@ def at_each_condition(
     version: MeteredVersion, charge: Conditioned, meters: Meters, check: CheckOfCharge
 ) -> Iterator[Finding]:
     """Check a charge as it is under each combination of the conditions that its rates name."""
-    if not (version.not_sold or any(isinstance(rate, HeldRate) or charge.conditions_of(rate) for rate in charge.rates)):
+    if not (version.not_sold or any(rate.timed or charge.conditions_of(rate) for rate in charge.rates)):
         yield from dict.fromkeys(check(charge))  # each once, as below
         return
     known = {**dict.fromkeys(charge.ATTRIBUTES, ()), **{each.condition: each.values for each in meters.conditions}}
@@ -153,7 +152,7 @@ def _under_each(
 def _unclear(
     version: MeteredVersion, charge: Conditioned, held: Conditioned, lines: Sequence[int], stated: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Two rates of the charge that both hold, of which each names what the other does not."""
+    """Yield two rates of the charge that both hold, of which each names what the other does not."""
     domains = domains_of(version, held)
     for index, earlier, combination in overlaps(held.rates, tuple(domains), domains):
         one, other = charge.rates[lines[index]], charge.rates[lines[earlier]]
@@ -165,5 +164,5 @@ def _unclear(
 
 
 def contradict(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Whether no request can be under both conditions."""
+    """Return True if no request can be under both conditions."""
     return any(other.get(name, value) != value for name, value in one.items())

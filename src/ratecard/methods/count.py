@@ -23,7 +23,7 @@ class PerCount(CountedCharge, Method):
     method: Literal["count"]
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """The count of the unit's meter."""
+        """Read the count of the unit's meter."""
         meter, count = metered.units[self.unit].counts, metered.counter(self)
         sku = metered.unit_sku(self)
 
@@ -34,11 +34,11 @@ class PerCount(CountedCharge, Method):
         return UsageReading(lines)
 
     def meters(self, of: Metered | Tables) -> dict[str, Meterage]:
-        """The meter of the unit, of which a usage may have any number."""
+        """Return the meter of the unit, of which a usage may have any number."""
         meter = of.units[self.unit].counts
         return {meter: Meterage(ANY_NUMBER, of.meters.by_name[meter].every_usage)}
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """One unit."""
+        """Yield one unit."""
         unit = tables.units[self.unit]
         yield {"counts": {unit.counts: least_charged(self, unit.per)}}

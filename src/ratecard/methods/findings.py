@@ -30,7 +30,7 @@ def placed(findings: Iterable[Finding], numbered: Sequence[tuple[int, Rate]]) ->
 
 
 def of_all_cases(cases: Iterable[tuple[str, Sequence[Finding]]]) -> Iterator[Finding]:
-    """The findings of all cases, each once; one that is not of all of them says the first that has it."""
+    """Yield the findings of all cases, each once; one that is not of all of them says the first that has it."""
     found, count = dict[Finding, list[str]](), 0
     for count, (case, findings) in enumerate(cases, 1):  # noqa: B007 (the last is how many there are)
         for finding in findings:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import lru_cache
 
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
@@ -13,6 +13,8 @@ from ratecard.tables.rate import HOURS, WEEKDAYS, WINDOW, ZONE, Accepting, Charg
 from ratecard.tables.windows import DAYS, Window, held_rates, read_hours, window_of, zone_of, zones
 
 _MINUTES_OF_DAY = 24 * 60
+# Tables name few sets of windows.
+_REMEMBERED = 256
 # Two years in which every zone has each of its offsets, and beside each other zone those that occur together.
 _FIRST, _HOURS = datetime(2026, 1, 1, tzinfo=UTC), 2 * 366 * 24
 
@@ -90,9 +92,9 @@ def _lacking(charge: Tokens, held: Tokens) -> Iterator[Finding]:
     yield from lacking.values()
 
 
-@cache
+@lru_cache(_REMEMBERED)
 def _moments(windows: tuple[Window, ...]) -> dict[frozenset[Window], str]:
-    """Every set of windows that hold together at some time, and such a time in words."""
+    """Return every set of windows that hold together at some time, and such a time in words."""
     if not windows:
         return {frozenset(): ""}
     names = tuple(dict.fromkeys(window.zone for window in windows))
@@ -117,9 +119,9 @@ def _moments(windows: tuple[Window, ...]) -> dict[frozenset[Window], str]:
     return found
 
 
-@cache
+@lru_cache(_REMEMBERED)
 def _offsets(names: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
-    """The offsets from UTC that these zones have at the same time, in minutes."""
+    """Return the offsets from UTC that these zones have at the same time, in minutes."""
     if len(names) == 1:
         return ((0,),)  # every local time of a week comes
     zones_of, found = [zone_of(name) for name in names], dict[tuple[int, ...], None]()

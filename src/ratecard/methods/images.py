@@ -64,7 +64,7 @@ class PerImage(CountedCharge, Method):
         required, unstated = self.required(metered.version), UNSTATED in self.values_of("quality")
 
         def chosen(named: Mapping[str, str]) -> tuple[Rate, str, str]:
-            """The rate of an image, its SKU, and the defaults that decided."""
+            """Return the rate of an image, its SKU, and the defaults that decided."""
             meant = {**defaults, **named}
             if unstated and "quality" not in named and ("resolution" in named or "quality" not in defaults):
                 meant["quality"] = UNSTATED
@@ -92,19 +92,19 @@ class PerImage(CountedCharge, Method):
         return {name: words[0] for name, words in values.items() if len(words) > 1 and UNSTATED not in words}
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """An image at every rate."""
+        """Yield an image at every rate."""
         if type_ == "upscale":
             return ({} for _ in self.rates)
         return (self.required(version) | _stated(values) for values in _named(self, self.CHOICES))
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """Every choice alone and together: one that is left out may mean another one later."""
+        """Yield every choice alone and together: one that is left out may mean another one later."""
         required = self.required(version) if type_ != "upscale" else {}
         stated = [(*([] if name in required else [None]), *version.values_of(name)) for name in self.CHOICES]
         return (_stated(dict(zip(self.CHOICES, values, strict=True))) for values in product(*stated))
 
     def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
-        """One image, and some."""
+        """Yield one image, and some."""
         for usage in usages:
             inputs = {"input_images": chance.randint(1, 4)} if usage["type"] == "edit" else {}
             some = (1, chance.randint(2, 4)) if usage["type"] in self.TYPES[:2] else ()
@@ -121,7 +121,7 @@ class PerInputImage(CountedCharge, Method):
     included: Quantity
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """The input images of each of `n` edits, beyond those that are included."""
+        """Read the input images of each of `n` edits, beyond those that are included."""
         count, sku = metered.counter(self), f"{metered.model.model}-additional-input-image-unit"
 
         def lines(shape: Mapping[str, Any]) -> list[LineItem]:
@@ -131,7 +131,7 @@ class PerInputImage(CountedCharge, Method):
         return UsageReading(lines, {"n": _COUNT, "input_images": _COUNT}, {"n": 1, "input_images": 1})
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """One further image."""
+        """Yield one further image."""
         made = [each for charge in version.charges for each in method_of(charge).required(version).items()]
         yield {**dict(made), "input_images": least_charged(self, 1)}
 
@@ -147,7 +147,7 @@ class PerUpscale(Conditioned, Method):
     method: Literal["per-upscale"]
 
     def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Each rate names factors that there are."""
+        """Check that each rate names factors that there are."""
         yield from super().check(version, type_, meters)
         for index, rate in enumerate(self.rates):
             if "factor" not in rate.attributes:
@@ -157,7 +157,7 @@ class PerUpscale(Conditioned, Method):
                     yield ("rates", index, "factor"), f"factor '{factor}' is not known. Allowed: {', '.join(_FACTORS)}"
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """The factor, which only an upscaler that has a price without it lets a usage leave out."""
+        """Read the factor, which only an upscaler that has a price without it lets a usage leave out."""
         if kind != "upscale":
             return None  # an image that is made
         rates = {factor: rate for rate in self.rates for factor in rate.attributes["factor"]}
@@ -175,7 +175,7 @@ class PerUpscale(Conditioned, Method):
         return UsageReading(lines, {"factor": Choice(rates)}, {}, () if plain else ("factor",))
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """An upscale by every factor."""
+        """Yield an upscale by every factor."""
         return ({"type": "upscale", **values} for values in _named(self, self.CHOICES))
 
 
@@ -185,7 +185,7 @@ def _keys(rate: Rate, choices: Mapping[str, tuple[str, ...]]) -> list[tuple[str 
 
 
 def _named(charge: Charge, names: tuple[str, ...]) -> Samples:
-    """The values that each rate of a charge names."""
+    """Yield the values that each rate of a charge names."""
     for rate in charge.rates:
         for values in product(*(rate.attributes.get(name, (None,)) for name in names)):
             yield dict(zip(names, values, strict=True))

@@ -41,7 +41,7 @@ class Metered:
     _priced: dict[str, PricedVersion] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def per(self, unit: str) -> int:
-        """How many of what it counts one unit holds: 1,000,000 for an `mtoken`."""
+        """Return how many of what it counts one unit holds: 1,000,000 for an `mtoken`."""
         return self.units[unit].per
 
     def under(self, stated: Mapping[str, str]) -> "Metered":
@@ -63,17 +63,17 @@ class Metered:
         return sku if first.charge == charge.charge else f"{sku}-{slug(charge.charge)}"
 
     def counter(self, charge: Charge) -> LineCounter:
-        """The function (count, rate, SKU, times=1) -> line item of a charge of this version."""
+        """Return the function (count, rate, SKU, times=1) -> line item of a charge of this version."""
         return per_unit(charge, self.per(charge.unit), self.version.places_of_lines)
 
     def quote(self, lines: Sequence[LineItem], ignored: tuple[str, ...] = (), type_: str = "") -> Quote:
-        """The quote of these lines and what the minimum adds. Exact: the total is the sum of their amounts."""
+        """Return the quote of these lines and what the minimum adds. Exact: the total is the sum of their amounts."""
         lines = (*lines, *self.up_to_minimum(lines))
         exact = total([line.amount for line in lines])
         return Quote(self.priced(type_), exact, exact, lines, ignored)
 
     def up_to_minimum(self, lines: Sequence[LineItem]) -> tuple[LineItem, ...]:
-        """The line of what the charges of a request lack of the version's minimum; none where they reach it.
+        """Return the line of what the charges of a request lack of the version's minimum; none where they reach it.
 
         The charges are compared before their amounts are rounded; with its line, the amounts come to the minimum.
         """
@@ -90,7 +90,7 @@ class Metered:
         return (LineItem(rate, 1, rest),)
 
     def _list_minimum(self, lines: Sequence[LineItem]) -> ListRate | None:
-        """What these lines would lack of the list's minimum at the list's rates; None without a contract."""
+        """Return what these lines would lack of the list's minimum at the list's rates; None without a contract."""
         if self.listed is None or self.listed.minimum is None:
             return None
         charged = sum(_unrounded(line, line.list_rate) for line in lines)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 from ratecard.base.messages import Finding
 from ratecard.methods.check_rates import check_rates
 from ratecard.methods.metered import Metered
-from ratecard.rating.compiling import AmountOf, Calculator, Compiling, Shape
+from ratecard.rating.compiling import Calculator, Compiling, LineBySeconds, Shape
 from ratecard.rating.quote import LineItem
 from ratecard.requests.counts import Meterage
 from ratecard.requests.fields import Field, NumberField, RequestShape
@@ -60,7 +60,7 @@ class UsageReading(NamedTuple):
 
 
 def least_charged(charge: CountedCharge, count: int) -> int:
-    """A count of which `count` are charged: what is included is added."""
+    """Return a count of which `count` are charged: what is included is added."""
     return ceil(charge.included or 0) + count
 
 
@@ -96,10 +96,10 @@ class Method(Charge):
         """Compile a charge of a video model into the function from a request shape to its line item."""
         raise NotImplementedError(f"no calculator for {self.method}")
 
-    def amounts_of(self, compiling: Compiling) -> Callable[[Shape], AmountOf]:
-        """Compile such a charge into the function from a shape to its amounts by the seconds of reference video."""
+    def by_seconds(self, compiling: Compiling) -> Callable[[Shape], LineBySeconds]:
+        """Compile such a charge into the function from a shape to its line item by the seconds of reference video."""
         calculate = self.calculator(compiling)
-        return lambda shape: lambda seconds: calculate({**shape, "reference_seconds": seconds}).amount
+        return lambda shape: lambda seconds: calculate({**shape, "reference_seconds": seconds})
 
     def working(self, shape: Shape, counted: Decimal) -> Steps:
         """Show how a line of such a charge came to what it counted of a request; empty where the request says it."""
@@ -118,11 +118,11 @@ class Method(Charge):
         yield {}
 
     def meters(self, of: Metered | Tables) -> Mapping[str, Meterage]:
-        """What the charge reads of the `counts` of a usage, by meter."""
+        """Return what the charge reads of the `counts` of a usage, by meter."""
         return {}
 
     def values(self, field: str) -> Iterable[str]:
-        """The values of a field of usages that the charge has a price of."""
+        """Return the values of a field of usages that the charge has a price of."""
         return self.values_of(field)
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:

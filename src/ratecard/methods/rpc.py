@@ -57,7 +57,7 @@ class MethodTier(Frozen):
     methods: Words
 
     def on(self, chain: Chain) -> bool:
-        """Whether a chain has these methods."""
+        """Return True if a chain has these methods."""
         return self.chains is None or chain.chain in self.chains or chain.kind in self.chains
 
 
@@ -102,7 +102,7 @@ class RpcCredits(Conditioned, Method):
                 yield (name,), f"{name} is empty. Write at least one"
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """The network, and the calls, which must be of its chain."""
+        """Read the network, and the calls, which must be of its chain."""
         chains, count, model = networks_of(self), metered.counter(self), metered.model.model
 
         def settle(usage: Mapping[str, Any], shape: RequestShape, problems: Problems) -> None:
@@ -117,24 +117,24 @@ class RpcCredits(Conditioned, Method):
         )
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """The first method of each tier on each chain: several lines may add to one tier."""
+        """Yield the first method of each tier on each chain: several lines may add to one tier."""
         for chain in self.chains:
             tiers = {tier.tier: tier for tier in reversed(self.tiers) if tier.on(chain)}
             for tier in (tier for tier in self.tiers if tier is tiers.get(tier.tier)):
                 yield _call(chain, tier.methods[0])
 
     def values(self, field: str) -> Iterable[str]:
-        """The public networks."""
+        """Return the public networks."""
         return networks_of(self) if field == "network" else super().values(field)
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """Every method, answered and failed."""
+        """Yield every method, answered and failed."""
         for chain, tier in product(self.chains, self.tiers):
             for method, failed in product(tier.methods if tier.on(chain) else (), (False, True)):
                 yield _call(chain, method, failed=failed)
 
     def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
-        """A call to every network by common methods of its chain; a table without any of these shows its own."""
+        """Yield a call to every network by common methods of its chain; a table without any of these shows its own."""
         named = {name: value for name, value in next(iter(usages)).items() if name not in ("network", "calls")}
         for chain in self.chains:
             own = dict.fromkeys(call["method"] for call in _calls(self, chain))
@@ -164,12 +164,12 @@ class Tier(NamedTuple):
 
 
 def networks_of(charge: RpcCredits) -> dict[str, Chain]:
-    """Every public network, `<chain>-<network>`, with its chain."""
+    """Return every public network, `<chain>-<network>`, with its chain."""
     return {f"{chain.chain}-{network}": chain for chain in charge.chains for network in chain.networks}
 
 
 def tier_of_method(charge: RpcCredits, method: str, chain: Chain | None = None) -> Tier | None:
-    """The first tier that names a method and is of a chain (of any chain if it is left out).
+    """Return the first tier that names a method and is of a chain (of any chain if it is left out).
 
     None if the API refuses the method or does not know it, or the chain does not have it.
     """

@@ -7,12 +7,12 @@ from ratecard.methods.method import Samples, method_of
 from ratecard.rating.conditions import StatedRate, charge_under, combinations_of, is_plain
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
-from ratecard.tables.rate import Charge, named_conditions
+from ratecard.tables.rate import Conditioned, named_conditions
 from ratecard.tables.version import Model
 
 
 def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
-    """A usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
+    """Yield a usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
     whole = _Whole(model, version, tables)
     for charge in version.charges:
         for stated, held in _each_condition(charge, version, model, tables):
@@ -31,8 +31,8 @@ def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> S
 
 
 def _each_condition(
-    charge: Charge, version: MeteredVersion, model: Model[Any], tables: Tables
-) -> Iterator[tuple[Mapping[str, str], Charge]]:
+    charge: Conditioned, version: MeteredVersion, model: Model[Any], tables: Tables
+) -> Iterator[tuple[Mapping[str, str], Conditioned]]:
     """Conditions with what a charge is under them: of its rates, those that all of these conditions have a part in.
 
     Conditions that are not sold together are left out.
@@ -74,6 +74,6 @@ class _Whole:
         self._own = next(own, {})
 
     def usage(self, sample: Mapping[str, Any], *, beside: bool = False) -> dict[str, Any]:
-        """A whole usage; one of a charge `beside` others also needs what these are charged for."""
+        """Return a whole usage; one of a charge `beside` others also needs what these are charged for."""
         made = {**self._named, **(self._own if beside else {}), **sample}
         return made | ({"counts": {**self._counts, **made.get("counts", {})}} if self._counts else {})

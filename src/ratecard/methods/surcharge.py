@@ -29,13 +29,13 @@ class Surcharge(CountedCharge, Method):
     method: Literal["surcharge"]
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """The count."""
+        """Read the count."""
         line = surcharge_line(metered)
         fields = {"count": surcharge_count(metered)}
         return UsageReading(lambda shape: [line(shape["count"])], fields, required=("count",))
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """One search."""
+        """Yield one search."""
         yield {"count": 1}
 
     def linear(self, unit: Unit) -> bool:

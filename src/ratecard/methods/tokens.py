@@ -45,7 +45,7 @@ class TokensByBucket(Tokens, Method):
     TYPES: ClassVar = ("text", "embedding")
 
     def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Each rate names buckets, conditions and a tier; of two that can hold, one is more specific."""
+        """Check that each rate names buckets, conditions and a tier; of two that can hold, one is more specific."""
         before = list(_check_lines(self, meters))
         yield from before
         if before:
@@ -109,7 +109,7 @@ class TokensByBucket(Tokens, Method):
                     yield {**usage_of_buckets(counts), **stated}
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """Every bucket, at both sides of where each tier begins, under every combination of conditions."""
+        """Yield every bucket, at both sides of where each tier begins, under every combination of conditions."""
         stated = list(combinations_of(named_conditions([self], version.factors), tables.meters))
         thresholds = tiers_of(written_rates(self))[1:]
         for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
@@ -224,6 +224,6 @@ def _shown(conditions: Mapping[str, str]) -> str:
 
 
 def _tier_words(sku: str) -> str:
-    """A tier, as a message names it."""
+    """Return a tier, as a message names it."""
     name = sku or "base"
     return f"context {name}" if name in ("base", "extended") else name.replace("-", " ", 1)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from ratecard.base.messages import Finding
 from ratecard.base.money import ROUNDING, add, exact_decimal, from_fraction, multiply, plain, step
 from ratecard.methods.method import Method, Steps
-from ratecard.rating.compiling import SECONDS, AmountOf, Calculator, Compiling, Shape, slug
+from ratecard.rating.compiling import SECONDS, Calculator, Compiling, LineBySeconds, Shape, slug
 from ratecard.rating.frame_size import Framed, frame_size_of
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.scalars import Count, Frozen, Integer, Ratio, Size
@@ -64,7 +64,7 @@ class TokenFormula(VideoCharge, Method):
         return ceil(seconds * (self.reference_minimum or 0))
 
     def units(self, of: Measures) -> Fraction:
-        """The frames of all seconds that are billed, in tokens of pixels."""
+        """Return the frames of all seconds that are billed, in tokens of pixels."""
         least = self.least_seconds(of.seconds) if of.reference else 0
         frames = max(of.seconds + of.reference, Fraction(least)) * self.frames_per_second
         return Fraction(frames * of.pixels, self.pixels_per_token * of.per)
@@ -72,21 +72,12 @@ class TokenFormula(VideoCharge, Method):
     def calculator(self, compiling: Compiling) -> Calculator:
         """Multiply what was made once for each cell; only the amount is rounded, to the line places."""
         find = _cells(self, compiling)
+        return lambda shape: find(shape).line(shape["reference_seconds"])
 
-        def calculate(shape: Shape) -> LineItem:
-            return LineItem(*find(shape).charged(shape["reference_seconds"]))
-
-        return calculate
-
-    def amounts_of(self, compiling: Compiling) -> Callable[[Shape], AmountOf]:
+    def by_seconds(self, compiling: Compiling) -> Callable[[Shape], LineBySeconds]:
         """Find the cell once for all seconds."""
         find = _cells(self, compiling)
-
-        def of_cell(shape: Shape) -> AmountOf:
-            charged = find(shape).charged
-            return lambda seconds: charged(seconds)[2]
-
-        return of_cell
+        return lambda shape: find(shape).line
 
     def working(self, shape: Shape, counted: Decimal) -> Steps:
         """seconds x width x height x frames per second / pixels per token = tokens."""
@@ -94,10 +85,6 @@ class TokenFormula(VideoCharge, Method):
         seconds = Fraction(counted) / self.units(Measures(Fraction(1), per=1, pixels=width * height))
         words = f"s x {width} x {height} x {fps} fps / {self.pixels_per_token} ="
         return plain(from_fraction(seconds, _PLACES)), words, plain(counted), "tokens"
-
-
-# The rate, the units and the amount of a line.
-_Charged = tuple[LineRate, Decimal, Decimal]
 
 
 class _Cell(NamedTuple):
@@ -108,24 +95,24 @@ class _Cell(NamedTuple):
     # Units (millions of tokens) of one second.
     tokens: Decimal
     finest: Decimal
-    alone: _Charged
+    alone: LineItem
     # With reference video, no fewer seconds are charged.
     least_seconds: Decimal
-    least: _Charged
+    least: LineItem
 
-    def charged(self, reference: Decimal | None) -> _Charged:
-        """What is charged, by the seconds of reference video; None without any."""
+    def line(self, reference: Decimal | None) -> LineItem:
+        """Return the line by the seconds of reference video; None without any."""
         if reference is None:
             return self.alone
-        billed = add(self.seconds, reference)
-        return self.least if billed < self.least_seconds else _charged(self.rate, billed, self.tokens, self.finest)
+        seconds = add(self.seconds, reference)
+        return self.least if seconds < self.least_seconds else _line(self.rate, seconds, self.tokens, self.finest)
 
 
-def _charged(rate: LineRate, seconds: Decimal, tokens: Decimal, finest: Decimal) -> _Charged:
+def _line(rate: LineRate, seconds: Decimal, tokens: Decimal, finest: Decimal) -> LineItem:
     units = multiply(seconds, tokens)
     amount = multiply(units, rate.unit_rate)
     rounded = _quantize(amount, finest)
-    return rate, units, amount if rounded == amount else rounded
+    return LineItem(rate, units, amount if rounded == amount else rounded)
 
 
 def _cells(charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], _Cell]:
@@ -145,7 +132,7 @@ def _cells(charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], _Cel
         sku, applies = f"{compiling.sku}-{duration}{words}", f"the minimum of {least} s with reference video applies"
         line = LineRate(sku, unit, rate.unit_rate, rate.source, note, listed=rate.listed)
         of_least = replace(line, note=f"{note}; {applies}" if note else applies)
-        alone, at_least = _charged(line, seconds, tokens, finest), _charged(of_least, least, tokens, finest)
+        alone, at_least = _line(line, seconds, tokens, finest), _line(of_least, least, tokens, finest)
         return _Cell(line, seconds, tokens, finest, alone, least, at_least)
 
     def find(shape: Shape) -> _Cell:
@@ -198,7 +185,7 @@ class MegapixelRate(VideoCharge, Method):
             yield from _check_sizes(version, self.sizes)
 
     def units(self, of: Measures) -> Fraction:
-        """The pixels of all frames, rounded up if the table says so."""
+        """Return the pixels of all frames, rounded up if the table says so."""
         frames = of.seconds * self.frames.per_second + self.frames.plus if self.frames else of.seconds * of.fps
         megapixels = Fraction(frames * of.pixels, of.per)
         return Fraction(ceil(megapixels)) if self.megapixels == "rounded-up" else megapixels

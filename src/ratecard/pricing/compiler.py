@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, cast
+from typing import cast
 
 from ratecard.base.identity import Identity
 from ratecard.methods.metered import Metered, Rater
 from ratecard.pricing.counted import price_counted
 from ratecard.pricing.text import price_text, token_rates
-from ratecard.pricing.video import Charged, VideoPricer, VideoTotals, price_video, total_videos
+from ratecard.pricing.video import KeptByWords, VideoPricer, price_video
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.video import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
@@ -29,8 +29,8 @@ class Compiler:
         self._windows: dict[Identity, tuple[Window, ...]] = {}
         self._at_hours: dict[tuple[Identity, frozenset[Window]], Version] = {}
         self._video: dict[tuple[Identity, Identity, Rates], VideoPricer] = {}
-        self.charged: dict[Any, Charged] = {}
-        self._totals: dict[tuple[Identity, Identity], VideoTotals] = {}
+        # What words alone decide, for all versions together.
+        self.kept: KeptByWords = {}
         self._tokens: dict[tuple[Identity, Identity], TokenRates] = {}
         # Of every other type. Text versions are compiled with the surcharges and limits in effect, so the key has them.
         self._raters: dict[tuple[object, ...], Rater | None] = {}
@@ -49,21 +49,14 @@ class Compiler:
         return cast(AnyVersion, self._at_hours[key])
 
     def video(self, model: VideoModel, version: VideoVersion, rates: Rates) -> VideoPricer:
-        """The function that quotes bodies at a video version; `rates` is what balances are worth."""
+        """Return the function that quotes bodies at a video version; `rates` is what balances are worth."""
         key = (Identity(model), Identity(version), rates)
         if key not in self._video:
-            self._video[key] = price_video(model, version, self.tables, self.api_wide, rates, self.charged)
+            self._video[key] = price_video(model, version, self.tables, self.api_wide, rates, self.kept)
         return self._video[key]
 
-    def video_totals(self, model: VideoModel, version: VideoVersion) -> VideoTotals:
-        """The function that totals many bodies at a video version."""
-        key = (Identity(model), Identity(version))
-        if key not in self._totals:
-            self._totals[key] = total_videos(model, version, self.tables, self.api_wide)
-        return self._totals[key]
-
     def metered(self, model: AnyModel, version: Version, rates: Rates) -> Metered:
-        """A version of a model that is not video, with what its function is compiled from."""
+        """Return a version of a model that is not video, with what its function is compiled from."""
         if not isinstance(version, MeteredVersion):
             raise TypeError(f"{model.model} is a video model")
         tables, listed = self.tables, None
@@ -72,7 +65,7 @@ class Compiler:
         return Metered(model, version, tables.units, tables.digest, rates, tables.meters, tables.contract, listed)
 
     def token_rates(self, metered: Metered) -> TokenRates:
-        """The rates of the tokens of a version that charges them."""
+        """Return the rates of the tokens of a version that charges them."""
         key = (Identity(metered.model), Identity(metered.version))
         if key not in self._tokens:
             self._tokens[key] = token_rates(metered)
@@ -86,7 +79,7 @@ class Compiler:
         searches: Mapping[str, tuple[AnyModel, Version]],
         limits: Limits,
     ) -> Rater | None:
-        """The function that rates usages of a type at a version; None where the model has no price for the type.
+        """Return the function that rates usages of a type at a version; None where the model has no price for the type.
 
         `searches` are the surcharges in effect that a text model supports.
         """

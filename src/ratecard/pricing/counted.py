@@ -52,7 +52,7 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
             usage, unpriced = count_listed(usage, meters)
         shape, ignored = schema.read(usage, body=body)
         try:
-            if wrong and (unsold := wrong(shape.get(CONDITIONS, NO_CONDITIONS))):
+            if unsold := wrong(shape.get(CONDITIONS, NO_CONDITIONS)):
                 raise NotSoldError(unsold)
             return metered.quote(lines(shape), ignored + unpriced, type_=type_)
         except NotSoldError as refusal:
@@ -78,7 +78,7 @@ def lines_under(metered: Metered, kind: str) -> Lines:
 
 
 def once_for_each(make: Callable[[Mapping[str, str]], Made]) -> Callable[[Mapping[str, str]], Made]:
-    """The function from stated conditions to what is made of them, once for each of the recent ones."""
+    """Return the function from stated conditions to what is made of them, once for each of the recent ones."""
     made = lru_cache(MOST_STATED)(lambda items: make(dict(items)))
     return lambda stated: made((*stated.items(),))
 
@@ -91,7 +91,7 @@ def _lines(readings: Sequence[UsageReading]) -> Lines:
 
 
 def readings_of(metered: Metered, kind: str, stated: Mapping[str, str] = NO_CONDITIONS) -> list[UsageReading]:
-    """What each charge of a version reads from usages of a kind, which state these conditions.
+    """Return what each charge of a version reads from usages of a kind, which state these conditions.
 
     Empty for usages of another type than the model's, if only charges that may be beside any others would price them.
     """
@@ -108,7 +108,7 @@ def readings_of(metered: Metered, kind: str, stated: Mapping[str, str] = NO_COND
 def together(
     readings: Sequence[UsageReading], metered: Metered, conditions: Mapping[str, Mapping[str, str]] | None = None
 ) -> UsageSchema:
-    """The fields of all of these; one has no effect if it has none for each that has it; and the conditions.
+    """Return the fields of all of these; one has no effect if it has none for each that has it; and the conditions.
 
     A field that has the name of a condition is one only if some charge of the version names that.
     """

@@ -61,8 +61,7 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     meters = counted_meters(readings, further)
     given = {} if asked.counts is None else asked.counts
     counts = read_counts({"counts": given}, meters, metered.meters.counted, problems)
-    if wrong := wrong_conditions(metered.version, metered.meters):
-        problems += _unstated(wrong({}))
+    problems += _unstated(wrong_conditions(metered.version, metered.meters)({}))
     if problems:
         raise QuoteError(INVALID, problems)
     prompt, longest = int(asked.prompt_tokens), int(asked.max_completion_tokens)

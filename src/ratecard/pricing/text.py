@@ -84,7 +84,7 @@ def price_text(
         """Find the tiers under the conditions of a usage, which are kept; None for conditions that it cannot have."""
         problems: Problems = []
         stated = read_conditions(usage, accepted, problems)
-        if problems or (wrong and wrong(stated)) or len(of.tiers) >= MOST_STATED:
+        if problems or wrong(stated) or len(of.tiers) >= MOST_STATED:
             return None
         tiers = of.tiers[of.conditions(usage)] = rates.tiers(stated)
         return tiers
@@ -135,7 +135,7 @@ def price_text(
         names, values, searched, ignored = counts
         ignored += unpriced
         if not problems:
-            if wrong and (refusals := wrong(stated)):
+            if refusals := wrong(stated):
                 raise QuoteError(INVALID, stated_at(usage, refusals))
             tier = rates.tier(values[0], stated)
             if (found := tier.lines[names](*values)) is None:
@@ -174,7 +174,7 @@ def price_text(
 
 
 def token_rates(metered: Metered) -> TokenRates:
-    """The rates of the tokens of a version that charges them."""
+    """Return the rates of the tokens of a version that charges them."""
     charge = cast(Tokens, metered.version.tokens)
     name, version, per = metered.model.model, metered.version, metered.per(charge.unit)
     return TokenRates(name, charge, per, metered.meters, version.factors, version.places_of_lines)
@@ -194,7 +194,7 @@ def search_lines_under(surcharges: Mapping[str, Metered]) -> Callable[[Mapping[s
     wrong = {name: wrong_conditions(each.version, each.meters) for name, each in surcharges.items()}
 
     def line_of(name: str, stated: Mapping[str, str]) -> Callable[[int | Decimal], LineItem]:
-        line, problems = surcharge_line(surcharges[name].under(stated)), (wrong[name] or _nothing_wrong)(stated)
+        line, problems = surcharge_line(surcharges[name].under(stated)), wrong[name](stated)
 
         def sold(count: int | Decimal) -> LineItem:
             if problems:
@@ -206,14 +206,10 @@ def search_lines_under(surcharges: Mapping[str, Metered]) -> Callable[[Mapping[s
     return once_for_each(lambda stated: {name: line_of(name, stated) for name in surcharges})
 
 
-def _nothing_wrong(stated: Mapping[str, str]) -> list[tuple[str, str]]:
-    return []
-
-
 def counted_meters(
     readings: Sequence[UsageReading], surcharges: Mapping[str, Metered], scraped_most: int = 0
 ) -> dict[str, Meterage]:
-    """What the `counts` of a usage may name: the meters of these charges, and surcharges."""
+    """Return what the `counts` of a usage may name: the meters of these charges, and surcharges."""
     meters = {name: meterage for reading in readings for name, meterage in reading.meters.items()}
     for name, surcharge in surcharges.items():
         most = scraped_most if name == "web_scraping" else MOST_TOKENS

@@ -1,32 +1,27 @@
 """Compile one version of a video model into a function from a body to a quote."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from decimal import Decimal
+from collections.abc import Callable, Iterator, Mapping
 from sys import intern
 from typing import Any
 
-from ratecard.base.errors import QuoteError
 from ratecard.base.layouts import Layouts
 from ratecard.base.money import ROUNDING, step, total
 from ratecard.methods.method import method_of
-from ratecard.rating.compiling import AmountOf, Compiling
+from ratecard.rating.compiling import Compiling, LineBySeconds
 from ratecard.rating.quote import LineItem, PricedVersion, Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.fields import Field, RequestShape
-from ratecard.requests.video import BodyLayout, VideoRequests, ignored_names
+from ratecard.requests.video import REFERENCE_SECONDS, BodyLayout, VideoRequests, ignored_names
 from ratecard.tables.card import Tables
 from ratecard.tables.limits import Rates
-from ratecard.tables.video import VideoModel, VideoVersion
+from ratecard.tables.video import SOURCE_MATCHED_DURATIONS, VideoModel, VideoVersion
 
-# The rounded total of a video, its exact sum, and its lines.
-Charged = tuple[Decimal, Decimal, tuple[LineItem, ...]]
 VideoPricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
-# The totals of bodies that differ in one field only: body without it, source, its name and its values. A body without a
-# price has its refusal.
-VideoTotals = Callable[[Mapping[str, Any], SourceVideo | None, str, Iterable[Any]], list[Decimal | QuoteError]]
-
 # How many combinations of words are kept for all models of a card together: more than clients ask for.
-MOST_CHARGED = 10_000
+MOST_KEPT = 10_000
+# What words decide, by their layout: a quote, or the lines of its charges by the seconds of reference video; None where
+# these seconds decide more than that.
+KeptByWords = dict[Any, Any]
 
 
 def price_video(
@@ -35,24 +30,25 @@ def price_video(
     tables: Tables,
     api_wide: Mapping[str, Field],
     rates: Rates,
-    recent: dict[Any, Charged],
+    recent: KeptByWords,
 ) -> VideoPricer:
     """Compile the function that quotes bodies at one version. The function raises `QuoteError`.
 
     What does not depend on the body is computed here, once, and what depends on its names alone once for each layout. A
     quote is then one look-up per field, one look-up and at most one multiplication per charge, and one rounding. What
-    fixed words alone decide is kept in `recent`, so that it is worked out once. The function is written for speed: a
+    fixed words alone decide is kept in `recent`, so that it is quoted once. The function is written for speed: a
     call per step would cost more.
     """
-    schema, charges = VideoRequests(version, api_wide), _charges(model, version, tables)
+    schema, charges = VideoRequests(version, api_wide), list(_charges(model, version, tables))
     calculators = [method_of(each.charge).calculator(each) for each in charges]
+    by_seconds = [method_of(each.charge).by_seconds(each) for each in charges]
     layouts, defaults = Layouts(schema.layout), schema.defaults
     settle, refuse, replaced = schema.settle, schema.refuse, schema.replaced
     currency, effective = model.currency, version.effective
     priced = PricedVersion(model.model, "video", currency, effective, tables.digest, rates, contract=tables.contract)
     finest, quantize = step(version.rounding.places), ROUNDING.quantize
 
-    def charge(body: dict[str, Any], layout: BodyLayout, source: SourceVideo | None) -> Charged:
+    def shape_of(body: dict[str, Any], layout: BodyLayout, source: SourceVideo | None) -> RequestShape:
         shape = defaults.copy()
         try:
             for field, accept in layout.active:
@@ -66,98 +62,63 @@ def price_video(
             refuse(body, source)
         if not layout.complete or (settle is not None and settle(shape, source)):
             refuse(body, source)
-        lines = (*[calculate(shape) for calculate in calculators],)
-        exact = lines[0].amount if len(lines) == 1 else total([line.amount for line in lines])
-        return quantize(exact, finest), exact, lines
+        return shape
 
-    def charge_words(body: dict[str, Any], layout: BodyLayout, words: Callable[[dict[str, Any]], Any]) -> Charged:
-        charged = charge(body, layout, None)
-        if len(recent) >= MOST_CHARGED:
+    def quote_lines(lines: tuple[LineItem, ...], ignored: tuple[str, ...]) -> Quote:
+        exact = lines[0].amount if len(lines) == 1 else total([line.amount for line in lines])
+        return Quote(priced, quantize(exact, finest), exact, lines, ignored)
+
+    def quote_layout(body: dict[str, Any], layout: BodyLayout, source: SourceVideo | None) -> Quote:
+        shape, ignored = shape_of(body, layout, source), layout.ignored
+        if source is not None:
+            ignored = ignored_names((*ignored, *replaced(body, source)))
+        return quote_lines((*[calculate(shape) for calculate in calculators],), ignored)
+
+    def keep(body: dict[str, Any], layout: BodyLayout, words: Callable[[dict[str, Any]], Any]) -> Any:
+        """Keep what the words of a body decide: its quote, or its lines by the seconds of reference video."""
+        kept: Quote | list[LineBySeconds] | None = None
+        if layout.seconds is None:
+            kept = quote_layout(body, layout, None)
+        else:
+            shape = shape_of(body, layout, None)
+            if body.get("duration") not in SOURCE_MATCHED_DURATIONS:
+                kept = [line_of(shape) for line_of in by_seconds]
+        if len(recent) >= MOST_KEPT:
             recent.clear()
         # Few words make many keys: all of them have the same few texts.
-        texts = {name: intern(given) if given.__class__ is str else given for name, given in body.items()}
-        recent[layout, words(texts)] = charged
-        return charged
+        texts = {name: intern(value) if value.__class__ is str else value for name, value in body.items()}
+        recent[layout, words(texts)] = kept
+        return kept
 
     def quote(body: dict[str, Any], source: SourceVideo | None) -> Quote:
         layout = layouts[(*body,)]
-        ignored, words = layout.ignored, layout.words
-        if words is not None and source is None:
-            for name in layout.booleans:
-                if body[name].__class__ is not bool:  # a number may equal a boolean, but it is none
-                    refuse(body, source)
-            try:
-                rounded, exact, lines = recent[layout, words(body)]
-            except KeyError:
-                rounded, exact, lines = charge_words(body, layout, words)
-            except TypeError:  # an unhashable value
+        words, accept = layout.words, layout.seconds
+        if words is None or source is not None:
+            return quote_layout(body, layout, source)
+        seconds = None
+        for name in layout.booleans:
+            if body[name].__class__ is not bool:  # a number may equal a boolean
                 refuse(body, source)
-        else:
-            rounded, exact, lines = charge(body, layout, source)
-            if source is not None:
-                ignored = ignored_names((*ignored, *replaced(body, source)))
-        return Quote(priced, rounded, exact, lines, ignored)
+        # Wrong seconds, or 0, which is no reference video: the words then decide another price.
+        if accept is not None and not (seconds := accept(body[REFERENCE_SECONDS])):
+            return quote_layout(body, layout, source)
+        try:
+            kept = recent[layout, words(body)]
+        except KeyError:
+            kept = keep(body, layout, words)
+        except TypeError:  # an unhashable value
+            refuse(body, source)
+        if accept is None:
+            quoted: Quote = kept
+            return quoted
+        if kept is None:
+            return quote_layout(body, layout, source)
+        return quote_lines((*[line(seconds) for line in kept],), layout.ignored)
 
     return quote
 
 
-def total_videos(
-    model: VideoModel, version: VideoVersion, tables: Tables, api_wide: Mapping[str, Field]
-) -> VideoTotals:
-    """Compile the function that totals many bodies that differ in one field, as `price_video` would total each.
-
-    Only that field is checked for each body. Where nothing but the seconds of reference video follows from its value,
-    all else is settled once.
-    """
-    schema = VideoRequests(version, api_wide)
-    charges = [method_of(each.charge).amounts_of(each) for each in _charges(model, version, tables)]
-    settle, finest, quantize = schema.settle, step(version.rounding.places), ROUNDING.quantize
-
-    def by_seconds(shape: RequestShape) -> AmountOf:
-        amount, *others = (charge(shape) for charge in charges)
-        if others:
-            return lambda seconds: quantize(total([amount(seconds), *(each(seconds) for each in others)]), finest)
-        return lambda seconds: quantize(amount(seconds), finest)
-
-    def totals(
-        body: Mapping[str, Any], source: SourceVideo | None, name: str, values: Iterable[Any]
-    ) -> list[Decimal | QuoteError]:
-        if name not in schema.fields:
-            raise ValueError(f"'{name}' is not a field of a video body: {', '.join(schema.fields)}")
-        shared, problems = schema.read(body)
-        problems = [problem for problem in problems if problem[0] != (name,)]
-        accept, active = schema.fields[name].accept, name in schema.active
-        only_seconds = schema.by_seconds(shared, name)
-
-        def answer(given: Any, value: Any) -> Callable[[Any], Decimal | QuoteError]:
-            shape = {**shared, name: value} if active else shared.copy()
-            if value is None or problems or (settle is not None and settle(shape, source)):
-                refusal = schema.refusal({**body, name: given}, source)
-                return lambda _: refusal
-            total_of, seconds = by_seconds(shape), shape["reference_seconds"]
-            if only_seconds and value:
-                return total_of
-            found = total_of(seconds)
-            return lambda _: found
-
-        found, known = list[Decimal | QuoteError](), None
-        for given in values:
-            try:
-                value = accept(given)
-            except TypeError:  # an unhashable value
-                value = None
-            one = known if value else None
-            if one is None:
-                one = answer(given, value)
-                if value and (only_seconds or not active):
-                    known = one
-            found.append(one(value))
-        return found
-
-    return totals
-
-
 def _charges(model: VideoModel, version: VideoVersion, tables: Tables) -> Iterator[Compiling]:
-    """The charges of a version, to be compiled."""
+    """Yield the charges of a version, to be compiled."""
     for number, charge in enumerate(version.charges):
         yield Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0)

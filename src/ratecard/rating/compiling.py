@@ -24,8 +24,8 @@ _REMEMBERED = 1_000
 # The part of a request that decides its price, with every default filled in.
 Shape = Mapping[str, Any]
 Calculator = Callable[[Shape], LineItem]
-# The amount of a charge by the seconds of reference video, or None without any.
-AmountOf = Callable[[Decimal | None], Decimal]
+# The line of a charge by the seconds of reference video, or None without any.
+LineBySeconds = Callable[[Decimal | None], LineItem]
 
 
 class CompiledRate(NamedTuple):
@@ -83,7 +83,7 @@ class Compiling:
         return itemgetter(*names), rates
 
     def line_rate(self, rate: CompiledRate) -> LineRate:
-        """The rate of the lines at a compiled rate."""
+        """Return the rate of the lines at a compiled rate."""
         of_unit, sku = part_of(self.per), f"{self.sku}{rate.words}"
         return LineRate(
             sku, self.charge.unit, rate.unit_rate, rate.source, "", of_unit, self.places, listed=rate.listed

@@ -22,7 +22,6 @@ from ratecard.tables.rate import (
     Accepting,
     Charge,
     Conditioned,
-    HeldRate,
     ListRate,
     Rate,
     RateFactor,
@@ -31,7 +30,6 @@ from ratecard.tables.rate import (
     named_conditions,
 )
 
-NO_FACTORS: tuple[tuple[str, str], ...] = ()
 # The most combinations of conditions that a message lists.
 _MOST_LISTED = 10
 # Conditions by name, and their values.
@@ -76,7 +74,7 @@ class WrittenRate(NamedTuple):
     @property
     def timed(self) -> bool:
         """Whether it holds at some hours only, and at this one."""
-        return isinstance(self.rate, HeldRate)
+        return self.rate.timed
 
 
 class RateResolver:
@@ -193,25 +191,30 @@ class StatedRate(Rate):
     factored: FactoredRate
     refusal: UnmetConditions
 
-    def sku(self, plain: str) -> str:
-        """Return a SKU of the model with its conditions, which follow the model's name."""
-        return "-".join((self.model, *self.factored.words)) + plain.removeprefix(self.model)
+    def on_line(self, sku: str) -> tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]:
+        """Return them with the conditions in the SKU. Raises `NotSoldError` if some are unmet."""
+        if self.factored.unmet:
+            raise NotSoldError([(name, self.refusal.message) for name in self.factored.unmet])
+        sku = "-".join((self.model, *self.factored.words)) + sku.removeprefix(self.model)
+        return sku, self.factored.factors, self.factored.notes
 
 
-def is_plain(charge: Charge, version: MeteredVersion) -> bool:
+def is_plain(charge: Conditioned, version: MeteredVersion) -> bool:
     """Return True for a charge that is compiled as it is, whatever a request states.
 
     So are tokens, because their buckets and tiers choose together with the conditions.
     """
     if isinstance(charge, Tokens):
         return True
-    timed = any(isinstance(rate, HeldRate) for rate in charge.rates)
+    timed = any(rate.timed for rate in charge.rates)
     return not (timed or named_conditions([charge], version.factors))
 
 
-def charge_under(charge: Charge, version: MeteredVersion, model: str, meters: Meters, stated: Stated) -> Charge:
+def charge_under(
+    charge: Conditioned, version: MeteredVersion, model: str, meters: Meters, stated: Stated
+) -> Conditioned:
     """Return a charge as it is for requests that state these conditions: without them, and without factors."""
-    if not isinstance(charge, Conditioned) or is_plain(charge, version):
+    if is_plain(charge, version):
         return charge
     rates = [
         StatedRate.model_construct(
@@ -272,14 +275,14 @@ class NotSoldError(Exception):
         self.problems = problems
 
 
-def wrong_conditions(version: MeteredVersion, meters: Meters) -> Callable[[Stated], list[tuple[str, str]]] | None:
+def wrong_conditions(version: MeteredVersion, meters: Meters) -> Callable[[Stated], list[tuple[str, str]]]:
     """Compile the function from stated conditions to what is wrong with all of them, each condition with its message.
 
-    They are `not_sold` together, or one without a default is not stated. None for a version to which neither applies.
+    They are `not_sold` together, or one without a default is not stated.
     """
     needed = version.needed(meters)
     if not (needed or version.not_sold):
-        return None
+        return lambda stated: []
 
     def wrong(stated: Stated) -> list[tuple[str, str]]:
         problems = [
@@ -288,8 +291,9 @@ def wrong_conditions(version: MeteredVersion, meters: Meters) -> Callable[[State
             if name not in stated
         ]
         if refused := version.refuses(stated, meters):
-            charges = (charge for charge in version.charges if isinstance(charge, Conditioned))
-            offered = (each for charge in charges for each in RateResolver(charge, meters, version.factors).offered())
+            offered = (
+                each for charge in version.charges for each in RateResolver(charge, meters, version.factors).offered()
+            )
             sold = {in_words(each): each for each in offered if not version.refuses(each, meters)}
             at = next((name for name in refused if name in stated), min(refused))
             problems.append((at, not_sold(refused, sold.values())))
@@ -326,13 +330,13 @@ class Rank(NamedTuple):
     timed: bool
 
     def above(self, other: "Rank") -> bool:
-        """Whether a rate overrides another."""
+        """Return True if a rate overrides another."""
         return self != other and self.conditions >= other.conditions and self.timed >= other.timed
 
 
 def rank(charge: Conditioned, rate: Rate) -> Rank:
-    """What a rate of a charge names."""
-    return Rank(frozenset(charge.conditions_of(rate)), isinstance(rate, HeldRate))
+    """Return what a rate of a charge names."""
+    return Rank(frozenset(charge.conditions_of(rate)), rate.timed)
 
 
 def held_under(version: Accepting, charge: Conditioned, stated: Stated) -> list[tuple[int, Rate]]:

@@ -61,5 +61,5 @@ def _ratio(words: str) -> Fraction:
 
 
 def _distance(one: Fraction, other: Fraction) -> Fraction:
-    """The distance of two ratios: rises with the difference of their logarithms, and is exact."""
+    """Return the distance of two ratios: rises with the difference of their logarithms, and is exact."""
     return max(one / other, other / one)

@@ -21,7 +21,7 @@ class InferenceDetails:
     completion_tokens: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The details as the API spells them."""
+        """Return the details as the API spells them."""
         found = {
             "requestId": self.request_id,
             "inferenceExecutionTime": self.execution_ms,
@@ -75,7 +75,7 @@ class LedgerEntry:
 
 
 def price_field(currency: str) -> str:
-    """The name of the price of a row in a currency: `pricePerUnitUsd` if it is in US dollars.
+    """Return the name of the price of a row in a currency: `pricePerUnitUsd` if it is in US dollars.
 
     >>> price_field("DIEM"), price_field("EUR")
     ('pricePerUnitUsd', 'pricePerUnit')
@@ -129,7 +129,7 @@ def unknown_currency(given: str, *stated: Rates) -> str:
 
 
 def worth_of(payer: str, currency: str, rates: Rates | None) -> Decimal:
-    """The worth of one of a balance in a currency. Raises `CurrencyError` if it cannot pay in it."""
+    """Return the worth of one of a balance in a currency. Raises `CurrencyError` if it cannot pay in it."""
     payers = worths(currency, rates)
     if payer in payers:
         return payers[payer]

@@ -7,9 +7,10 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ratecard.base.errors import CurrencyError, InstantError
 from ratecard.base.money import LINE_PLACES, USD, minus, multiply, nearest, plain, plain_text, text
@@ -22,10 +23,25 @@ from ratecard.tables.rate import ListRate
 MINIMUM = "minimum"
 
 
-# Line items are made in C by msgspec, because a quote makes one for each charge. Of the other classes none is frozen: a
-# data class then assigns each field by a call, which takes long. Nothing in the library makes an assignment.
-@dataclass(slots=True, unsafe_hash=True)
-class LineRate:
+class _DataFields:
+    """The fields of a class of msgspec, as `dataclasses.replace` and `fields` look for them."""
+
+    def __get__(self, record: object, of: type[Struct]) -> dict[str, Field[Any]]:
+        return {each.name: each for each in fields(_data_class(of))}
+
+
+@cache
+def _data_class(of: type[Struct]) -> Any:
+    return make_dataclass(of.__name__, of.__struct_fields__)
+
+
+class _Value(Struct, frozen=True, gc=False):
+    """A frozen value of `dataclasses` that msgspec makes in C: a frozen data class takes five times as long."""
+
+    __dataclass_fields__: ClassVar[Any] = _DataFields()
+
+
+class LineRate(_Value, frozen=True, gc=False):
     """The rate of a line: SKU, unit, price of one unit, `file:line`, and a note for the reader.
 
     `of_unit` is the part of a unit that one counted thing is: 0.000001 for tokens by the `mtoken`, and a fraction where
@@ -45,25 +61,13 @@ class LineRate:
     listed: ListRate | None = None
 
     def price(self, count: int | Decimal) -> Decimal:
-        """The price of a number of counted things, rounded once where no decimal holds it."""
+        """Return the price of a number of counted things, rounded once where no decimal holds it."""
         if isinstance(self.of_unit, Decimal):
             return multiply(multiply(count, self.of_unit), self.unit_rate)
         return nearest(Fraction(count) * self.of_unit * Fraction(self.unit_rate), self.line_places)
 
 
-class _DataFields:
-    """The fields of a class of msgspec, as `dataclasses.replace` and `fields` look for them."""
-
-    def __get__(self, record: object, of: type[Struct]) -> dict[str, Field[Any]]:
-        return {each.name: each for each in fields(_data_class(of))}
-
-
-@cache
-def _data_class(of: type[Struct]) -> Any:
-    return make_dataclass(of.__name__, of.__struct_fields__)
-
-
-class LineItem(Struct, frozen=True, gc=False):
+class LineItem(_Value, frozen=True, gc=False):
     """One line of a quote: a rate, the count it was applied to, and the amount. Lines of a rate share its `LineRate`.
 
     `count` is what is charged; where the options of a charge make it another than what was counted, the note says so.
@@ -78,7 +82,6 @@ class LineItem(Struct, frozen=True, gc=False):
     rate: LineRate
     count: int | Decimal
     amount: Decimal
-    __dataclass_fields__: ClassVar[Any] = _DataFields()
 
     @property
     def sku(self) -> str:
@@ -124,7 +127,7 @@ class LineItem(Struct, frozen=True, gc=False):
         return self.rate.note
 
     def to_dict(self) -> dict[str, Any]:
-        """The line as a dict; numbers are text, so that no reader makes floats of them."""
+        """Return the line as a dict; numbers are text, so that no reader makes floats of them."""
         record = {
             "sku": self.sku,
             "quantity": plain_text(self.quantity),
@@ -138,8 +141,7 @@ class LineItem(Struct, frozen=True, gc=False):
         return record | {"note": self.note} if self.note else record
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class PricedVersion:
+class PricedVersion(_Value, frozen=True, gc=False):
     """One version of a model as its quotes name it. Made once when it is compiled; all its quotes share it.
 
     `type` is that of the requests, which for an image model may be `upscale`; `effective` is the first day of the
@@ -157,8 +159,7 @@ class PricedVersion:
     contract: str | None = None
 
 
-@dataclass(slots=True, unsafe_hash=True, repr=False)
-class Quote:
+class Quote(_Value, frozen=True, gc=False):
     """The price of one request, with the lines that add up to it.
 
     `exact` is the exact sum of the lines' amounts; `total` is `exact`, for video rounded once, as the table says; both
@@ -173,14 +174,6 @@ class Quote:
     ignored: tuple[str, ...] = ()
     tokens: tuple[int, int] | None = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Quote, (self.version, self.total, self.exact, self.lines, self.ignored, self.tokens)
-
-    def __setstate__(self, state: object) -> NoReturn:
-        from pickle import UnpicklingError  # loaded already where something is unpickled
-
-        raise UnpicklingError("this quote was pickled by another release of ratecard: keep `to_dict()`, or rate again")
-
     @property
     def model(self) -> str:
         """The name of the model, which need not be the one that was asked for."""
@@ -190,6 +183,10 @@ class Quote:
     def asked(self) -> str:
         """The name by which the request names the model: its own, an alias, or one that matches an open pattern."""
         return self.version.asked or self.version.model
+
+    def _asked_as(self, name: str) -> "Quote":
+        """Return the same quote of a request that names its model otherwise."""
+        return replace(self, version=replace(self.version, asked=name))
 
     @property
     def type(self) -> str:
@@ -226,18 +223,20 @@ class Quote:
         return f"<Quote {self.model} {total} {self.currency}, {lines}, effective {self.effective}>"
 
     def _total_text(self) -> str:
-        """The digits of the total: for a video, which is rounded, all places of the table, like `0.80`."""
+        """Return the digits of the total: for a video, which is rounded, all places of the table, like `0.80`."""
         return text(self.total) if self.version.type == "video" else plain_text(self.total)
 
     def to_json(self) -> bytes:
-        """The answer over HTTP: `{"quote":0.95}` in exact digits, and the currency if it is not USD."""
-        amount, currency = self._total_text(), self.version.currency
-        if currency == USD:
+        """Return the answer over HTTP: `{"quote":0.95}` in exact digits, and the currency if it is not USD."""
+        version, amount = self.version, str(self.total)
+        if version.type != "video" or "E" in amount or "e" in amount:
+            amount = self._total_text()
+        if version.currency == USD:
             return f'{{"quote":{amount}}}'.encode()
-        return f'{{"quote":{amount},"currency":"{currency}"}}'.encode()
+        return f'{{"quote":{amount},"currency":"{version.currency}"}}'.encode()
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole quote as a dict; amounts are text. For records and explanations."""
+        """Return the whole quote as a dict; amounts are text. For records and explanations."""
         return {
             "type": self.type,
             "model": self.model,
@@ -303,7 +302,7 @@ class Quote:
         return tuple(entries)
 
     def explain(self) -> str:
-        """The whole quote as indented JSON, for a log or a terminal."""
+        """Return the whole quote as indented JSON, for a log or a terminal."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
 

@@ -60,7 +60,7 @@ class _Step(NamedTuple):
     more: tuple[int, ...]
 
     def own(self, values: Sequence[int]) -> int:
-        """The own tokens of the bucket."""
+        """Return the own tokens of the bucket."""
         less, more = (sum(values[index] for index in indexes) for indexes in (self.less, self.more))
         return values[self.first] - less + more
 
@@ -78,7 +78,7 @@ class _Plan(NamedTuple):
 
 
 def unpriced_tokens(bucket: str) -> NotOffered:
-    """The message for a count of tokens that have no price."""
+    """Return the message for a count of tokens that have no price."""
     return NotOffered(f"No price is known for {bucket} tokens of this model")
 
 
@@ -129,7 +129,7 @@ class TokenTier:
         return self.rates.get(self._merged.get(bucket, bucket))
 
     def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
-        """Whether tokens of a bucket have a price, by themselves or as part of another.
+        """Return True if tokens of a bucket have a price, by themselves or as part of another.
 
         Of another, a usage must count it: `counted` are the buckets that usages do.
         """
@@ -141,7 +141,7 @@ class TokenTier:
     def _excess(
         self, steps: Sequence[_Step], bucket: str, names: Sequence[str], values: Sequence[int]
     ) -> tuple[str, str]:
-        """The first part of a bucket by which its parts exceed it."""
+        """Return the first part of a bucket by which its parts exceed it."""
         left = values[names.index(bucket)]
         for step in steps:
             if step.bucket in self._buckets and self._buckets[step.bucket].within(self._buckets[bucket]):
@@ -192,7 +192,7 @@ def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple
 
 
 def _common(buckets: Mapping[str, Bucket], one: str, other: str) -> str:
-    """What two buckets have in common."""
+    """Return what two buckets have in common."""
     dimensions = {**buckets[one].dimensions, **buckets[other].dimensions}
     return next(
         (name for name, bucket in buckets.items() if bucket.dimensions == dimensions),
@@ -209,7 +209,7 @@ def _compiled(plan: _Plan, counts: int) -> _Lines:
 
 
 def _way(rate: BucketRate | None) -> str:
-    """How an amount is made of own tokens `n`: by one multiplication if the price of a token is a decimal."""
+    """Return how an amount is made of own tokens `n`: by one multiplication if the price of a token is a decimal."""
     if rate is None:
         return ""
     return "times(n, o{0})" if isinstance(rate.token_rate, Decimal) else "r{0}.price(n)"
@@ -219,7 +219,7 @@ def _way(rate: BucketRate | None) -> str:
 def _maker(
     counts: int, forms: tuple[Any, ...], overlaps: tuple[Any, ...], within: tuple[Any, ...]
 ) -> Callable[..., Any]:
-    """The function from the rates of a plan to its `_Lines`, made of source text: a loop takes twice as long."""
+    """Return the function from the rates of a plan to its `_Lines`, made of source text: a loop takes twice as long."""
     body, rates = ["found = []"], []
     body += [f"if c{one} and c{other}: return None" for one, other in overlaps]
     body += [f"if c{part} > {0 if whole is None else f'c{whole}'}: return None" for part, whole in within]
@@ -275,11 +275,11 @@ class TokenRates:
         self.plain = self.tiers({})
 
     def tier(self, prompt: int, stated: Mapping[str, str] | None = None) -> TokenTier:
-        """The tier that a whole prompt chooses, under the conditions that a request states."""
+        """Return the tier that a whole prompt chooses, under the conditions that a request states."""
         return self.tier_of(self.tiers(stated) if stated else self.plain, prompt)
 
     def tier_of(self, tiers: tuple[TokenTier, ...], prompt: int) -> TokenTier:
-        """The one of these tiers that a whole prompt chooses."""
+        """Return the one of these tiers that a whole prompt chooses."""
         return tiers[bisect_left(self.thresholds, prompt)]
 
     def tiers(self, stated: Mapping[str, str]) -> tuple[TokenTier, ...]:

@@ -24,8 +24,8 @@ class Counter(NamedTuple):
     """A count, every path at which providers write it, the count that it is a part of, if any, and its bucket.
 
     The bucket is that of meters.yaml; a part without one is charged with its whole. A count `beside` a bucket is not in
-    the count of that bucket yet, although it is a part of it. A count of something else than tokens has its `meter`, of
-    which there may be `fractions`, as of seconds.
+    the count of that bucket yet, although it is a part of it. One `without` a bucket is of tokens that this does not
+    count. A count of something else than tokens has its `meter`, of which there may be `fractions`, as of seconds.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Counter(NamedTuple):
     whole: str = ""
     bucket: str = ""
     beside: str = ""
+    without: str = ""
     meter: str = ""
     fractions: bool = False
 
@@ -70,6 +71,7 @@ COUNTERS = (
         _within(_PROMPT_DETAILS, "cache_creation_input_tokens", "cache_write_tokens"),
         "prompt",
         "cache_write",
+        without="cache_input",
     ),
     Counter("top read", (("cache_read_input_tokens",),), bucket="cache_input", beside="input"),
     Counter("top written", (("cache_creation_input_tokens",),), bucket="cache_write", beside="input"),
@@ -201,12 +203,12 @@ USAGE: Path = ("usage",)
 
 
 def path_of_bucket(bucket: str, usage: Mapping[Any, Any]) -> Path:
-    """The path at which a usage counts a bucket."""
+    """Return the path at which a usage counts a bucket."""
     return ("tokens", bucket) if "tokens" in usage else path_of(_COUNT_OF[bucket].name, usage.get("usage"))
 
 
 def usage_of_buckets(buckets: Mapping[str, Any]) -> dict[str, Any]:
-    """A usage that counts these buckets, as a provider writes it where one does: `usage`, or else `tokens`.
+    """Return a usage that counts these buckets, as a provider writes it where one does: `usage`, or else `tokens`.
 
     >>> usage_of_buckets({"input": 5, "output": 1, "cache_input": 4})["usage"]
     {'prompt_tokens': 5, 'completion_tokens': 1, 'prompt_tokens_details': {'cached_tokens': 4}}
@@ -224,13 +226,13 @@ def usage_of_buckets(buckets: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def path_of(count: str, usage: object) -> Path:
-    """The path of a count in a usage: its first name that is given, else its first name."""
+    """Return the path of a count in a usage: its first name that is given, else its first name."""
     paths = [path for name in (count, f"top {count}") if name in COUNTER for path in COUNTER[name].paths]
     return (*USAGE, *next((path for path in paths if value_at(path, usage) is not None), paths[0]))
 
 
 def value_at(path: Iterable[str], usage: object) -> Any:
-    """The value at a path of a usage, or None."""
+    """Return the value at a path of a usage, or None."""
     for name in path:
         fields = mapping_of(usage)
         usage = None if fields is None else fields.get(name)

@@ -11,10 +11,10 @@ from dataclasses import replace
 from ratecard.requests.counters import COUNTERS, Counter, Sign, UsageDialect, Way
 
 _COUNTER = {counter.name: counter for counter in COUNTERS}
-_MODALITIES = ("text", "audio", "image", "video")
-_PROMPT_PARTS = tuple(f"{each} of the prompt" for each in _MODALITIES)
-_CACHE_PARTS = tuple(f"{each} of the cache" for each in _MODALITIES[:3])
-_COMPLETION_PARTS = tuple(f"{each} of the completion" for each in _MODALITIES)
+MODALITIES = ("text", "audio", "image", "video")
+_PROMPT_PARTS = tuple(f"{each} of the prompt" for each in MODALITIES)
+_CACHE_PARTS = tuple(f"{each} of the cache" for each in MODALITIES[:3])
+_COMPLETION_PARTS = tuple(f"{each} of the completion" for each in MODALITIES)
 _PREDICTIONS = ("accepted_prediction_tokens", "rejected_prediction_tokens")
 _LIFETIMES = ("written for 5 minutes", "written for 1 hour")
 
@@ -24,23 +24,23 @@ def _shared(*names: str) -> tuple[Counter, ...]:
 
 
 def _one(name: str, *names: str, further: tuple[Way, ...] = ()) -> Counter:
-    """One count under the names of several."""
+    """Return one count under the names of several."""
     paths = [path for each in (name, *names) for path in _COUNTER[each].paths]
     return _COUNTER[name]._replace(paths=(*paths, *further))
 
 
 def _both(name: str) -> tuple[Way, ...]:
-    """A name as JSON has it, and as the Python client has it: `promptTokenCount`, `prompt_token_count`."""
+    """Return a name as JSON has it, and as the Python client has it: `promptTokenCount`, `prompt_token_count`."""
     return ((name,), ("".join(f"_{each.lower()}" if each.isupper() else each for each in name),))
 
 
 def _says(way: str, *words: str) -> Sign:
-    """A sign: what lies at a way that is written with dots, and the words that it may be."""
+    """Return a sign: what lies at a way that is written with dots, and the words that it may be."""
     return tuple(way.split(".")), frozenset(words)
 
 
 def _both_say(way: str) -> tuple[Sign, ...]:
-    """The signs of a way under the names of JSON and of the Python client."""
+    """Return the signs of a way under the names of JSON and of the Python client."""
     names = [_both(name) for name in way.split(".")]
     return tuple((tuple(name[place][0] for name in names), frozenset()) for place in (0, 1))
 
@@ -51,7 +51,7 @@ _CHAT = _says("object", "chat.completion")
 
 
 def _modalities(name: str, bucket: str) -> tuple[Counter, ...]:
-    """The counts of a list by modality, each a part of `bucket`."""
+    """Return the counts of a list by modality, each a part of `bucket`."""
     return tuple(
         Counter(f"{name} {each}", tuple((*way, each) for way in _both(name)), bucket=f"{bucket}_{each.lower()}")
         for each in ("TEXT", "AUDIO", "IMAGE", "VIDEO", "DOCUMENT")
@@ -323,7 +323,7 @@ _LITELLM = UsageDialect(
 
 
 def _of_modality(bucket: str, name: str) -> tuple[Counter, ...]:
-    """The counts of genai-prices for a bucket: all, and by modality. `name` has a place for the modality."""
+    """Return the counts of genai-prices for a bucket: all, and by modality. `name` has a place for the modality."""
     return tuple(
         Counter(
             f"{bucket} {each}".strip(),
@@ -348,7 +348,7 @@ _METERS = (
 
 
 def _of_meter(meter: str) -> Counter:
-    """The count of genai-prices for a meter, which has its name in the plural."""
+    """Return the count of genai-prices for a meter, which has its name in the plural."""
     name = f"{meter}es" if meter.endswith("search") else f"{meter}s"
     fractions = meter.endswith("second")
     return Counter(meter, ((name,),), whole=_METER_WHOLES.get(meter, ""), meter=meter, fractions=fractions)
@@ -391,8 +391,8 @@ _OPENTELEMETRY = UsageDialect(
             "written", "cache_creation.input_tokens", "cache_creation_input_tokens", "details.cache_write_tokens"
         ),
         _attributes("reasoning_tokens", "reasoning.output_tokens", "details.reasoning_tokens"),
-        *(_attributes(f"{each} of the prompt", f"{each}.input_tokens") for each in _MODALITIES),
-        *(_attributes(f"{each} of the completion", f"{each}.output_tokens") for each in _MODALITIES),
+        *(_attributes(f"{each} of the prompt", f"{each}.input_tokens") for each in MODALITIES),
+        *(_attributes(f"{each} of the completion", f"{each}.output_tokens") for each in MODALITIES),
     ),
     required=("prompt",),
     usage=(("attributes",),),
@@ -536,10 +536,10 @@ _GEMINI_INTERACTIONS = UsageDialect(
         Counter("completion", (("total_output_tokens",),), bucket="output"),
         Counter("thoughts", (("total_thought_tokens",),), bucket="output_reasoning", beside="output"),
         Counter("total", (("total_tokens",),)),
-        *_by_modality("input_tokens_by_modality", "input", *_MODALITIES, "document"),
-        *_by_modality("tool_use_tokens_by_modality", "input", *_MODALITIES, "document"),
-        *_by_modality("cached_tokens_by_modality", "cache_input", *_MODALITIES, "document"),
-        *_by_modality("output_tokens_by_modality", "output", *_MODALITIES, "document"),
+        *_by_modality("input_tokens_by_modality", "input", *MODALITIES, "document"),
+        *_by_modality("tool_use_tokens_by_modality", "input", *MODALITIES, "document"),
+        *_by_modality("cached_tokens_by_modality", "cache_input", *MODALITIES, "document"),
+        *_by_modality("output_tokens_by_modality", "output", *MODALITIES, "document"),
         Counter("searches", (("grounding_tool_count", "google_search"),), meter="web_search"),
     ),
     required=("prompt",),
@@ -570,8 +570,14 @@ _LANGCHAIN = UsageDialect(
         Counter("completion", (("output_tokens",),), bucket="output"),
         Counter("total", (("total_tokens",),)),
         Counter("read", ((_IN, "cache_read"),), "prompt", "cache_input"),
-        Counter("written", ((_IN, "cache_creation"),), "prompt", "cache_write"),
-        Counter("written for 5 minutes", ((_IN, "ephemeral_5m_input_tokens"),), "prompt", "cache_write"),
+        Counter("written", ((_IN, "cache_creation"),), "prompt", "cache_write", without="cache_input"),
+        Counter(
+            "written for 5 minutes",
+            ((_IN, "ephemeral_5m_input_tokens"),),
+            "prompt",
+            "cache_write",
+            without="cache_input",
+        ),
         Counter("written for 1 hour", ((_IN, "ephemeral_1h_input_tokens"),), "prompt", "cache_write_1h", "cache_write"),
         Counter("audio of the prompt", ((_IN, "audio"),), "prompt", "input_audio"),
         Counter("audio of the completion", ((_OUT, "audio"),), "completion", "output_audio"),
@@ -607,7 +613,7 @@ _VERCEL = UsageDialect(
         Counter("prompt", (("inputTokens",), ("tokens",)), bucket="input"),
         Counter("uncached", ((_AI_IN, "noCacheTokens"),), "prompt"),
         Counter("read", ((_AI_IN, "cacheReadTokens"), ("cachedInputTokens",)), "prompt", "cache_input"),
-        Counter("written", ((_AI_IN, "cacheWriteTokens"),), "prompt", "cache_write"),
+        Counter("written", ((_AI_IN, "cacheWriteTokens"),), "prompt", "cache_write", without="cache_input"),
         Counter("completion", (("outputTokens",),), bucket="output"),
         Counter("text", ((_AI_OUT, "textTokens"),), "completion"),
         Counter("reasoning", ((_AI_OUT, "reasoningTokens"), ("reasoningTokens",)), "completion", "output_reasoning"),

@@ -49,7 +49,7 @@ class Field(Protocol):
 
 
 def accepted(field: Field, given: object) -> Any:
-    """A field's value as the shape keeps it; None if it is wrong."""
+    """Return a field's value as the shape keeps it; None if it is wrong."""
     try:
         return field.accept(given)
     except TypeError:  # an unhashable value
@@ -88,7 +88,7 @@ class Choice:
 
 
 def _cases(word: str) -> Iterable[str]:
-    """Every way to write a short word in capital and small letters."""
+    """Return every way to write a short word in capital and small letters."""
     return map("".join, product(*({letter.lower(), letter.upper()} for letter in word)))
 
 
@@ -132,9 +132,13 @@ class NumberField:
         self.least, self.greatest = least, greatest
 
     def accept(self, given: Any) -> Decimal | None:
-        number = decimal(given)
+        number = given if given.__class__ is Decimal and not given.is_nan() else decimal(given)
         if number is None or not self.least <= number <= self.greatest:
             return None
+        # Text without an exponent has no more places than letters.
+        words = str(number)
+        if len(words) <= MAX_DECIMAL_PLACES and "E" not in words and "e" not in words:
+            return number
         return number if places_of(number) <= MAX_DECIMAL_PLACES else None
 
     def messages(self, given: object) -> list[str]:

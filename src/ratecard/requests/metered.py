@@ -17,7 +17,7 @@ COMMON = ("type", "model", "metadata")
 
 
 def usage_keys(fields: Iterable[str]) -> KeysView[str]:
-    """The keys that a usage with these fields may have."""
+    """Return the keys that a usage with these fields may have."""
     return dict.fromkeys((*fields, *COMMON)).keys()
 
 

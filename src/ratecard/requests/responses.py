@@ -97,7 +97,7 @@ def of_export(response: Any, dialect: UsageDialect, problems: Problems) -> Any:
 
 
 def _typed(given: Any) -> Any:
-    """A value of OTLP as JSON, where whole numbers are text: `{"intValue": "12"}`."""
+    """Return a value of OTLP as JSON, where whole numbers are text: `{"intValue": "12"}`."""
     way, value = first_of(given, (("intValue",), ("doubleValue",), ("stringValue",), ("boolValue",)))
     is_whole = way == ("intValue",) and isinstance(value, str) and value.isascii() and value.isdigit()
     return int(value) if is_whole else value if way else given
@@ -180,7 +180,7 @@ class Stream:
         return {"stream: not finished": ""} if cut_off and self._partial and has_usage else {}
 
     def _id_of(self, part: Any) -> str:
-        """The id of a part; empty where it says none, as Azure does of the first part of a stream."""
+        """Return the id of a part; empty where it says none, as Azure does of the first part of a stream."""
         id_ = first_of(part, self._dialect.id)[1]
         return "" if id_ is None or (word := word_of(id_)).startswith(self._dialect.ids_of_parts) else word
 

@@ -35,7 +35,7 @@ class ServiceParameters(BaseModel):
 
 
 def _field_of(annotation: Any) -> Field:
-    """The check of a parameter that has this type, or is left out."""
+    """Return the check of a parameter that has this type, or is left out."""
     type_ = get_args(annotation)[0]
     if words := get_args(type_):
         return Choice(words)
@@ -68,7 +68,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def plain_name(tables: Tables, name: str) -> str:
-    """The name of a model without the parameters that may follow it in a text request."""
+    """Return the name of a model without the parameters that may follow it in a text request."""
     if name in tables.models or name in tables.aliases or not tables.vocabulary.service_parameters:
         return name
     plain, suffix = split_name(name)
@@ -150,7 +150,7 @@ def read_parameters(given: object, suffix: Suffix, problems: Problems) -> Parame
 
 
 def billed_searches(counts: Mapping[str, int], parameters: Mapping[str, Any]) -> dict[str, int]:
-    """The number of searches of each kind that a request is billed for.
+    """Return the number of searches of each kind that a request is billed for.
 
     X search and scraping replace the standard web search. A search that is switched off is not billed; with `on`, one
     is billed if none was counted; `auto` bills what was counted.

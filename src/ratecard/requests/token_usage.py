@@ -39,7 +39,7 @@ _COUNTING = ("_requests", "_queries", "_seconds", "_images", "_characters")
 
 
 def is_counter(name: object) -> bool:
-    """Whether a number under this name counts something that could have a price.
+    """Return True if a number under this name counts something that could have a price.
 
     >>> [is_counter(name) for name in ("cachedContentTokenCount", "web_fetch_requests", "cost")]
     [True, True, False]
@@ -49,7 +49,7 @@ def is_counter(name: object) -> bool:
 
 
 def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
-    """The problems of a count: not a number, a fraction, negative, or above `most`."""
+    """Return the problems of a count: not a number, a fraction, negative, or above `most`."""
     if given.__class__ is int and 0 <= given <= most:
         return []
     number = decimal(given)
@@ -169,12 +169,12 @@ def read_buckets(given: object, known: Collection[str], problems: Problems) -> T
 
 
 def disagrees(known: int | Decimal | None) -> str:
-    """The message for a count that another name of it contradicts."""
+    """Return the message for a count that another name of it contradicts."""
     return f"Expected {known}, as another name of this count says"
 
 
 def no_price(name: object, known: Iterable[str]) -> str:
-    """The message for a count under a name that is not `known`, and which of those may be meant."""
+    """Return the message for a count under a name that is not `known`, and which of those may be meant."""
     near = did_you_mean(field_name(name), known, slip=True)
     return f"{NO_PRICE}.{near}" if near else NO_PRICE
 
@@ -453,7 +453,7 @@ def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
         CountCheck(
             counter.name,
             buckets.get(bucket_of[counter.whole], ()) if bucket_of[counter.whole] else (counter.whole,),
-            buckets.get("cache_input", ()) if counter.bucket == "cache_write" else (),
+            buckets.get(counter.without, ()),
         )
         for counter in dialect.counters
         if counter.whole and counter.name in given

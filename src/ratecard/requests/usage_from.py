@@ -9,7 +9,7 @@ from ratecard.base.messages import REQUIRED, Problems, invalid_enum, wrong_type
 from ratecard.requests.body import mapping_of
 from ratecard.requests.counters import UsageDialect, Way
 from ratecard.requests.counts import LISTED
-from ratecard.requests.dialects import DIALECTS
+from ratecard.requests.dialects import DIALECTS, MODALITIES
 from ratecard.requests.fields import decimal
 from ratecard.requests.responses import (
     INVALID_RESPONSE,
@@ -31,7 +31,8 @@ _WHOLES = (PROMPT, COMPLETION)
 
 _OUTPUT: tuple[Way, ...] = (("output",), ("response", "output"))
 # The parts of the prompt of which the cache has parts, too.
-_OF_MODALITY = frozenset(f"{PROMPT}_{each}" for each in ("text", "audio", "image", "video", "document"))
+_OF_MODALITY = frozenset(f"{PROMPT}_{each}" for each in (*MODALITIES, "document"))
+_OF_CACHE = f"cache_{PROMPT}"
 
 _Read = TextUsage | EmbeddingUsage | ImageUsage | TranscriptionUsage
 
@@ -87,8 +88,8 @@ def _with_common_parts(tokens: dict[str, int]) -> dict[str, int]:
     >>> _with_common_parts({"input": 9, "input_text": 5, "input_audio": 4, "cache_input": 3, "cache_input_text": 3})
     {'input': 9, 'input_text': 5, 'input_audio': 4, 'cache_input': 3, 'cache_input_text': 3, 'cache_input_audio': 0}
     """
-    parts = [count for name, count in tokens.items() if name.startswith("cache_input_")]
-    if parts and sum(parts) == tokens.get("cache_input"):
+    parts = [count for name, count in tokens.items() if name.startswith(f"{_OF_CACHE}_")]
+    if parts and sum(parts) == tokens.get(_OF_CACHE):
         names = [name for name in tokens if name in _OF_MODALITY]
         return tokens | {f"cache_{name}": tokens.get(f"cache_{name}", 0) for name in names}
     return tokens
@@ -168,7 +169,7 @@ class _Response:
             self._other = {"n": len(pieces)} | {name: word for name, word in said.items() if word is not None}
 
     def _pieces_of(self, part: Any) -> list[Any] | tuple[Any, ...]:
-        """The images of a response; a list of anything else is not one of images."""
+        """Return the images of a response; a list of anything else is not one of images."""
         pieces = first_of(part, self._dialect.pieces)[1]
         if not isinstance(pieces, (list, tuple)):
             return ()
@@ -206,7 +207,7 @@ class _Response:
                 self._counts = counts or self._counts
 
     def _without_stale_parts(self, counts: CountAt) -> CountAt:
-        """The counts so far, but for the breakdown of a count that is said again without one.
+        """Return the counts so far, but for the breakdown of a count that is said again without one.
 
         Where one part was all of it, that is all of it still. Two parts are kept: if their sum is another now, nobody
         knows of which the rest is.
@@ -242,7 +243,7 @@ class _Response:
                 self._problems.append((at, words))
 
     def _calls_of(self, part: Any) -> Counter[str]:
-        """The calls of tools that a response counts beside its usage, by meter."""
+        """Return the calls of tools that a response counts beside its usage, by meter."""
         calls = Counter[str]()
         output = first_of(part, _OUTPUT)[1] if self._dialect.calls else None
         for entry in output if isinstance(output, (list, tuple)) else ():
@@ -257,7 +258,7 @@ class _Response:
         return +calls
 
     def usage(self, model: str | None, conditions: dict[str, Any]) -> _Read | None:
-        """The usage of everything that was taken; None if there are problems."""
+        """Return the usage of everything that was taken; None if there are problems."""
         name, dialect, problems = model or self._model, self._dialect, self._problems
         if not isinstance(name, str):
             problems.append((("model",), "The response names no model. Give it as model"))

@@ -54,12 +54,12 @@ from ratecard.tables.video import (
 # The order of the specification: errors and ignored fields are listed in it.
 FIELD_ORDER = ("model", *REQUEST_FIELDS)
 NO_RESOLUTION = "Use upscale_factor instead of resolution"
-_REFERENCE = "reference_video_total_duration"
+REFERENCE_SECONDS = "reference_video_total_duration"
 _EITHER_AUTO = {"auto": "Auto", "Auto": "auto"}
 
 
 def api_wide_fields(fields: VideoFields) -> dict[str, Field]:
-    """The checks of fields if the model is unknown, or does not limit a field."""
+    """Return the checks of fields if the model is unknown, or does not limit a field."""
     reference = fields.reference_video_total_duration
     return {
         "duration": Choice(fields.duration),
@@ -76,7 +76,7 @@ def api_wide_fields(fields: VideoFields) -> dict[str, Field]:
 
 
 def fields_of(version: VideoVersion, api_wide: dict[str, Field]) -> dict[str, Field]:
-    """The checks of fields for one version: its own values where it lists any, else the API-wide ones."""
+    """Return the checks of fields for one version: its own values where it lists any, else the API-wide ones."""
     accepts, own = version.accepts, dict(api_wide)
     if accepts.duration:
         also = {_EITHER_AUTO[word]: word for word in accepts.duration if word in _EITHER_AUTO}
@@ -91,9 +91,9 @@ def fields_of(version: VideoVersion, api_wide: dict[str, Field]) -> dict[str, Fi
         own["target_fps"] = WholeNumber(accepts.target_fps.min, accepts.target_fps.max)
     if accepts.reference_video_total_duration:
         cap = Decimal(accepts.reference_video_total_duration.max)
-        wide = own[_REFERENCE]
+        wide = own[REFERENCE_SECONDS]
         least = wide.least if isinstance(wide, NumberField) else Decimal(0)
-        own[_REFERENCE] = NumberField(least, cap)
+        own[REFERENCE_SECONDS] = NumberField(least, cap)
     return own
 
 
@@ -106,7 +106,7 @@ NO_FRAME_RATE = "Could not read the frame rate of the video"
 
 
 def rule_of(version: VideoVersion) -> Rule | None:
-    """The rule of a version, if it is priced by a source video or takes reference video; else None."""
+    """Return the rule of a version, if it is priced by a source video or takes reference video; else None."""
     if version.of_source:
         return _source_rule(version)
     if version.accepts.reference_video_total_duration:
@@ -116,11 +116,11 @@ def rule_of(version: VideoVersion) -> Rule | None:
 
 def _reference_rule(limits: ReferenceVideo) -> Rule:
     """With reference video, take the rate with video input; durations `-1` and `auto` take its seconds, rounded up."""
-    field: Path = (_REFERENCE,)
+    field: Path = (REFERENCE_SECONDS,)
 
     def settle(shape: RequestShape, source: SourceVideo | None) -> Problems:
         problems: Problems = []
-        reference = shape.pop(_REFERENCE, None) or None
+        reference = shape.pop(REFERENCE_SECONDS, None) or None
         duration, ratio = shape.get("duration", ""), shape.get("aspect_ratio")
         if duration in SOURCE_MATCHED_DURATIONS and reference is not None:
             if reference < limits.source_min:
@@ -182,7 +182,8 @@ class BodyLayout:
     """How bodies of the same names are read: the fields with and without effect on the price, each with its `accept`.
 
     `ignored` are the names without effect, as quotes list them. A layout that is not `complete` lacks a required field.
-    `words` finds the values of all fields, where each is one of a few words or of `booleans`; else it is None.
+    `words` finds the values of all fields, where each is one of a few words or of `booleans`; else it is None. Seconds
+    of reference video may be beside them: `seconds` is their check.
     """
 
     active: tuple[tuple[str, Accept], ...]
@@ -191,6 +192,7 @@ class BodyLayout:
     complete: bool
     words: Callable[[Mapping[str, Any]], Any] | None
     booleans: tuple[str, ...]
+    seconds: Accept | None
 
 
 def ignored_names(names: Collection[object]) -> tuple[str, ...]:
@@ -217,9 +219,9 @@ class VideoRequests:
         matched = {"duration"} if set(SOURCE_MATCHED_DURATIONS) & set(version.accepts.duration or ()) else set()
         matched |= {"aspect_ratio"} if set(SOURCE_MATCHED_RATIOS) & set(version.accepts.aspect_ratio or ()) else set()
         if version.accepts.reference_video_total_duration is None:
-            effective -= {_REFERENCE}
+            effective -= {REFERENCE_SECONDS}
         elif effective & matched:
-            effective |= {_REFERENCE}
+            effective |= {REFERENCE_SECONDS}
         accepts: dict[str, Accept] = {name: field.accept for name, field in self.fields.items()}
         self.active = {name: accept for name, accept in accepts.items() if name in effective}
         self.inert = {name: accept for name, accept in accepts.items() if name not in effective}
@@ -246,9 +248,12 @@ class VideoRequests:
         )
         ignored = ignored_names({name: None for name in names if name not in self.active and name != "model"})
         kinds = {name: type(self.fields[name]) for name, _ in (*active, *inert)}
+        seconds = None if self.of_source else dict(active).get(REFERENCE_SECONDS)
+        if seconds:
+            del kinds[REFERENCE_SECONDS]
         words = itemgetter(*kinds or ("model",)) if set(kinds.values()) <= {Choice, Boolean} else None
         booleans = tuple(name for name, kind in kinds.items() if kind is Boolean)
-        return BodyLayout(active, inert, ignored, set(self.required).issubset(names), words, booleans)
+        return BodyLayout(active, inert, ignored, set(self.required).issubset(names), words, booleans, seconds)
 
     def read(self, body: Mapping[str, Any]) -> tuple[RequestShape, Problems]:
         """The shape that the fields of a body make, before the rule across fields, and every problem of a field."""
@@ -262,17 +267,12 @@ class VideoRequests:
         known = self.of_source and source is not None and source.seconds
         return ("duration",) if known and body.get("duration") in SECONDS else ()
 
-    def by_seconds(self, shape: RequestShape, name: str) -> bool:
-        """Whether, whatever a field says but 0, nothing but the seconds of reference video follows from it."""
-        own = name == _REFERENCE and name in self.active and not self.of_source
-        return own and shape.get("duration") not in SOURCE_MATCHED_DURATIONS
-
     def refuse(self, body: Mapping[str, Any], source: SourceVideo | None) -> NoReturn:
         """Raise the refusal of a body."""
         raise self.refusal(body, source)
 
     def refusal(self, body: Mapping[str, Any], source: SourceVideo | None) -> QuoteError:
-        """Every problem of a body that has at least one."""
+        """Return every problem of a body that has at least one."""
         shape, problems = self.read(body)
         if self.settle is not None:
             refused = {path[0] for path, _ in problems}
@@ -289,5 +289,5 @@ def refuse_without_model(body: Mapping[str, Any], api_wide: Mapping[str, Field])
 
 
 def refusal(problems: Problems) -> QuoteError:
-    """The problems of a body, in the order of the specification's fields."""
+    """Return the problems of a body, in the order of the specification's fields."""
     return QuoteError(INVALID, sorted(problems, key=lambda problem: FIELD_ORDER.index(str(problem[0][0]))))

@@ -9,7 +9,7 @@ from ratecard.base.money import LINE_PLACES
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import Meters, OfCharge
 from ratecard.tables.places import MINIMUM_KEY
-from ratecard.tables.rate import Charge, ChargeClasses, Conditioned, RateFactor, named_conditions
+from ratecard.tables.rate import ChargeClasses, Conditioned, RateFactor, named_conditions
 from ratecard.tables.scalars import Id, Integer, Positive, Text
 from ratecard.tables.version import Example, Model, Version
 
@@ -48,7 +48,7 @@ class MeteredVersion(Version):
     """
 
     defaults: dict[str, Text] | None = None
-    charges: tuple[Annotated[Charge, METERED_CHARGES], ...]
+    charges: tuple[Annotated[Conditioned, METERED_CHARGES], ...]
     factors: tuple[RateFactor, ...] = ()
     not_sold: tuple[dict[str, Id], ...] | None = None
     minimum: Positive | None = None

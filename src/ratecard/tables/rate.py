@@ -6,8 +6,10 @@ Every combination of attributes that a version accepts must fit exactly one rate
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from itertools import product
+from math import ceil
 from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, Union, get_args
 
 from pydantic import (
@@ -24,7 +26,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
-from ratecard.base.money import multiply, plain
+from ratecard.base.money import EXACT, multiply, plain, plain_text
 from ratecard.tables.meters import OfCharge
 from ratecard.tables.places import SOURCE_KEY
 from ratecard.tables.scalars import (
@@ -81,6 +83,9 @@ class Rate(Frozen):
     applies; an attribute that is not written does not matter.
     """
 
+    # Whether it is of a window, which holds: it is then more specific than one that always holds.
+    timed: ClassVar[bool] = False
+
     rate: Number
     attributes: dict[str, Words]
     source: str = Field(default="", alias=SOURCE_KEY)
@@ -100,9 +105,15 @@ class Rate(Frozen):
             raise ValueError(f"is cut off by a comma before {digits}. Write a decimal point, like 0.25")
         return line
 
+    def on_line(self, sku: str) -> tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]:
+        """Return the SKU of a line at this rate, the factors in its price, and notes that say how it was made."""
+        return sku, (), ()
+
 
 class HeldRate(Rate):
-    """A rate of a window, without it, while it holds. It is more specific than one that always holds."""
+    """A rate of a window, without it, while it holds."""
+
+    timed: ClassVar = True
 
 
 class RateFactor(Frozen):
@@ -172,6 +183,10 @@ class Charge(Frozen):
         """Return the price of one unit at a rate of this charge: the rate times the markup, exact."""
         return plain(multiply(rate.rate, self.markup))
 
+    def charged(self, count: int | Decimal) -> tuple[int | Decimal, str]:
+        """Return how much of a count is charged, and a note that says why; empty if it is all of it."""
+        return count, ""
+
     def with_rates(self, rates: Iterable[Rate]) -> Self:
         """The same charge with these rates."""
         return self.model_copy(update={"rates": tuple(rates)})
@@ -232,6 +247,33 @@ class CountedCharge(Conditioned):
     def options(self) -> bool:
         """Whether another number than was counted may be charged."""
         return bool(self.included or self.at_least or self.started)
+
+    def charged(self, count: int | Decimal) -> tuple[int | Decimal, str]:
+        """Return how much of a count is charged, and a note that says why; empty if it is all of it.
+
+        >>> audio = CountedCharge(charge="audio", method="count", unit="second", rates=(), included=10, started=60)
+        >>> audio.charged(Decimal("71.2"))
+        (Decimal('120'), '71.2 counted; 10 included; charged in blocks of 60')
+        """
+        if not self.options:
+            return count, ""
+        left, why = count, [f"{_words(count)} counted"]
+        if self.included and left:
+            left = EXACT.subtract(left, min(left, self.included))
+            why.append(f"{_words(self.included)} included")
+        if self.at_least and 0 < left < self.at_least:
+            left = self.at_least
+            why.append(f"at least {_words(self.at_least)} charged")
+        if self.started:
+            blocks = multiply(ceil(Fraction(left) / Fraction(self.started)), self.started)
+            if blocks != left:
+                left = blocks
+                why.append(f"charged in blocks of {_words(self.started)}")
+        return left, "; ".join(why) if len(why) > 1 else ""
+
+
+def _words(count: int | Decimal) -> str:
+    return plain_text(Decimal(count))
 
 
 class ChargeClasses:

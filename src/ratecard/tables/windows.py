@@ -7,7 +7,7 @@ one that is left out never comes. A window over midnight belongs to the weekday 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple, cast
 from zoneinfo import ZoneInfo
@@ -97,7 +97,7 @@ def window_of(attributes: Mapping[str, tuple[str, ...]]) -> Window | None:
     return _window(attributes[ZONE][0], attributes.get(HOURS, ("00:00..24:00",)), attributes.get(WEEKDAYS, DAYS))
 
 
-@cache
+@lru_cache(1_000)
 def _window(zone: str, hours: tuple[str, ...], weekdays: tuple[str, ...]) -> Window:
     ranges = (read_hours(each) for each in hours)
     days = tuple(sorted(DAYS.index(day) for day in weekdays))
@@ -194,12 +194,8 @@ def held_rates(version: Accepting, charge: Charge, held: frozenset[Window]) -> l
     ]
     if charge.SPECIFIC:
         return rates
-    timed, domains = [rate for _, rate in rates if isinstance(rate, HeldRate)], domains_of(version, charge)
-    return [
-        (index, part)
-        for index, rate in rates
-        for part in ([rate] if isinstance(rate, HeldRate) else less(rate, timed, domains))
-    ]
+    timed, domains = [rate for _, rate in rates if rate.timed], domains_of(version, charge)
+    return [(index, part) for index, rate in rates for part in ([rate] if rate.timed else less(rate, timed, domains))]
 
 
 def _held(rate: Rate) -> HeldRate:

@@ -80,7 +80,7 @@ class ShapePrices:
         """
         given = self._request_of(shape)
         del given.usage["type"]
-        answers = self._prices._video_answers(given.usage, LENGTH, lengths, source=given.source)
+        answers = self._prices._video_totals(given.usage, LENGTH, lengths, source=given.source)
         return self._prices.in_effect(given.usage["model"])[0].currency, answers
 
     def of_answer(self, answer: Decimal | QuoteError, currency: str) -> Outcome:

@@ -14,7 +14,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.money import USD, plain, text
 from ratecard.rating.quote import MINIMUM
 from ratecard.requests.body import METERED_TYPES, TYPES
-from ratecard.tables.rate import HeldRate, Rate, domains_of, less
+from ratecard.tables.rate import Rate, domains_of, less
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws.law import Law, any_case, of_type
 from ratecard.testing.request import Request, json_text
@@ -222,10 +222,10 @@ def every_price_cell_is_rounded_once(case: Case, data: st.DataObject) -> None:
 
 def _not_overridden(case: Case, charge: Any) -> Iterator[Rate]:
     """The rates of a charge that are not replaced by those with hours, as these hold at the hour of the prices."""
-    held, domains = [rate for rate in charge.rates if isinstance(rate, HeldRate)], domains_of(case.version, charge)
+    held, domains = [rate for rate in charge.rates if rate.timed], domains_of(case.version, charge)
     for rate in charge.rates:
         others = (other for other in held if other.attributes.keys() <= rate.attributes.keys())
-        if isinstance(rate, HeldRate) or less(rate, others, domains):
+        if rate.timed or less(rate, others, domains):
             yield rate
 
 

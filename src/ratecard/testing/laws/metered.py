@@ -11,7 +11,7 @@ from ratecard.methods.audio import bands_of
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.tables.metered import MeteredVersion, Tokens
 from ratecard.tables.meters import UsageCondition
-from ratecard.tables.rate import Conditioned, HeldRate, Rate
+from ratecard.tables.rate import Conditioned, Rate
 from ratecard.testing.case import Case, expect
 from ratecard.testing.laws.law import Law, any_case, charged_by, reading
 from ratecard.testing.request import Request
@@ -109,7 +109,7 @@ def _held(case: Case, charge: Tokens, rate: Rate, prompt: int) -> tuple[int, int
             edge = (charge.context_token_threshold or 0) + 1 if values == ("extended",) else 0
         elif name in ("above", "from"):
             edge = int(values[0]) + (name == "above")
-    return (edge, len(named), isinstance(rate, HeldRate)) if edge <= prompt else None
+    return (edge, len(named), rate.timed) if edge <= prompt else None
 
 
 def _tokens(case: Case) -> st.SearchStrategy[Request]:
