@@ -42,7 +42,7 @@ from ratecard.server.bodies import (
     ChargeRequest,
     RefundRequest,
 )
-from ratecard.server.describe import IGNORED, errors, headers_of
+from ratecard.server.describe import IGNORED, headers_of, operation
 from ratecard.server.http import JSON, error_object, ignored_fields, read_json_body
 from ratecard.server.long_work import LONG_BODY, LongWork
 from ratecard.server.revision import SERVICE_VERSION
@@ -304,25 +304,22 @@ _REFUND_EXAMPLE = {
 }
 
 
-def _described(
-    name: str, summary: str, answer: type[BaseModel], example: dict[str, Any], path: str = ""
+def _booking_operation(
+    name: str, path: str, summary: str, model: type[BaseModel], example: Any, *statuses: int, **further: Any
 ) -> dict[str, Any]:
     used = {"model": ErrorObject, "description": "The id was used before, for other content; nothing was booked"}
-    headers = {} if path else headers_of(IGNORED)
-    answers = {200: {"model": answer, "description": "It is booked, now or before", "headers": headers}, 409: used}
-    content = {JSON: {"examples": {"one": {"value": example}}}}
-    extra: dict[str, Any] = {"requestBody": {"required": True, "content": content}}
-    if path:
-        schema = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
-        extra["parameters"] = [{"name": path, "in": "path", "required": True, "schema": schema}]
-    return {
-        "tags": ["Charges"],
-        "operation_id": name,
-        "summary": summary,
-        "response_class": Response,
-        "responses": {**answers, **errors(400, 401, *([404] if path else []), 413, 415, 503)},
-        "openapi_extra": extra,
-    }
+    booked = {"model": model, "description": "It is booked, now or before", "headers": further.pop("headers", {})}
+    options = operation(
+        name,
+        path,
+        summary,
+        {200: booked, 409: used},
+        *(400, 401, 413, 415, 503, *statuses),
+        tag="Charges",
+        examples={"one": {"value": example}},
+        **further,
+    )
+    return options | {"operation_id": name}
 
 
 def charges_router(
@@ -344,14 +341,10 @@ def charges_router(
     currency = (str, Field("", description="A balance that pays all of it", examples=payers or None))
     described = create_model("ChargeRequest", __base__=ChargeRequest, __doc__=ChargeRequest.__doc__, currency=currency)
 
+    words = "Rate a usage at its timestamp and charge it to the account of the key, once"
+
     @routes.post(
-        "/charges",
-        **_described(
-            "charge",
-            "Rate a usage at its timestamp and charge it to the account of the key, once",
-            ChargeAnswer,
-            _CHARGE_EXAMPLE,
-        ),
+        **_booking_operation("charge", "/charges", words, ChargeAnswer, _CHARGE_EXAMPLE, headers=headers_of(IGNORED)),
     )
     async def charges(
         request: Request,
@@ -361,15 +354,15 @@ def charges_router(
         return await booking.answered(request, account, partial(booking.charge, request))
 
     # A request id may have a slash. It is not an argument: for one, FastAPI would describe an answer 422.
-    @routes.post(
+    path, words = (
         "/charges/{request_id:path}/refunds",
-        **_described(
-            "refund",
-            "Pay back a part of a charge, once: to the balance that paid last first",
-            RefundAnswer,
-            _REFUND_EXAMPLE,
-            path="request_id",
-        ),
+        "Pay back a part of a charge, once: to the balance that paid last first",
+    )
+    name = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
+    request_id = {"name": "request_id", "in": "path", "required": True, "schema": name}
+
+    @routes.post(
+        **_booking_operation("refund", path, words, RefundAnswer, _REFUND_EXAMPLE, 404, parameters=(request_id,))
     )
     async def refunds(
         request: Request, account: Annotated[str | None, Depends(account_of)], body: RefundRequest = UNREAD

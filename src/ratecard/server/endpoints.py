@@ -27,19 +27,31 @@ from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import MOST_BODY_BYTES, MOST_PROBLEMS, read_body
 from ratecard.requests.fields import Choice
-from ratecard.server.answers import Health, LastRefusal
+from ratecard.server.answers import (
+    ErrorObject,
+    Health,
+    LastRefusal,
+    ListedModel,
+    ModelList,
+    PriceQuote,
+    Probed,
+)
 from ratecard.server.auth import Bearer, Check, account_of
 from ratecard.server.bodies import AudioQuoteRequest, VideoQuoteRequest
 from ratecard.server.describe import (
-    audio_quote_description,
-    health_description,
-    livez_description,
-    metrics_description,
-    model_description,
-    models_description,
-    readyz_description,
-    usage_description,
-    video_quote_description,
+    DAY,
+    EXPLAIN,
+    IGNORED,
+    NOTICES,
+    TEXT,
+    VERSION,
+    answer,
+    audio_examples,
+    headers_of,
+    operation,
+    parameter,
+    priced,
+    video_examples,
 )
 from ratecard.server.http import INVALID_QUERY, JSON, ignored_fields, read_json_body
 from ratecard.server.long_work import LONG_BODY, LongWork, Result
@@ -113,7 +125,10 @@ _MOST_ACCEPT = 1024
 def metrics_routes(routes: APIRouter, service: Service) -> None:
     """`GET /metrics`: this process; all workers where `PROMETHEUS_MULTIPROC_DIR` names the folder that they share."""
 
-    @routes.get(tags=["Operation"], **metrics_description())
+    content = {"text/plain": {"schema": TEXT}, "application/openmetrics-text": {"schema": TEXT}}
+    described = {200: {"description": "Counters", "content": content}}
+
+    @routes.get(**operation("metrics", "/metrics", "Counters for Prometheus", described, tag="Operation"))
     async def metrics(request: Request) -> Response:
         registry: CollectorRegistry = REGISTRY
         if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
@@ -141,11 +156,15 @@ _FAULTS_SHOWN = 20
 def health_routes(routes: APIRouter, service: Service) -> None:
     """`GET /livez` and `GET /readyz` for what restarts and routes, and `GET /healthz`: the tables in detail."""
 
-    @routes.get(tags=["Operation"], **livez_description())
+    lives = {200: {"model": Probed, "description": "It does"}}
+    ready = {200: {"model": Probed, "description": "Yes"}}
+    healthy = {200: answer(Health, "The tables that are served, and those that were refused last")}
+
+    @routes.get(**operation("livez", "/livez", "Whether this process answers", lives, tag="Operation"))
     async def livez(request: Request) -> Response:
         return Response(_OK, media_type=JSON)
 
-    @routes.get(tags=["Operation"], **readyz_description())
+    @routes.get(**operation("readyz", "/readyz", "Whether requests should be sent here", ready, 503, tag="Operation"))
     async def readyz(request: Request) -> Response:
         if DRAINING.is_set():
             raise HTTPException(503, "Not ready: this process is ending")
@@ -154,9 +173,9 @@ def health_routes(routes: APIRouter, service: Service) -> None:
         service.live.now()
         return Response(_OK, media_type=JSON)
 
-    guarded = service.check is not None
-
-    @routes.get(dependencies=service.guards, tags=["Operation"], **health_description(guarded))
+    @routes.get(
+        **operation("health", "/healthz", "Which tables are served", healthy, tag="Operation", guards=service.guards)
+    )
     async def healthz(request: Request) -> Response:
         served = service.live.now()
         health = Health(
@@ -185,9 +204,23 @@ def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
 
 def model_routes(routes: APIRouter, service: Service) -> None:
     """`GET /models`: every model that has a price, now or on a day; `GET /models/{id}`: one of them."""
-    guards, guarded = service.guards, service.check is not None
+    of_type = parameter("type", TEXT, "Only models of a type: text, video, image, ...")
+    known = [model.model for model in service.live.served.book.models()[:1]]
+    schema = {**TEXT, "examples": known} if known else TEXT
+    id_ = parameter("id", schema, "The id of the model, which may hold slashes", "path")
 
-    @routes.get(dependencies=guards, tags=["Models"], **models_description(guarded))
+    @routes.get(
+        **operation(
+            "listModels",
+            "/models",
+            "List the models that have a price",
+            {200: answer(ModelList, "Every model that has a price")},
+            400,
+            tag="Models",
+            guards=service.guards,
+            parameters=(of_type, DAY),
+        )
+    )
     async def models(request: Request) -> Response:
         served = service.served(request)
         try:
@@ -199,7 +232,19 @@ def model_routes(routes: APIRouter, service: Service) -> None:
             body = await service.long_work.result_of(request, partial(served.models, type_, day))
         return table_answer(served, body)
 
-    @routes.get(dependencies=guards, tags=["Models"], **model_description(service.live.served, guarded))
+    @routes.get(
+        **operation(
+            "retrieveModel",
+            "/models/{id:path}",
+            "What one model accepts and costs",
+            {200: answer(ListedModel, "One model", NOTICES)},
+            400,
+            404,
+            tag="Models",
+            guards=service.guards,
+            parameters=(id_, DAY),
+        )
+    )
     async def model(request: Request) -> Response:
         served, name = service.served(request), request.path_params["id"]
         about = served.model_of({"model": name})
@@ -253,7 +298,16 @@ _PATH = "/billing/usage"
 def billing_routes(routes: APIRouter, service: Service) -> None:
     """`GET /billing/usage`, which was replaced: 404 before its last day, 410 from then on."""
 
-    @routes.get(deprecated=True, tags=["Billing"], **usage_description())
+    headers = {name: {"schema": TEXT} for name in ("Deprecation", "Link", "Sunset")}
+    headers |= headers_of({"x-service-version": VERSION})
+    words = "the endpoint that replaces this one, and the parameters to rename"
+    answers = {
+        status: {"model": ErrorObject, "description": f"{when}: {words}", "headers": headers}
+        for status, when in ((404, "Before its last day"), (410, "From its last day on"))
+    }
+    gone = operation("usage", _PATH, "Gone: use /billing/usage-history", answers, tag="Billing")
+
+    @routes.get(deprecated=True, status_code=410, **gone)
     async def usage(request: Request) -> Response:
         sunset = service.live.now().book.sunset(f"GET {_PATH}")
         if sunset is None:  # not in the limits table of the host
@@ -272,7 +326,23 @@ _Price = Callable[[PriceBook, dict[str, Any], SourceVideo | None], Quote]
 def quote_routes(routes: APIRouter, service: Service) -> None:
     """`POST /video/quote` and `POST /audio/quote`: the price of a request without running it."""
     sources = Sources(service.probe) if service.probe else None
-    served, guarded, guards = service.live.served, service.check is not None, service.guards
+
+    def described(name: str, path: str, what: str, price: Callable[[Any], Quote], examples: Any) -> dict[str, Any]:
+        answers = priced(PriceQuote, lambda body: json.loads(price(body).to_json()), examples, IGNORED)
+        words, guards = f"Price {what} without running it", service.guards
+        return operation(
+            name,
+            path,
+            words,
+            answers,
+            400,
+            413,
+            415,
+            tag="Quotes",
+            guards=guards,
+            parameters=(EXPLAIN,),
+            examples=examples,
+        )
 
     async def answered(request: Request, price: _Price, sources: Sources | None = None) -> Response:
         body = await read_json_body(request, service.most_body_bytes, service.long_work)
@@ -298,11 +368,15 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
             return table_answer(served, error.to_json(), 400)
         return await result_of(partial(answer, fields, source))
 
-    @routes.post(dependencies=guards, tags=["Quotes"], **video_quote_description(served, guarded))
+    prices = service.live.served.book
+
+    @routes.post(**described("videoQuote", "/video/quote", "a video", prices.quote_video, video_examples(prices)))
     async def video_quote(request: Request, body: VideoQuoteRequest = UNREAD) -> Response:
         return await answered(request, _priced_video, sources)
 
-    @routes.post(dependencies=guards, tags=["Quotes"], **audio_quote_description(served, guarded))
+    audio = "speech, transcription or music"
+
+    @routes.post(**described("audioQuote", "/audio/quote", audio, prices.quote_audio, audio_examples(prices)))
     async def audio_quote(request: Request, body: AudioQuoteRequest = UNREAD) -> Response:
         return await answered(request, lambda prices, fields, _: prices.quote_audio(fields))
 

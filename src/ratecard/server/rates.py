@@ -15,9 +15,9 @@ from ratecard.base.suggestions import few_suggestions
 from ratecard.requests.body import INVALID, read_body
 from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
 from ratecard.requests.service_parameters import SEARCHES
-from ratecard.server.answers import EstimatedCost, json_of
+from ratecard.server.answers import EstimatedCost, RatedList, RatedQuote, json_of
 from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateRequest, UsageList
-from ratecard.server.describe import estimate_description, rate_description
+from ratecard.server.describe import estimate_examples, operation, priced, usage_examples
 from ratecard.server.endpoints import Service, table_answer
 from ratecard.server.http import INVALID_QUERY, read_json_body
 from ratecard.server.long_work import LONG_BODY, LONG_LIST
@@ -32,7 +32,17 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 def rate_routes(routes: APIRouter, service: Service) -> None:
     """`POST /rate` and `POST /estimate`."""
-    described, guards = (service.live.served, service.check is not None), service.guards
+    prices = service.live.served.book
+
+    def described(name: str, words: str, answers: Any, examples: Any) -> dict[str, Any]:
+        guards = service.guards
+        return operation(
+            name, f"/{name}", words, answers, 400, 413, 415, tag="Quotes", guards=guards, examples=examples
+        )
+
+    def estimate_of(body: Any) -> dict[str, Any]:
+        cost = EstimatedCost.of_text(body["model"], prices.estimate_text(**body), prices.tables.digest)
+        return cost.model_dump(mode="json")
 
     async def answered(request: Request, price: _Priced) -> Response:
         body = await read_json_body(request, service.most_body_bytes, service.long_work)
@@ -50,11 +60,19 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
             return answer(fields)
         return await service.long_work.result_of(request, partial(answer, body))
 
-    @routes.post(dependencies=guards, tags=["Quotes"], **rate_description(*described))
+    usages = usage_examples(prices)
+    one = dict(list(usages.items())[:1])
+    rated = priced(RatedQuote | RatedList, lambda usage: prices.rate(usage).to_dict(), one)
+
+    @routes.post(**described("rate", "Price a metered request of any type, or a list of them", rated, usages))
     async def rate(request: Request, body: MeteredUsage | UsageList = UNREAD) -> Response:
         return await answered(request, _rated)
 
-    @routes.post(dependencies=guards, tags=["Quotes"], **estimate_description(*described))
+    texts = estimate_examples(prices)
+    estimated = priced(EstimatedCost, estimate_of, texts)
+    words = "The least and the most that a text request can cost before it runs"
+
+    @routes.post(**described("estimate", words, estimated, texts))
     async def estimate(request: Request, body: TextEstimateRequest = UNREAD) -> Response:
         return await answered(request, _estimated)
 

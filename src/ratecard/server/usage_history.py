@@ -28,10 +28,10 @@ from ratecard.rating.ledger_entry import currencies, unknown_currency
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber
 from ratecard.server.answers import ExactNumber, may_be_absent
-from ratecard.server.describe import errors, parameter
+from ratecard.server.describe import operation, parameter
 from ratecard.server.http import INVALID_QUERY, JSON, preferred
 from ratecard.server.revision import SERVICE_VERSION
-from ratecard.server.route import new_router, operation_id
+from ratecard.server.route import new_router
 from ratecard.server.tables import LiveRateCard
 from ratecard.tables.limits import NO_LIMITS, Limits, Rates
 
@@ -357,14 +357,13 @@ def usage_history_router(
         size = LARGEST_PAGE if query.size is None else query.size
         return ledger.walk(account, start=query.start, end=query.end, currency=query.currency, size=size)
 
+    answers, words = (
+        {200: _ROWS | {"model": _page_of(schema)}},
+        "The ledger entries of the account, with cursor pagination",
+    )
+
     @router.get(
-        PATH,
-        tags=["Billing"],
-        summary="The ledger entries of the account, with cursor pagination",
-        generate_unique_id_function=operation_id("usageHistory", PATH),
-        response_class=Response,
-        responses={200: _ROWS | {"model": _page_of(schema)}, **errors(400, 401, 406, 503)},
-        openapi_extra={"parameters": parameters},
+        **operation("usageHistory", PATH, words, answers, 400, 401, 406, 503, tag="Billing", parameters=parameters)
     )
     async def usage_history(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
         if account is None:
