@@ -14,6 +14,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
+from msgspec import Raw
+from msgspec.json import encode
+
 from ratecard.base.json_reader import JsonError, distinct
 from ratecard.base.messages import echo, field_name, type_word
 from ratecard.base.money import READING, text
@@ -32,7 +35,11 @@ CONTRACT = "contract"
 
 def ledger_json(entries: Iterable[LedgerEntry], next_cursor: str | None = None) -> str:
     """Write rows as one page, `{"object": "list", "data": [...], "nextCursor": ...}`; numbers have all their digits."""
-    return _json({"object": "list", "data": [entry.to_dict() for entry in entries], "nextCursor": next_cursor})
+    rows = [
+        {name: Raw(text(part)) if isinstance(part, Decimal) else part for name, part in entry.to_dict().items()}
+        for entry in entries
+    ]
+    return encode({"object": "list", "data": rows, "nextCursor": next_cursor}).decode()
 
 
 def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
@@ -56,17 +63,6 @@ def _cell(value: Decimal | int | str) -> str:
     """A cell as the standard library writes it, except that older Pythons do not quote a carriage return."""
     cell = text(value) if isinstance(value, Decimal) else str(value)
     return '"{}"'.format(cell.replace('"', '""')) if any(special in cell for special in ',"\r\n') else cell
-
-
-def _json(value: object) -> str:
-    """JSON with decimals as numbers of all their digits; the standard encoder refuses decimals."""
-    if isinstance(value, Decimal):
-        return text(value)
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{json.dumps(key)}:{_json(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(_json, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
 
 
 _SPACE = " \t\n\r"

@@ -3,7 +3,6 @@
 `PriceQuote`, `RatedQuote` and their lines only describe what the library writes itself: pydantic has no exact number.
 """
 
-import json
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -14,11 +13,6 @@ from ratecard.base.money import plain_text
 from ratecard.rating.quote import Estimate
 
 _Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
-
-
-def json_of(answer: BaseModel) -> bytes:
-    """An answer as JSON."""
-    return json.dumps(answer.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":")).encode()
 
 
 class ErrorDetails(BaseModel):

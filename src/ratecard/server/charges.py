@@ -1,14 +1,14 @@
 """`POST /charges` and `POST /charges/{request_id}/refunds`: usages are rated, booked in the ledger, and paid back."""
 
-import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
+from msgspec.json import encode
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -43,9 +43,8 @@ from ratecard.server.bodies import (
     RefundRequest,
 )
 from ratecard.server.describe import IGNORED, headers_of, operation
-from ratecard.server.http import JSON, error_object, ignored_fields, read_json_body
+from ratecard.server.http import error_object, ignored_fields, json_answer, read_json_body
 from ratecard.server.long_work import LONG_BODY, LongWork
-from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import UNREAD, new_router
 from ratecard.server.tables import LiveRateCard
 from ratecard.server.usage_history import EntryDetails, LedgerRow, Timestamp
@@ -212,16 +211,16 @@ class _Booking:
         try:
             booked = await book(body, account)
         except QuoteError as error:
-            return _json(error.to_json(), 400)
+            return json_answer(error.to_json(), 400)
         except InstantError as error:
-            return _json(QuoteError(INVALID, [(("timestamp",), str(error))]).to_json(), 400)
+            return json_answer(QuoteError(INVALID, [(("timestamp",), str(error))]).to_json(), 400)
         except LedgerConflictError as error:
             return error_object(409, str(error))
         except RefundError as error:
             if error.field == "request_id":
                 return error_object(404, f"Not found: {error.messages[0]}")
             problems = [((error.field,), words) for words in error.messages]
-            return _json(QuoteError(INVALID, problems).to_json(), 400)
+            return json_answer(QuoteError(INVALID, problems).to_json(), 400)
         except LedgerUnavailableError:  # its reason may name machines of the host, and is not passed on
             words = "The ledger is not available now. Send the same again later: it is booked once"
             raise HTTPException(503, words, {"Retry-After": "1"}) from None
@@ -229,9 +228,9 @@ class _Booking:
             raise
         except LedgerError as error:
             return error_object(400, str(error))
-        content = json.dumps(booked.to_dict(), ensure_ascii=False, separators=(",", ":"))
         ignored = booked.ignored if isinstance(booked, BookedCharge) else ()
-        return _json(content.encode(), ignored=ignored)
+        headers = {name.decode(): value.decode() for name, value in ignored_fields(ignored)}
+        return json_answer(encode(booked.to_dict()), headers=headers)
 
     async def _read(self, request: Request, body: bytes, read: Callable[[bytes], dict[str, Any]]) -> dict[str, Any]:
         return read(body) if len(body) <= LONG_BODY else await self.long_work.result_of(request, partial(read, body))
@@ -254,11 +253,6 @@ class _Booking:
             raise RefundError("request_id", f"no charge '{echo(request_id)}' of this account")
         name = found.pop("id")
         return await refund_async(self.ledger, account=account, request_id=request_id, refund_id=name, **found)
-
-
-def _json(content: bytes, status: int = 200, ignored: Sequence[str] = ()) -> Response:
-    headers = {name.decode(): value.decode() for name, value in ignored_fields(ignored)}
-    return Response(content, status, {"x-service-version": SERVICE_VERSION, **headers}, JSON)
 
 
 class BookedEntry(LedgerRow[ExactText]):

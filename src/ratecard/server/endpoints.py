@@ -11,6 +11,7 @@ from typing import Any
 
 from fastapi import APIRouter, Security
 from fastapi.params import Depends
+from msgspec.json import encode
 from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -53,10 +54,9 @@ from ratecard.server.describe import (
     priced,
     video_examples,
 )
-from ratecard.server.http import INVALID_QUERY, JSON, ignored_fields, read_json_body
+from ratecard.server.http import INVALID_QUERY, JSON, ignored_fields, json_answer, read_json_body
 from ratecard.server.long_work import LONG_BODY, LongWork, Result
 from ratecard.server.readiness import DRAINING
-from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import UNREAD
 from ratecard.server.source_videos import Probe, Sources
 from ratecard.server.tables import LiveRateCard, Served
@@ -185,8 +185,7 @@ def health_routes(routes: APIRouter, service: Service) -> None:
             last_refusal=_last_refusal(service.live),
             versions=served.versions,
         )
-        body = json.dumps(health.model_dump(mode="json"), ensure_ascii=False).encode()
-        return table_answer(served, body)
+        return table_answer(served, health.model_dump_json().encode())
 
 
 def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
@@ -313,10 +312,9 @@ def billing_routes(routes: APIRouter, service: Service) -> None:
         if sunset is None:  # not in the limits table of the host
             raise HTTPException(404, f"Not found: GET {_PATH}")
         base = request.scope["path"].removesuffix(_PATH)
-        headers = {**sunset.headers, "x-service-version": SERVICE_VERSION}
         # A host may use another base path.
-        headers["Link"] = headers["Link"].replace(f"<{BASE_PATH}/", f"<{base}/", 1)
-        return Response(json.dumps(sunset.body, ensure_ascii=False), sunset.status, headers, JSON)
+        link = sunset.headers["Link"].replace(f"<{BASE_PATH}/", f"<{base}/", 1)
+        return json_answer(encode(sunset.body), sunset.status, {**sunset.headers, "Link": link})
 
 
 # From the fields of a body and what is known of its source video.
@@ -389,6 +387,5 @@ def _priced_video(prices: PriceBook, fields: dict[str, Any], source: SourceVideo
 
 def explained(quote: Quote) -> bytes:
     """`{"quote": 0.82, ...}` with everything in the quote; amounts are text."""
-    everything = json.dumps(quote.to_dict(), ensure_ascii=False, separators=(",", ":")).encode()
     # Both have the currency if it is not USD; keep one.
-    return quote.to_json().partition(b",")[0].removesuffix(b"}") + b"," + everything[1:]
+    return quote.to_json().partition(b",")[0].removesuffix(b"}") + b"," + encode(quote.to_dict())[1:]

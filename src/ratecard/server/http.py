@@ -30,7 +30,12 @@ def error_object(status: int, error: str, headers: Mapping[str, str] | None = No
     b'{"error":"Not found: /x"}'
     """
     body = json.dumps({"error": error}, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
-    return Response(body, status, {**(headers or {}), "x-service-version": SERVICE_VERSION}, JSON)
+    return json_answer(body, status, headers)
+
+
+def json_answer(content: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an answer of JSON that says the revision of the service."""
+    return Response(content, status, {**(headers or {}), "x-service-version": SERVICE_VERSION}, JSON)
 
 
 # Bytes of an answer below which it is not compressed, and from which on that is done in a thread.

@@ -1,11 +1,11 @@
 """`POST /rate`: usages and their quotes. `POST /estimate`: the least and the most before a request runs."""
 
-import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
+from msgspec.json import encode
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -15,7 +15,7 @@ from ratecard.base.suggestions import few_suggestions
 from ratecard.requests.body import INVALID, read_body
 from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
 from ratecard.requests.service_parameters import SEARCHES
-from ratecard.server.answers import EstimatedCost, RatedList, RatedQuote, json_of
+from ratecard.server.answers import EstimatedCost, RatedList, RatedQuote
 from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateRequest, UsageList
 from ratecard.server.describe import estimate_examples, operation, priced, usage_examples
 from ratecard.server.endpoints import Service, table_answer
@@ -26,8 +26,6 @@ from ratecard.server.tables import Served
 
 # The function from a body to its answer, and the model that it is about. It raises `QuoteError`.
 _Priced = Callable[[Served, dict[str, Any]], tuple[bytes, str]]
-# Made once: `json.dumps` makes an encoder for every call with these options.
-_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def rate_routes(routes: APIRouter, service: Service) -> None:
@@ -110,7 +108,7 @@ def _answer(price: _Priced, served: Served, given: dict[str, Any] | bytes) -> tu
 def _rated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     if "usages" not in fields:
         quote = served.book.rate(fields)
-        return _ENCODE(quote.to_dict()).encode(), quote.model
+        return encode(quote.to_dict()), quote.model
     problems = unrecognized(fields, {"usages": None}.keys())
     usages = fields["usages"]
     if not isinstance(usages, list):
@@ -120,7 +118,7 @@ def _rated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     if problems:
         raise QuoteError(INVALID, problems)
     data = [_quote_or_error(served, usage) for usage in usages]
-    return _ENCODE({"object": "list", "data": data}).encode(), ""
+    return encode({"object": "list", "data": data}), ""
 
 
 def _quote_or_error(served: Served, usage: Any) -> dict[str, Any]:
@@ -159,7 +157,7 @@ def _estimated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     if problems:
         raise QuoteError(INVALID, problems)
     found = prices.estimate_text(given, **{field: fields[field] for field in _OF_TEXT if field in fields})
-    return json_of(EstimatedCost.of_text(name, found, prices.tables.digest)), name
+    return EstimatedCost.of_text(name, found, prices.tables.digest).model_dump_json().encode(), name
 
 
 def _not_estimated(name: str, of: str, asked: object) -> QuoteError:

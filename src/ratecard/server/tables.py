@@ -28,7 +28,7 @@ from ratecard.card import RateCard
 from ratecard.changes.guard import Rules, refusals
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.price_book import PriceBook
-from ratecard.server.answers import ModelList, json_of
+from ratecard.server.answers import ModelList
 from ratecard.server.http import JSON
 from ratecard.server.last_sound import Contents, LastSound, StateError
 from ratecard.server.metrics import TABLES_INFO, TABLES_REFUSED, TABLES_STAND_REFUSED, TABLES_TAKEN
@@ -113,7 +113,8 @@ class Served:
         listing = self._listing(type_, day)
         if listing not in self._models:
             prices = self._book_of(day)
-            self._models[listing] = json_of(ModelList(data=listed_models(prices, self.book.instant, type_)))
+            listed = ModelList(data=listed_models(prices, self.book.instant, type_))
+            self._models[listing] = listed.model_dump_json().encode()
             while len(self._models) > _MOST_LISTINGS:
                 del self._models[next(iter(self._models))]
         return self._models[listing]
@@ -137,7 +138,7 @@ class Served:
     def model(self, name: str, day: date | None) -> bytes:
         """The answer of `GET /models/{id}` for a day. Raises `QuoteError` for a model without a price on it."""
         prices = self.book if day is None else self._book_of(day)
-        return json_of(listed_model(prices, self.book.instant, name))
+        return listed_model(prices, self.book.instant, name).model_dump_json().encode()
 
     @cached_property
     def versions(self) -> dict[str, str]:

@@ -29,7 +29,7 @@ from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber
 from ratecard.server.answers import ExactNumber, may_be_absent
 from ratecard.server.describe import operation, parameter
-from ratecard.server.http import INVALID_QUERY, JSON, preferred
+from ratecard.server.http import INVALID_QUERY, JSON, json_answer, preferred
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import new_router
 from ratecard.server.tables import LiveRateCard
@@ -380,7 +380,7 @@ def usage_history_router(
         try:
             return await ledger.in_thread((), page)
         except QuoteError as refusal:
-            return Response(refusal.to_json(), 400, {"x-service-version": SERVICE_VERSION}, JSON)
+            return json_answer(refusal.to_json(), 400)
         except LedgerUnavailableError:  # its reason may name machines of the host, and is not passed on
             raise HTTPException(503, "The usage history is not available now. Try again later") from None
 

@@ -1,13 +1,14 @@
 """A request of any type, and its price."""
 
-import json
-from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any, NamedTuple
+
+import msgspec
 
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
+
+_EXACT = msgspec.json.Encoder(decimal_format="number")
 
 
 class Request(NamedTuple):
@@ -36,13 +37,8 @@ class Request(NamedTuple):
 def json_text(value: Any) -> str:
     """Write a request as JSON, with every digit of its decimals.
 
+    >>> from decimal import Decimal
     >>> json_text({"seconds": Decimal("4.10"), "audio": True})
     '{"seconds": 4.10, "audio": true}'
     """
-    if isinstance(value, Decimal):
-        return format(value, "f")
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(key)}: {json_text(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(json_text, value)) + "]"
-    return json.dumps(value)
+    return msgspec.json.format(_EXACT.encode(value), indent=0).decode()
