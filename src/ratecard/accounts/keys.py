@@ -119,7 +119,7 @@ def _refuse(record: str, wrong: PydanticCustomError, at: tuple[str | int, ...], 
 
 
 def _float_in(given: object, at: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """The path of a float in a value; empty if there is none."""
+    """Return the path of a float in a value; empty if there is none."""
     if isinstance(given, float):
         return at
     parts = (
@@ -177,7 +177,7 @@ def _json(value: Any, ascii_only: bool) -> str:
 
 
 def _copied(value: Any, change: Callable[[Decimal], Any] | None = None) -> Any:
-    """A copy of JSON data, in which a record is what it was read from, with `change` applied to every decimal."""
+    """Copy JSON data, in which a record is what it was read from, with `change` applied to every decimal."""
     if isinstance(value, _Record):
         value = value._as_read
     if isinstance(value, Mapping):
@@ -188,7 +188,7 @@ def _copied(value: Any, change: Callable[[Decimal], Any] | None = None) -> Any:
 
 
 def _plain(number: Decimal) -> Any:
-    """A number for a JSON writer that has no decimals. Raises `ValueError` if digits would be lost."""
+    """Return a number for a JSON writer that has no decimals. Raises `ValueError` if digits would be lost."""
     shown = json.loads(str(number))
     if Decimal(str(shown)) != number:
         raise ValueError(f"{number} has more digits than this writer keeps; use model_dump_json")

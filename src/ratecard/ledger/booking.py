@@ -112,7 +112,7 @@ def _rows_by_account(charges: Iterable[ChargeRows]) -> dict[str, int]:
 
 
 def _insert(connection: Connection) -> type[sqlite.Insert] | type[postgresql.Insert]:
-    """Both dialects have ON CONFLICT, but SQLAlchemy has no common statement for it."""
+    """Return the INSERT of the dialect: both have ON CONFLICT, but SQLAlchemy has no common statement for it."""
     return sqlite.Insert if connection.dialect.name == "sqlite" else postgresql.Insert
 
 
@@ -135,7 +135,7 @@ _AT_ONCE = 500
 
 
 def find_charges(connection: Connection, account: str, request_ids: Sequence[str]) -> dict[str, _Kept]:
-    """The content, the instant and the rows of those charges that there are. The instant of no rows is 0."""
+    """Return the content, the instant and the rows of those charges that there are. The instant of no rows is 0."""
     found: dict[str, Row[Any]] = {}
     for some in _parts(request_ids):
         ours = and_(REQUESTS.c.account == account, REQUESTS.c.request_id.in_(some))
@@ -154,7 +154,10 @@ def _rows(connection: Connection, account: str, of: Sequence[Row[Any]]) -> dict[
 
 
 def _own(rows: Mapping[int, Row[Any]], of: Row[Any], what: str, notes: str | None = None) -> tuple[int, _Entries]:
-    """The instant and the rows of one charge or refund. Raises `LedgerDamagedError` unless they are all there."""
+    """Return the instant and the rows of one charge or refund.
+
+    Raises `LedgerDamagedError` unless they are all there.
+    """
     own = [rows[number] for number in _numbers(of) if number in rows]
     if len(own) < of.rows:
         raise LedgerDamagedError(f"{what} has {of.rows} rows in the ledger, of which {of.rows - len(own)} are missing")
@@ -238,7 +241,7 @@ def _notes(refund_id: str) -> str:
 
 
 def _refunded(connection: Connection, asked: NewRefund, latest: int) -> _Entries:
-    """The rows of a refund: of the last balance that paid first. Raises `RefundError` and `InstantError`."""
+    """Return the rows of a refund: of the last balance that paid first. Raises `RefundError` and `InstantError`."""
     _, charged_at, charged = find_charges(connection, asked.account, [asked.request_id])[asked.request_id]
     parts = [row for row in charged if row.sku == asked.sku]
     if not parts:

@@ -54,7 +54,10 @@ class Waiting:
 
 
 def engine_of(database: str | Engine, waiting: Waiting) -> Engine:
-    """An engine for a URL, or that of the host; it has not connected yet. Raises `LedgerError` for another kind."""
+    """Return an engine for a URL, or that of the host; it has not connected yet.
+
+    Raises `LedgerError` for another kind.
+    """
     if isinstance(database, Engine):
         check_dialect(database.dialect.name)
         return database
@@ -200,7 +203,7 @@ class Outage:
         return Need.WRITE in self._failed and monotonic_ns() - self._write_failed < seconds * 10**9
 
     def begin(self) -> int:
-        """The number of an attempt."""
+        """Return the number of an attempt."""
         return next(self._numbers)
 
     def failed(self, reason: str, need: Need = Need.READ, *, answers: bool = True) -> str:
@@ -236,7 +239,7 @@ class Outage:
 
 @contextmanager
 def connected(engine: Engine, outage: Outage, need: Need = Need.READ) -> Iterator[Connection]:
-    """A connection, rolled back unless it was committed. Raises `LedgerUnavailableError` without a database."""
+    """Give a connection, rolled back unless it was committed. Raises `LedgerUnavailableError` without a database."""
     attempt = outage.begin()
     with unavailable(outage, Need.READ):
         connection = connect(engine)
@@ -318,6 +321,6 @@ class Turns:
                     del self._turns[account]
 
     def wanted(self, account: str) -> int:
-        """How many have or wait for the turn of an account."""
+        """Return how many have or wait for the turn of an account."""
         turn = self._turns.get(account)
         return turn.wanted if turn else 0

@@ -60,7 +60,7 @@ def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
 
 
 def _cell(value: Decimal | int | str) -> str:
-    """A cell as the standard library writes it, except that older Pythons do not quote a carriage return."""
+    """Write a cell as the standard library does, except that older Pythons do not quote a carriage return."""
     cell = text(value) if isinstance(value, Decimal) else str(value)
     return '"{}"'.format(cell.replace('"', '""')) if any(special in cell for special in ',"\r\n') else cell
 
@@ -83,7 +83,7 @@ class JsonText:
         self._text, self._at, self._lines_before = "", 0, 0
 
     def peek(self) -> str:
-        """The next character that is not white space; empty at the end."""
+        """Return the next character that is not white space; empty at the end."""
         while True:
             while self._at < len(self._text):
                 if self._text[self._at] not in _SPACE:
@@ -133,7 +133,7 @@ class JsonText:
 
 
 def json_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
-    """The rows of a file: pages (`{"data": [...]}`) and lists, one after another."""
+    """Return the rows of a file: pages (`{"data": [...]}`) and lists, one after another."""
     for number, row in enumerate(chain.from_iterable(_pages(JsonText(file))), 1):
         if not isinstance(row, dict):
             raise LedgerError(f"row {number} must be an object, not {type_word(row)}")
@@ -159,7 +159,7 @@ def _list(text: JsonText) -> Iterator[Any]:
 
 
 def _page(text: JsonText) -> Iterator[Any]:
-    """The rows of `data`; other keys of a page are ignored."""
+    """Return the rows of `data`; other keys of a page are ignored."""
     text.take("{")
     names, last = set[str](), text.take("}")
     while not last:
@@ -188,7 +188,7 @@ _REQUIRED = COLUMNS[:6]
 
 
 def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
-    """The lines of a CSV in the form of JSON rows; the column of the count may be `unit` or `units`."""
+    """Return the lines of a CSV in the form of JSON rows; the column of the count may be `unit` or `units`."""
     reader = csv.DictReader(file, strict=True)
     try:
         heading = reader.fieldnames or ()

@@ -30,7 +30,7 @@ def check_name(field: str, given: str) -> None:
 
 
 def check_moment(given: datetime) -> int:
-    """The instant of a datetime that has a date in UTC: the first and last hours of the calendar may have none."""
+    """Return the instant of a datetime that has a date in UTC: the first and last hours of the calendar may not."""
     instant = instant_of(given)
     try:
         given.astimezone(UTC)
@@ -92,7 +92,7 @@ def charge_rows(charge: NewCharge, content: str | None = None) -> ChargeRows:
 
 
 def row_of(account: str, number: int, instant: int, entry: LedgerEntry) -> dict[str, Any]:
-    """The columns of an entry."""
+    """Return the columns of an entry."""
     names = ("sku", "price_per_unit", "unit", "amount", "currency", "notes", "worth", "contract")
     return {
         "account": account,
@@ -104,7 +104,7 @@ def row_of(account: str, number: int, instant: int, entry: LedgerEntry) -> dict[
 
 
 def entry_of_row(row: Row[Any]) -> LedgerEntry:
-    """The entry of a row, its timestamp in UTC."""
+    """Return the entry of a row, its timestamp in UTC."""
     details = InferenceDetails(row.request_id, row.execution_ms, row.prompt_tokens, row.completion_tokens)
     return LedgerEntry(
         timestamp_of(row.instant),
@@ -125,7 +125,7 @@ _CHARGED = ("sku", "currency", *PRICES, "unit", "amount", "notes", "requestId", 
 
 
 def difference(kept: Sequence[LedgerEntry], given: Sequence[LedgerEntry]) -> str:
-    """The first difference of two charges for one request; empty if they are the same."""
+    """Return the first difference of two charges for one request; empty if they are the same."""
     if len(kept) != len(given):
         return f"it has {len(kept)} rows, not {len(given)}"
     for place, pair in enumerate(zip(kept, given, strict=True), 1):
@@ -137,7 +137,9 @@ def difference(kept: Sequence[LedgerEntry], given: Sequence[LedgerEntry]) -> str
 
 
 def fingerprint(content: Mapping[str, Any]) -> str:
-    """A digest of what was asked for; neither the order of keys nor the spelling of a number (1, 1.0) changes it.
+    """Return a digest of what was asked for.
+
+    Neither the order of keys nor the spelling of a number (1, 1.0) changes it.
 
     >>> one = {"usage": {"n": 1, "model": "m"}, "timestamp": 0}
     >>> fingerprint(one) == fingerprint({"timestamp": 0, "usage": {"model": "m", "n": Decimal("1.0")}})
@@ -150,7 +152,7 @@ def fingerprint(content: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON in which everything but text, true, false and null is a list that says its type."""
+    """Return the value as JSON in which everything but text, true, false and null is a list that says its type."""
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, (int, float, Decimal)):

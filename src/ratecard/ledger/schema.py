@@ -40,15 +40,15 @@ class Exact(TypeDecorator[Decimal]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Decimal] | TypeEngine[str]:
-        """Text for SQLite, else NUMERIC without bounds."""
+        """Return text for SQLite, else NUMERIC without bounds."""
         return dialect.type_descriptor(Text()) if dialect.name == "sqlite" else dialect.type_descriptor(Numeric())
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> Decimal | str | None:
-        """Digits for SQLite."""
+        """Return digits for SQLite."""
         return text(value) if value is not None and dialect.name == "sqlite" else value
 
     def process_result_value(self, value: Decimal | str | None, dialect: Dialect) -> Decimal | None:
-        """A decimal of the same digits."""
+        """Return a decimal of the same digits."""
         return None if value is None else Decimal(value)
 
 
@@ -161,7 +161,7 @@ def _take_lock(connection: Connection) -> None:
 
 
 def _version(connection: Connection) -> int:
-    """The version of a database's schema; 0 if there is no ledger yet."""
+    """Return the version of a database's schema; 0 if there is no ledger yet."""
     inspector = inspect(connection)
     tables = set(inspector.get_table_names())
     if SCHEMA.name in tables:

@@ -28,7 +28,7 @@ class UnitNames:
         self.added: dict[str, tuple[str, int]] = {}
 
     def name(self, meter: str, per: int) -> str:
-        """The unit of `per` of a meter; a new one if the shipped tables have none."""
+        """Return the unit of `per` of a meter; a new one if the shipped tables have none."""
         found = self._by_content.get((meter, per))
         if found is None:
             found = self._new(meter, per)
@@ -62,7 +62,7 @@ def on_one_line(value: Any) -> str:
 
 
 def unit_lines(added: Mapping[str, tuple[str, int]]) -> dict[str, list[str]]:
-    """The lines of units, by their names."""
+    """Return the lines of units, by their names."""
     return {
         name: [f"  - {{unit: {literal(name)}, counts: {literal(meter)}, per: {per}}}"]
         for name, (meter, per) in added.items()
@@ -70,7 +70,7 @@ def unit_lines(added: Mapping[str, tuple[str, int]]) -> dict[str, list[str]]:
 
 
 def meter_lines(listed: PriceList) -> dict[str, list[str]]:
-    """The lines of meters, by their names; tokens are there if they have more buckets than the shipped ones."""
+    """Return the lines of meters, by their names; tokens are there if they have more buckets than the shipped ones."""
     found = {TOKEN: _token_lines(listed.buckets)} if listed.buckets else {}
     for meter in listed.meters:
         silent = {} if meter.every_usage is None else {"every_usage": meter.every_usage}
@@ -79,7 +79,7 @@ def meter_lines(listed: PriceList) -> dict[str, list[str]]:
 
 
 def _token_lines(further: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """The shipped meter of tokens with further buckets."""
+    """Return the shipped meter of tokens with further buckets."""
     token = shipped_meters().by_name[TOKEN]
     dimensions = {name: list(values) for name, values in token.dimensions.items()}
     for of in further.values():
@@ -98,18 +98,18 @@ def _token_lines(further: Mapping[str, Mapping[str, str]]) -> list[str]:
 
 
 def bucket_line(name: str, dimensions: Mapping[str, str], sku: str | None = None) -> str:
-    """The line of a bucket of tokens."""
+    """Return the line of a bucket of tokens."""
     own = {"sku": sku} if sku else {}
     return f"      - {on_one_line({'bucket': name, **dimensions, **own})}"
 
 
 def value_line(value: str) -> str:
-    """The line of a value of a condition."""
+    """Return the line of a value of a condition."""
     return f"      - {literal(value)}"
 
 
 def condition_lines(listed: PriceList) -> dict[str, list[str]]:
-    """The lines of conditions, by their names."""
+    """Return the lines of conditions, by their names."""
     return {
         each.condition: [
             f"  - condition: {literal(each.condition)}",
@@ -123,7 +123,7 @@ def condition_lines(listed: PriceList) -> dict[str, list[str]]:
 
 
 def model_lines_of(model: PeerModel, units: UnitNames, source: str, checked: date) -> list[str]:
-    """The lines of a model, as an item of a file's list of models, its versions newest first."""
+    """Return the lines of a model, as an item of a file's list of models, its versions newest first."""
     head = {
         "model": model.model,
         "name": model.name or model.id,
@@ -145,7 +145,7 @@ def model_lines_of(model: PeerModel, units: UnitNames, source: str, checked: dat
 def version_lines(
     model: PeerModel, version: PeerVersion, effective: date, units: UnitNames, source: str, checked: date
 ) -> list[str]:
-    """The lines of a version, as an item of a model's list of versions."""
+    """Return the lines of a version, as an item of a model's list of versions."""
     head = {"effective": str(effective), "checked": str(checked), "source": source}
     if model.reference:
         head["reference"] = model.reference
@@ -192,6 +192,6 @@ def _example(example: PeerExample) -> dict[str, Any]:
 
 
 def listing(key: str, items: Iterable[list[str]]) -> list[str]:
-    """The lines of a list under a key; none if it has no items."""
+    """Return the lines of a list under a key; none if it has no items."""
     lines = [line for item in items for line in item]
     return [f"{key}:", *lines] if lines else []

@@ -92,14 +92,14 @@ def _file(provider: str) -> str:
 
 
 def _noise(model: PeerModel) -> str:
-    """The prices of a model that a float has made of others; nothing if there are none."""
+    """Return the prices of a model that a float has made of others; nothing if there are none."""
     rates = (rate for version in model.versions for charge in version.charges for rate in charge.rates)
     found = {rate.amount: meant for rate in rates if (meant := meant_by(plain(rate.amount))) is not None}
     return ", ".join(f"{text(plain(amount))} for {text(meant)}" for amount, meant in found.items())
 
 
 def _named(listed: PriceList) -> PriceList:
-    """The list with ids and aliases that mean one model each, of providers that can be files, at prices of tables."""
+    """Return the list of models that files can hold: one for each name, without prices that a float has spoilt."""
     ids = {model.model for model in listed.models}
     models, left_out, taken = [], list(listed.left_out), set[str]()
     for model in listed.models:
@@ -120,7 +120,7 @@ def _named(listed: PriceList) -> PriceList:
 
 
 def _sound(listed: PriceList, checked: date) -> _Fresh:
-    """The list as tables that load and are right; models with faults are left out, with the first of them."""
+    """Return the list as tables that load and are right; models with faults are left out, with the first of them."""
     while True:
         units = UnitNames(shipped_units())
         contents = _contents(listed, units, checked)
@@ -151,7 +151,7 @@ def _sound(listed: PriceList, checked: date) -> _Fresh:
 
 
 def _contents(listed: PriceList, units: UnitNames, checked: date) -> dict[str, bytes]:
-    """Every file of a new folder."""
+    """Return every file of a new folder."""
     files: dict[str, list[str]] = {}
     for model in listed.models:
         home = files.setdefault(_file(model.provider), _head(model.provider))
@@ -192,7 +192,10 @@ class _Additions:
         self.models = self.versions = self.retired = 0
 
     def made(self) -> _Made:
-        """The new contents. Raises `TableError` if they need more than new lines, or the folder is not of this list."""
+        """Return the new contents.
+
+        Raises `TableError` if they need more than new lines, or the folder is not of this list.
+        """
         self._refuse_others()
         new = self._shared()
         added: dict[str, list[str]] = {}
@@ -215,7 +218,7 @@ class _Additions:
         return _Made(new, (self.models, self.versions, self.retired), tuple(self.left_out))
 
     def _new_model(self, model: PeerModel) -> list[str]:
-        """The lines of a model that the folder lacks, without aliases that others have there."""
+        """Return the lines of a model that the folder lacks, without aliases that others have there."""
         self.models, self.versions = self.models + 1, self.versions + len(model.versions)
         own = replace(model, aliases=tuple(each for each in model.aliases if self.tables.named(each) is None))
         return model_lines_of(own, self.fresh.units, self.fresh.listed.source, self.checked)
@@ -273,7 +276,7 @@ class _Additions:
             self.versions += 1
 
     def _shared(self) -> dict[str, bytes]:
-        """The shared files with what they lack of the list."""
+        """Return the shared files with what they lack of the list."""
         listed, new = self.fresh.listed, dict[str, bytes]()
         parts = {
             (UNITS, "units", "unit"): unit_lines(self.fresh.units.added),
@@ -326,14 +329,14 @@ class _Additions:
         return self.texts[home]
 
     def _place(self, name: str) -> tuple[str, int]:
-        """The file of a model and its number there."""
+        """Return the file of a model and its number there."""
         home = self.tables.files[name]
         self._at(home)
         return home, self.numbers[name]
 
 
 def _new_versions(old: AnyModel, wanted: AnyModel, effective: date) -> Iterator[tuple[date, Version]]:
-    """The versions to add to a model, newest first, each with the version of the list whose rates it has.
+    """Return the versions to add to a model, newest first, each with the version of the list whose rates it has.
 
     A price that the list dates begins on its date, whenever that is; for any other, the rates that hold from
     `effective` on become those of the list. Raises `TableError` where lines that are there would have to change.
@@ -363,12 +366,12 @@ def _new_versions(old: AnyModel, wanted: AnyModel, effective: date) -> Iterator[
 
 
 def _same(one: Version | None, other: Version) -> bool:
-    """Whether two versions mean the same but for when they begin."""
+    """Return True if two versions mean the same but for when they begin."""
     return one is not None and _undated(one) == _undated(other)
 
 
 def _undated(version: Version) -> str:
-    """What a version means, whenever it begins."""
+    """Return what a version means, whenever it begins."""
     return meaning(version.model_copy(update={"effective": UNDATED}))
 
 

@@ -8,7 +8,7 @@ class UnreadableError(Exception):
 
 
 def is_data_uri(video_url: str) -> bool:
-    """Whether a URL holds the video itself."""
+    """Return True if a URL holds the video itself."""
     return video_url[:5].lower() == "data:"
 
 

@@ -32,7 +32,7 @@ class ModelNotice(BaseModel):
 
 
 def may_be_absent(schema: dict[str, Any]) -> None:
-    """A field with a default is absent where it has nothing to say, and never null."""
+    """Describe a field with a default as absent where it has nothing to say, and never null."""
     for described in schema.get("properties", {}).values():
         if described.pop("default", "") is None:
             described |= next(iter(described.pop("anyOf", [])), {})
@@ -142,7 +142,7 @@ class EstimatedCost(_Answer):
 
     @classmethod
     def of_text(cls, model: str, found: Estimate, digest: str) -> "EstimatedCost":
-        """The estimate of a text request, as the library made it."""
+        """Return the estimate of a text request, as the library made it."""
         lowest, highest = plain_text(found.lowest), plain_text(found.highest)
         return cls(
             type="text",

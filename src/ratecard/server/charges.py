@@ -102,7 +102,7 @@ class _Payment:
         return [words for _, words in self.problems(given)]
 
     def problems(self, given: Mapping[str, Any]) -> Problems:
-        """What is wrong with each amount, by the name of its balance."""
+        """Return what is wrong with each amount, by the name of its balance."""
         wrong = {name: amount for name, amount in given.items() if _MONEY.accept(amount) is None}
         return [((name,), words) for name, amount in wrong.items() for words in _MONEY.messages(amount)]
 
@@ -141,7 +141,10 @@ _REFUND: dict[str, RequestField] = {
 def _checked(
     body: bytes, fields: Mapping[str, RequestField], described: type[BaseModel]
 ) -> tuple[dict[str, Any], Problems]:
-    """The valid fields of a body, and what is wrong with the others. Raises `QuoteError` if it is not an object."""
+    """Return the valid fields of a body, and what is wrong with the others.
+
+    Raises `QuoteError` if it is not an object.
+    """
     given = read_body(body)
     problems: Problems = unrecognized(given, fields.keys())
     needed = (name for name, field in described.model_fields.items() if field.is_required())
@@ -161,7 +164,10 @@ def _checked(
 
 @few_suggestions()
 def read_charge(body: bytes, card: RateCard, account: str | None = None) -> dict[str, Any]:
-    """The fields of a charge of an account. Raises `QuoteError` with every error, those of the usage at `usage`."""
+    """Return the fields of a charge of an account.
+
+    Raises `QuoteError` with every error, those of the usage at `usage`.
+    """
     found, problems = _checked(body, _CHARGE, ChargeRequest)
     if problems:
         if found.keys() >= {"usage", "timestamp"}:
@@ -174,7 +180,7 @@ def read_charge(body: bytes, card: RateCard, account: str | None = None) -> dict
 
 
 def read_refund(body: bytes) -> dict[str, Any]:
-    """The fields of a refund. Raises `QuoteError` with every error."""
+    """Return the fields of a refund. Raises `QuoteError` with every error."""
     found, problems = _checked(body, _REFUND, RefundRequest)
     given = [name for name in ("amount", "corrected") if name in found or any(path == (name,) for path, _ in problems)]
     if len(given) != 1:
@@ -323,7 +329,7 @@ def charges_router(
     *,
     most_body_bytes: int = MOST_BODY_BYTES,
 ) -> APIRouter:
-    """A router with `POST /charges` and its refunds, to be included under the base path of the API.
+    """Return a router with `POST /charges` and its refunds, to be included under the base path of the API.
 
     `account_of` is a FastAPI dependency that returns the account of a request, or None for 401, or raises an
     `HTTPException`: use keys that no customer has, because a key may charge its account any usage. `tables` rate each

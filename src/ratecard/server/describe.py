@@ -29,7 +29,7 @@ TEXT = {"type": "string"}
 
 
 def errors(*statuses: int) -> _Answers:
-    """The error answers of an endpoint: those that it often gives by status, and all others."""
+    """Describe the error answers of an endpoint: those that it often gives by status, and all others."""
     described: dict[int, tuple[Any, str, dict[str, Any]]] = {
         400: (
             InvalidRequest | ErrorObject,
@@ -72,7 +72,7 @@ def _examples(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def video_examples(prices: PriceBook) -> dict[str, Any]:
-    """One worked request of every family of video models, by the model's id."""
+    """Return one worked request of every family of video models, by the model's id."""
     found: dict[str, Any] = {}
     families = set()
     for model, version in prices._in_effect_all("video"):
@@ -87,7 +87,7 @@ def video_examples(prices: PriceBook) -> dict[str, Any]:
 
 
 def audio_examples(prices: PriceBook) -> dict[str, Any]:
-    """A request of every kind of audio model."""
+    """Return a request of every kind of audio model."""
     # The two fields are those of this endpoint: samples of methods are usages, in which they have other names.
     fields = {"speech": {"character_count": 1000}, "transcription": {"duration_seconds": 60}, "music": {}}
     return {
@@ -98,7 +98,7 @@ def audio_examples(prices: PriceBook) -> dict[str, Any]:
 
 
 def usage_examples(prices: PriceBook) -> dict[str, Any]:
-    """A worked usage of every type but video, and two of them together."""
+    """Return a worked usage of every type but video, and two of them together."""
     found: dict[str, Any] = {}
     for model, version in prices._in_effect_all():
         for example in version.examples:
@@ -113,7 +113,7 @@ def usage_examples(prices: PriceBook) -> dict[str, Any]:
 
 
 def estimate_examples(prices: PriceBook) -> dict[str, Any]:
-    """An estimate of the first text model."""
+    """Return an estimate of the first text model."""
     return {
         model.model: {
             "summary": model.name,
@@ -124,7 +124,7 @@ def estimate_examples(prices: PriceBook) -> dict[str, Any]:
 
 
 def parameter(name: str, schema: dict[str, Any], description: str, where: str = "query") -> dict[str, Any]:
-    """What OpenAPI says of a parameter of the query, or of the path."""
+    """Describe a parameter of the query, or of the path, for OpenAPI."""
     required = where == "path"
     return {"name": name, "in": where, "required": required, "schema": schema, "description": description}
 
@@ -204,5 +204,5 @@ def operation(
 
 
 def headers_of(descriptions: Mapping[str, str]) -> dict[str, Any]:
-    """What OpenAPI says of headers that are text."""
+    """Describe headers that are text, for OpenAPI."""
     return {name: {"schema": TEXT, "description": words} for name, words in descriptions.items()}

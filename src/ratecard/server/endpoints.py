@@ -91,7 +91,7 @@ _BOOLEAN = Choice(("true", "false"))
 
 
 def explain_asked(request: Request) -> bool:
-    """Whether the query has `explain=true`. Raises `QuoteError` for any value but true and false."""
+    """Return True if the query has `explain=true`. Raises `QuoteError` for any value but true and false."""
     asked = False
     for given in request.query_params.getlist("explain"):
         if _BOOLEAN.accept(given) is None:
@@ -110,7 +110,7 @@ class _Answer(Response):
 def table_answer(
     served: Served, body: bytes, status: int = 200, model: str = "", ignored: Sequence[str] = ()
 ) -> Response:
-    """JSON, with the service, the tables' digest and a model's retirement.
+    """Return JSON, with the service, the tables' digest and a model's retirement.
 
     `ignored` are fields without effect that the body does not list.
     """
@@ -123,7 +123,10 @@ _MOST_ACCEPT = 1024
 
 
 def metrics_routes(routes: APIRouter, service: Service) -> None:
-    """`GET /metrics`: this process; all workers where `PROMETHEUS_MULTIPROC_DIR` names the folder that they share."""
+    """Add `GET /metrics`: this process.
+
+    All workers where `PROMETHEUS_MULTIPROC_DIR` names the folder that they share.
+    """
 
     content = {"text/plain": {"schema": TEXT}, "application/openmetrics-text": {"schema": TEXT}}
     described = {200: {"description": "Counters", "content": content}}
@@ -154,7 +157,7 @@ _FAULTS_SHOWN = 20
 
 
 def health_routes(routes: APIRouter, service: Service) -> None:
-    """`GET /livez` and `GET /readyz` for what restarts and routes, and `GET /healthz`: the tables in detail."""
+    """Add `GET /livez` and `GET /readyz` for what restarts and routes, and `GET /healthz`: the tables in detail."""
 
     lives = {200: {"model": Probed, "description": "It does"}}
     ready = {200: {"model": Probed, "description": "Yes"}}
@@ -202,7 +205,7 @@ def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
 
 
 def model_routes(routes: APIRouter, service: Service) -> None:
-    """`GET /models`: every model that has a price, now or on a day; `GET /models/{id}`: one of them."""
+    """Add `GET /models`: every model that has a price, now or on a day; `GET /models/{id}`: one of them."""
     of_type = parameter("type", TEXT, "Only models of a type: text, video, image, ...")
     known = [model.model for model in service.live.served.book.models()[:1]]
     schema = {**TEXT, "examples": known} if known else TEXT
@@ -263,7 +266,10 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 def listing_asked(
     request: Request, served: Served, names: Sequence[str] = ("type", "at")
 ) -> tuple[str | None, date | None]:
-    """The type and the day of a query. Raises `QuoteError` for anything else: ignored, it would list other models."""
+    """Return the type and the day of a query.
+
+    Raises `QuoteError` for anything else: ignored, it would list other models.
+    """
     given = dict[str, str]()
     problems: Problems = []
     for name, value in request.query_params.multi_items():
@@ -295,7 +301,7 @@ _PATH = "/billing/usage"
 
 
 def billing_routes(routes: APIRouter, service: Service) -> None:
-    """`GET /billing/usage`, which was replaced: 404 before its last day, 410 from then on."""
+    """Add `GET /billing/usage`, which was replaced: 404 before its last day, 410 from then on."""
 
     headers = {name: {"schema": TEXT} for name in ("Deprecation", "Link", "Sunset")}
     headers |= headers_of({"x-service-version": VERSION})
@@ -322,7 +328,7 @@ _Price = Callable[[PriceBook, dict[str, Any], SourceVideo | None], Quote]
 
 
 def quote_routes(routes: APIRouter, service: Service) -> None:
-    """`POST /video/quote` and `POST /audio/quote`: the price of a request without running it."""
+    """Add `POST /video/quote` and `POST /audio/quote`: the price of a request without running it."""
     sources = Sources(service.probe) if service.probe else None
 
     def described(name: str, path: str, what: str, price: Callable[[Any], Quote], examples: Any) -> dict[str, Any]:
@@ -386,6 +392,6 @@ def _priced_video(prices: PriceBook, fields: dict[str, Any], source: SourceVideo
 
 
 def explained(quote: Quote) -> bytes:
-    """`{"quote": 0.82, ...}` with everything in the quote; amounts are text."""
+    """Return `{"quote": 0.82, ...}` with everything in the quote; amounts are text."""
     # Both have the currency if it is not USD; keep one.
     return quote.to_json().partition(b",")[0].removesuffix(b"}") + b"," + encode(quote.to_dict())[1:]

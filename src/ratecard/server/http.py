@@ -24,7 +24,7 @@ INVALID_QUERY = "Invalid query parameters"
 
 
 def error_object(status: int, error: str, headers: Mapping[str, str] | None = None) -> Response:
-    """`{"error": ...}` with a status.
+    """Return `{"error": ...}` with a status.
 
     >>> error_object(404, "Not found: /x").body
     b'{"error":"Not found: /x"}'
@@ -46,7 +46,7 @@ _QUALITY = re.compile(r"0(\.[0-9]{0,3})?|1(\.0{0,3})?")
 
 
 def preferred(header: str, offered: Iterable[str]) -> str | None:
-    """The offered media type or encoding that an `Accept...` header prefers, the first of equals; None if all are 0.
+    """Return what an `Accept...` header prefers of the offered, the first of equals; None if all are 0.
 
     The most specific range decides (RFC 9110, section 12.4.2): `text/csv`, then `text/*`, then `*/*`; or `gzip`, then
     `*`. A range that is there twice has its greater quality, and one whose quality is not a number from 0 to 1 has 0.
@@ -131,7 +131,7 @@ _on_the_way = 0
 
 
 async def read_json_body(request: Request, most: int, long_work: LongWork) -> bytes:
-    """The bytes of a JSON body. Raises `HTTPException`: 415 for another type, 413 for more than `most` bytes.
+    """Read the bytes of a JSON body. Raises `HTTPException`: 415 for another type, 413 for more than `most` bytes.
 
     An encoded body is decoded by `long_work`, and is longer than `most` by what comes out (see `content_encoding`).
     What the client sends is counted too, so that neither a wrong Content-Length nor a chunked body exceeds the limit.
@@ -161,7 +161,7 @@ async def _read_body(request: Request, most: int) -> bytes:
 
 
 async def _joined(request: Request, message: Message, most: int) -> bytes:
-    """The parts of a body, the first of which is here."""
+    """Return the parts of a body, the first of which is here."""
     global _on_the_way
     body = bytearray()
     try:

@@ -29,7 +29,7 @@ _Priced = Callable[[Served, dict[str, Any]], tuple[bytes, str]]
 
 
 def rate_routes(routes: APIRouter, service: Service) -> None:
-    """`POST /rate` and `POST /estimate`."""
+    """Add `POST /rate` and `POST /estimate`."""
     prices = service.live.served.book
 
     def described(name: str, words: str, answers: Any, examples: Any) -> dict[str, Any]:
@@ -83,7 +83,10 @@ def refuse_query(request: Request) -> None:
 
 
 def _short(body: bytes) -> dict[str, Any] | bytes | None:
-    """What can be priced on the event loop: the fields of a short body, or one that cannot be read; else None."""
+    """Return what can be priced on the event loop: the fields of a short body, or one that cannot be read.
+
+    Else None.
+    """
     if len(body) > LONG_BODY:
         return None
     try:
@@ -138,7 +141,10 @@ _ESTIMATED = usage_keys(_OF_TEXT)
 
 
 def _estimated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
-    """The estimate of a text request, and its model; a refusal of any other, which has a price before it runs."""
+    """Return the estimate of a text request, and its model.
+
+    A refusal of any other, which has a price before it runs.
+    """
     prices = served.book
     given = fields.get("model")
     if not isinstance(given, str):

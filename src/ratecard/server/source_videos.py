@@ -28,7 +28,10 @@ class Sources:
         self.probe, self._work = probe, LongWork(at_a_time)
 
     async def of(self, request: Request, prices: PriceBook, fields: Mapping[str, Any]) -> SourceVideo | None:
-        """The facts of the request's video; None where the price does not depend on one, or the request has none."""
+        """Return the facts of the request's video.
+
+        None where the price does not depend on one, or the request has none.
+        """
         url = fields.get("video_url")
         if not isinstance(url, str) or _URL.accept(url) is None or not reads_source(prices, fields):
             return None
@@ -40,7 +43,7 @@ class Sources:
 
 
 def reads_source(prices: PriceBook, fields: Mapping[str, Any]) -> bool:
-    """Whether the price of a request depends on its source video: upscaling, interpolation, a matched ratio.
+    """Return True if the price of a request depends on its source video: upscaling, interpolation, a matched ratio.
 
     >>> from datetime import date
     >>> from ratecard import load_rate_card

@@ -109,7 +109,7 @@ class Served:
         return (deprecation.headers if deprecation else {}) | price_change(model, self.book.instant)
 
     def models(self, type_: str | None, day: date | None) -> bytes:
-        """The answer of `GET /models` for a type and a day; made once for all days with the same."""
+        """Return the answer of `GET /models` for a type and a day; made once for all days with the same."""
         listing = self._listing(type_, day)
         if listing not in self._models:
             prices = self._book_of(day)
@@ -120,14 +120,14 @@ class Served:
         return self._models[listing]
 
     def kept_models(self, type_: str | None, day: date | None) -> bytes | None:
-        """What `models` returns, if it is made already."""
+        """Return what `models` returns, if it is made already."""
         return self._models.get(self._listing(type_, day))
 
     def _book_of(self, day: date | None) -> PriceBook:
         return self.book if day in (None, self.book.day) else self.card.at(day, contract=self._contract)
 
     def _listing(self, type_: str | None, day: date | None) -> _Listing:
-        """What decides an answer: no listed price changes between two boundaries of the card."""
+        """Return what decides an answer: no listed price changes between two boundaries of the card."""
         moment = self.book.instant if day in (None, self.book.day) else utc(day)
         return type_, bisect_right(self._boundaries, moment)
 
@@ -136,7 +136,7 @@ class Served:
         return self.card.boundaries(contract=self._contract)
 
     def model(self, name: str, day: date | None) -> bytes:
-        """The answer of `GET /models/{id}` for a day. Raises `QuoteError` for a model without a price on it."""
+        """Return the answer of `GET /models/{id}` for a day. Raises `QuoteError` for a model without a price on it."""
         prices = self.book if day is None else self._book_of(day)
         return listed_model(prices, self.book.instant, name).model_dump_json().encode()
 
@@ -201,7 +201,7 @@ class TableFolder:
         self._seen: Contents | tuple[Fault, ...] | None = contents
 
     def changed(self, pause: Callable[[], object]) -> RateCard | None:
-        """The rate card of the folder if its bytes changed since the last call; else None.
+        """Return the rate card of the folder if its bytes changed since the last call; else None.
 
         An editor writes in several steps: a changed folder is read again after every `pause`, until two readings are
         the same. Raises `TableError`, once for each state of the folder.
@@ -227,7 +227,7 @@ class TableFolder:
         self._seen = None
 
     def _read(self) -> Contents | tuple[Fault, ...]:
-        """The bytes by file name, or why the folder cannot be read."""
+        """Return the bytes by file name, or why the folder cannot be read."""
         try:
             return read_folder(self.path)
         except TableError as error:
@@ -424,7 +424,7 @@ class LiveRateCard:
             self.refuse(refused)
 
     def now(self) -> Served:
-        """The card and price book of this instant; `served` is that of the last call."""
+        """Return the card and price book of this instant; `served` is that of the last call."""
         served, instant = self.served, self._clock()
         if served.since <= instant < served.until and self._started:
             return served

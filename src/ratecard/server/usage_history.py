@@ -173,11 +173,11 @@ class Cursors:
         self._secret = secret
 
     def write(self, account: str, walk: Walk) -> str:
-        """A cursor for this account."""
+        """Return a cursor for this account."""
         return self._serializer(account).dumps(astuple(walk))
 
     def read(self, account: str, cursor: str) -> Walk:
-        """The walk of a cursor. Raises `QuoteError` for anything but a cursor of this account."""
+        """Return the walk of a cursor. Raises `QuoteError` for anything but a cursor of this account."""
         serializer = self._serializer(account)
         payload = cursor.rpartition(".")[0].encode(errors="replace")
         # Compared as a whole: base64 has several spellings of one signature, and only one of them was issued.
@@ -199,7 +199,7 @@ CSV = "text/csv"
 
 
 def page_answer(media: str, walk: Walk, page: Page, following: str | None) -> Response:
-    """A page. The next cursor is in the JSON, or in a header of the CSV."""
+    """Return a page. The next cursor is in the JSON, or in a header of the CSV."""
     headers = {
         "vary": "Accept",
         "x-service-version": SERVICE_VERSION,
@@ -241,7 +241,7 @@ class EntryDetails(_Described):
 
 
 def _one_price(schema: dict[str, Any]) -> None:
-    """An entry has one of the two prices. (Clients that are made from `oneOf` would have two kinds of entries.)"""
+    """Describe that an entry has one of the two prices. (Clients made from `oneOf` would have two kinds of entries.)"""
     may_be_absent(schema)
     usd, other = {"required": ["pricePerUnitUsd"]}, {"required": ["pricePerUnit"]}
     schema |= {"if": usd, "then": {"not": other}, "else": other}
@@ -291,7 +291,7 @@ class UsagePage(_Described):
 
 
 def _page_of(currency: dict[str, Any]) -> type[UsagePage]:
-    """A page whose rows have a currency as this schema says."""
+    """Return a page whose rows have a currency as this schema says."""
     of_schema = (str, Field(description=UsageEntry.model_fields["currency"].description, json_schema_extra=currency))
     entry = create_model("UsageEntry", __base__=UsageEntry, __doc__=UsageEntry.__doc__, currency=of_schema)
     return create_model("UsagePage", __base__=UsagePage, __doc__=UsagePage.__doc__, data=(list[entry], ...))
@@ -329,7 +329,7 @@ _ROWS = {
 def usage_history_router(
     ledger: Ledger, account_of: Callable[..., Any], *, secret: str | bytes, tables: LiveRateCard | None = None
 ) -> APIRouter:
-    """A router with `GET /billing/usage-history`, to be included under the base path of the API.
+    """Return a router with `GET /billing/usage-history`, to be included under the base path of the API.
 
     `account_of` is a FastAPI dependency that returns the account of a request, or None for 401, or raises an
     `HTTPException`. `secret` signs the cursors: 16 characters or more, the same in every process, so that each reads

@@ -17,7 +17,7 @@ class TextLines(logging.Formatter):
     """`2026-11-22T08:00:00.000Z INFO 17 5f0c... tables ... take the place of ...`: a `-` where there is no request."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One event; the lines of a traceback follow."""
+        """Return one event; the lines of a traceback follow."""
         head = f"{_time(record)} {record.levelname} {record.process} {REQUEST_ID.get() or '-'} "
         return head + super().format(record)
 
@@ -29,7 +29,7 @@ class JsonLines(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """One event."""
+        """Return one event."""
         found: dict[str, Any] = {
             "time": _time(record),
             "level": record.levelname,
@@ -58,7 +58,7 @@ class Unanswered(logging.Filter):
 
 
 def log_config(style: str, access: bool) -> dict[str, Any]:
-    """The configuration of `logging` for a process of the server: text or json, with a line a request or without."""
+    """Configure `logging` for a process of the server: text or json, with a line a request or without."""
     lines = {"text": TextLines, "json": JsonLines}[style]
     return {
         "version": 1,

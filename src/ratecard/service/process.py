@@ -84,7 +84,10 @@ def run_server(settings: Settings) -> None:
 
 
 def listen(settings: Settings) -> list[socket.socket]:
-    """The sockets of an address, or a unix socket; says where. Raises `SettingError` for one that cannot be had."""
+    """Return the sockets of an address, or a unix socket; says where.
+
+    Raises `SettingError` for one that cannot be had.
+    """
     if settings.unix_socket:
         found, where = [_unix_socket(settings.unix_socket)], f"unix socket {settings.unix_socket}"
     else:
@@ -119,7 +122,7 @@ def _sockets(host: str, port: int) -> list[socket.socket]:
 
 
 def _unix_socket(path: Path) -> socket.socket:
-    """A socket at a path; one that a killed server left there is replaced."""
+    """Return a socket at a path; one that a killed server left there is replaced."""
     opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with suppress(FileNotFoundError):
@@ -227,7 +230,7 @@ class Worker(Process):
         return self._server
 
     def is_alive(self, timeout: Any = 5) -> bool:
-        """Whether it answers its parent in time; that it ended while it was asked is noticed at once."""
+        """Return True if it answers its parent in time; that it ended while it was asked is noticed at once."""
         if not self.process.is_alive():
             return False
         with suppress(OSError, EOFError):

@@ -30,7 +30,7 @@ CONFIG = "config"
 
 
 def _items(given: Any) -> Any:
-    """A list as text, separated by commas or white space."""
+    """Return a list as text, separated by commas or white space."""
     return [item for item in re.split(r"[,\s]+", given) if item] if isinstance(given, str) else given
 
 
@@ -121,22 +121,22 @@ class Settings(BaseModel):
 
 
 def is_secret(name: str) -> bool:
-    """Whether a setting is read from the environment only."""
+    """Return True if a setting is read from the environment only."""
     return Settings.model_fields[name].json_schema_extra == _SECRET
 
 
 def option(name: str) -> str:
-    """The option of a setting: `--header-bytes`."""
+    """Return the option of a setting: `--header-bytes`."""
     return f"--{key(name)}"
 
 
 def variable(name: str) -> str:
-    """The environment variable of a setting: `RATECARD_HEADER_BYTES`."""
+    """Return the environment variable of a setting: `RATECARD_HEADER_BYTES`."""
     return f"{PREFIX}{name.upper()}"
 
 
 def key(name: str) -> str:
-    """The key of a setting in a file: `header-bytes`."""
+    """Return the key of a setting in a file: `header-bytes`."""
     return name.replace("_", "-")
 
 

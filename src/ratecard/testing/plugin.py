@@ -39,7 +39,7 @@ def checks_of(
     *,
     max_examples: int = MAX_EXAMPLES,
 ) -> Iterator[CheckItem]:
-    """Every example and every law of every version, on its first day; with `at`, of the versions in effect then.
+    """Return every example and every law of every version, on its first day; with `at`, of the versions in effect then.
 
     `files` are the tables of the card by name, as bytes; each law is tried with `max_examples` requests.
     """
@@ -69,7 +69,7 @@ def check_example(case: Case, example: Example) -> None:
 
 
 def _request(case: Case, example: Example) -> Request:
-    """The request of an example, as a client would send it."""
+    """Return the request of an example, as a client would send it."""
     return Request(*request_of_example(case.found, example))
 
 
@@ -108,7 +108,10 @@ class RateCardPlugin:
         return report
 
     def _tables(self, session: pytest.Session) -> Iterator[pytest.Collector]:
-        """The files of the folder with their checks. Raises `pytest.UsageError` if the folder cannot be loaded."""
+        """Return the files of the folder with their checks.
+
+        Raises `pytest.UsageError` if the folder cannot be loaded.
+        """
         try:
             files = read_folder(self.folder)
             checks = list(checks_of(RateCard(tables_from(files)), files, self.at, max_examples=self.max_examples))
@@ -128,7 +131,7 @@ class TableFile(pytest.Collector):
     checks: list[CheckItem]
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One item for each check."""
+        """Return one item for each check."""
         for each in self.checks:
             item: TableItem = TableItem.from_parent(self, name=each.name)
             item.check = each
@@ -145,11 +148,11 @@ class TableItem(pytest.Item):
         self.check.run()
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """The `file:line` in the tables."""
+        """Return the `file:line` in the tables."""
         return self.path, self.check.line - 1, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The message of a broken law; a traceback for any other error."""
+        """Return the message of a broken law; a traceback for any other error."""
         if isinstance(excinfo.value, BrokenLawError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)

@@ -18,11 +18,11 @@ class Request(NamedTuple):
     source: SourceVideo | None = None
 
     def with_fields(self, **changed: Any) -> "Request":
-        """The same request with other values of some fields."""
+        """Return the same request with other values of some fields."""
         return self._replace(body={**self.body, **changed})
 
     def without(self, name: str) -> "Request":
-        """The same request with one field left out."""
+        """Return the same request with one field left out."""
         return self._replace(body={key: value for key, value in self.body.items() if key != name})
 
     def price(self, prices: PriceBook, form: Any = None) -> Quote:

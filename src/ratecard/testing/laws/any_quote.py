@@ -164,14 +164,14 @@ def a_line_is_charged_at_the_rate_that_fits(case: Case, data: st.DataObject) -> 
 
 
 def rates_at(case: Case, source: str) -> list[tuple[Any, Rate]]:
-    """The rates at a `file:line`, with their charges."""
+    """Return the rates at a `file:line`, with their charges."""
     versions = [case.version, *(version for _, version in case.further())]
     charges = chain.from_iterable(version.charges for version in versions)
     return [(charge, rate) for charge in charges for rate in charge.rates if rate.source == source]
 
 
 def numbers_at(case: Case, source: str) -> list[Decimal]:
-    """The amounts written at a `file:line`; an alias (*name) is looked up at its anchor."""
+    """Return the amounts written at a `file:line`; an alias (*name) is looked up at its anchor."""
     name, _, line = source.rpartition(":")
     lines = case.texts.get(name, [])[int(line) - 1 :]
     below, whole = "\n".join(lines[:3]), "\n".join(case.texts.get(name, []))
@@ -183,7 +183,7 @@ def numbers_at(case: Case, source: str) -> list[Decimal]:
 
 
 def _unit_rates(charge: Any, rate: Rate) -> list[Fraction]:
-    """The prices of one unit at a rate: for an upscale, also multiplied from a frame rate on."""
+    """Return the prices of one unit at a rate: for an upscale, also multiplied from a frame rate on."""
     price = Fraction(rate.rate) * Fraction(charge.markup)
     return [price, *(price * Fraction(factor) for factor in getattr(charge, "frame_rates", {}).values())]
 
@@ -221,7 +221,7 @@ def every_price_cell_is_rounded_once(case: Case, data: st.DataObject) -> None:
 
 
 def _not_overridden(case: Case, charge: Any) -> Iterator[Rate]:
-    """The rates of a charge that are not replaced by those with hours, as these hold at the hour of the prices."""
+    """Return the rates of a charge that no rate with hours replaces at the hour of the prices."""
     held, domains = [rate for rate in charge.rates if isinstance(rate, HeldRate)], domains_of(case.version, charge)
     for rate in charge.rates:
         others = (other for other in held if other.attributes.keys() <= rate.attributes.keys())
