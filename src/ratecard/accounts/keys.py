@@ -6,7 +6,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NoReturn, Self, cast
 
-import msgspec
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -23,6 +22,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_pyt
 
 from ratecard.base.errors import CurrencyError
 from ratecard.base.json_reader import JsonError, read_json
+from ratecard.base.json_writer import spaced
 from ratecard.base.messages import echo
 from ratecard.base.money import EXACT, add, text
 from ratecard.base.suggestions import suggestions
@@ -89,7 +89,7 @@ class _Record(BaseModel):
         The options are those of pydantic, such as `include`, `exclude`, `exclude_none` and `by_alias`.
         """
         written = _json(self.model_dump(**options), ensure_ascii)
-        return written if indent is None else msgspec.json.format(written, indent=indent)
+        return written if indent is None else spaced(written, indent)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Copy the record with other values, which are validated."""

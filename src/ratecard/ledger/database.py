@@ -9,6 +9,7 @@ from enum import IntEnum
 from functools import partial
 from itertools import count
 from time import monotonic_ns
+from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, delete, event, false, insert, make_url, select
 from sqlalchemy.exc import (
@@ -82,16 +83,11 @@ def check_transaction(connection: Connection) -> None:
     if connection.dialect.name == "sqlite":
         # How a transaction begins has several settings, and hosts that begin it themselves: only its effect counts.
         connection.execute(delete(REQUESTS).where(false()))
-        commits_each, level = (
-            not getattr(connection.connection.driver_connection, "in_transaction", True),
-            "SERIALIZABLE",
-        )
+        in_transaction, level = getattr(connection.connection.driver_connection, "in_transaction", True), "SERIALIZABLE"
     else:
-        commits_each, level = (
-            bool(getattr(connection.connection.dbapi_connection, "autocommit", False)),
-            "READ COMMITTED",
-        )
-    if commits_each:
+        in_transaction = not getattr(connection.connection.dbapi_connection, "autocommit", False)
+        level = "READ COMMITTED"
+    if not in_transaction:
         raise LedgerError(
             "the connection is in AUTOCOMMIT: each statement is committed by itself, so a charge could be half written."
             f' Pass one with transactions, of an engine without AUTOCOMMIT or with isolation_level="{level}"'
@@ -128,20 +124,13 @@ def _postgresql(url: URL, waiting: Waiting) -> Engine:
 
     # Not as options of the connection: those of the URL are the host's, and some proxies refuse any.
     @event.listens_for(engine, "connect")
-    def _set_timeouts(connection: "_Psycopg", _: object) -> None:
+    def _set_timeouts(connection: Any, _: object) -> None:
         connection.autocommit = True
         for name, seconds in (("lock_timeout", waiting.wait_timeout), ("statement_timeout", waiting.statement_timeout)):
             connection.execute(f"SET {name} = '{seconds}s'")
         connection.autocommit = False
 
     return engine
-
-
-class _Psycopg:
-    autocommit: bool
-
-    def execute(self, statement: str) -> object:
-        """Run a statement."""
 
 
 def _pool(waiting: Waiting) -> dict[str, int]:

@@ -14,10 +14,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
-from msgspec import Raw
-from msgspec.json import encode
-
 from ratecard.base.json_reader import JsonError, distinct
+from ratecard.base.json_writer import digits, write_json
 from ratecard.base.messages import echo, field_name, type_word
 from ratecard.base.money import READING, text
 from ratecard.ledger.errors import LedgerError
@@ -36,10 +34,10 @@ CONTRACT = "contract"
 def ledger_json(entries: Iterable[LedgerEntry], next_cursor: str | None = None) -> str:
     """Write rows as one page, `{"object": "list", "data": [...], "nextCursor": ...}`; numbers have all their digits."""
     rows = [
-        {name: Raw(text(part)) if isinstance(part, Decimal) else part for name, part in entry.to_dict().items()}
+        {name: digits(part) if isinstance(part, Decimal) else part for name, part in entry.to_dict().items()}
         for entry in entries
     ]
-    return encode({"object": "list", "data": rows, "nextCursor": next_cursor}).decode()
+    return write_json({"object": "list", "data": rows, "nextCursor": next_cursor}).decode()
 
 
 def ledger_csv(entries: Iterable[LedgerEntry]) -> str:

@@ -134,7 +134,7 @@ EXPLAIN = parameter(
     {"type": "boolean", "default": False},
     "Add the line items, the effective date and the digest of the tables",
 )
-DAY = parameter(
+AT_DAY = parameter(
     "at",
     {"type": "string", "format": "date", "examples": ["2026-10-01"]},
     "The prices of a day, as far as they are announced",
@@ -156,20 +156,20 @@ IGNORED = {
 }
 
 
-def answer(model: Any, description: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+def table_answer_of(model: Any, description: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Describe an answer that is made from the tables; `headers` are those that it has beside theirs."""
     return {"description": description, "headers": headers_of({**_HEADERS, **(headers or {})}), "model": model}
 
 
-def priced(
+def priced_answers(
     model: Any, price: Callable[[Any], Any], examples: Mapping[str, Any], headers: Mapping[str, str] | None = None
-) -> dict[int | str, Any]:
+) -> dict[int, Any]:
     """Describe the answer of an endpoint that prices, with what it says to the first of the examples."""
     shown = {}
     for name, example in list(examples.items())[:1]:
         with suppress(QuoteError):  # an example holds for the first day of its version, and what it is of may be gone
             shown[name] = price(example["value"])
-    described = answer(model, "What it costs", {**NOTICES, **(headers or {})})
+    described = table_answer_of(model, "What it costs", {**NOTICES, **(headers or {})})
     return {200: {**described, "content": {JSON: {"examples": _examples(shown)}}}}
 
 
@@ -177,7 +177,7 @@ def operation(
     name: str,
     path: str,
     summary: str,
-    answers: Mapping[int | str, Any],
+    answers: Mapping[int, Any],
     *statuses: int,
     tag: str,
     guards: Sequence[Depends] = (),

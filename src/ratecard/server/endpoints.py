@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
+from threading import Event
 from typing import Any
 
 from fastapi import APIRouter, Security
 from fastapi.params import Depends
-from msgspec.json import encode
 from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -21,6 +21,7 @@ from starlette.responses import Response
 
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import QuoteError
+from ratecard.base.json_writer import write_json
 from ratecard.base.messages import Problems, allowed_values, echo
 from ratecard.load.contracts import is_contract
 from ratecard.price_book import PriceBook
@@ -40,23 +41,22 @@ from ratecard.server.answers import (
 from ratecard.server.auth import Bearer, Check, account_of
 from ratecard.server.bodies import AudioQuoteRequest, VideoQuoteRequest
 from ratecard.server.describe import (
-    DAY,
+    AT_DAY,
     EXPLAIN,
     IGNORED,
     NOTICES,
     TEXT,
     VERSION,
-    answer,
     audio_examples,
     headers_of,
     operation,
     parameter,
-    priced,
+    priced_answers,
+    table_answer_of,
     video_examples,
 )
 from ratecard.server.http import INVALID_QUERY, JSON, ignored_fields, json_answer, read_json_body
 from ratecard.server.long_work import LONG_BODY, LongWork, Result
-from ratecard.server.readiness import DRAINING
 from ratecard.server.route import UNREAD
 from ratecard.server.source_videos import Probe, Sources
 from ratecard.server.tables import LiveRateCard, Served
@@ -151,6 +151,8 @@ def _encoder_for(accept: str) -> tuple[Callable[[CollectorRegistry], bytes], str
         return choose_encoder("")
 
 
+# Set from the signal that ends the process on: it should get no more requests, as `/readyz` says.
+DRAINING = Event()
 _OK = b'{"status":"ok"}'
 # A folder can have thousands of faults; all of them are in the log.
 _FAULTS_SHOWN = 20
@@ -161,7 +163,7 @@ def health_routes(routes: APIRouter, service: Service) -> None:
 
     lives = {200: {"model": Probed, "description": "It does"}}
     ready = {200: {"model": Probed, "description": "Yes"}}
-    healthy = {200: answer(Health, "The tables that are served, and those that were refused last")}
+    healthy = {200: table_answer_of(Health, "The tables that are served, and those that were refused last")}
 
     @routes.get(**operation("livez", "/livez", "Whether this process answers", lives, tag="Operation"))
     async def livez(request: Request) -> Response:
@@ -216,11 +218,11 @@ def model_routes(routes: APIRouter, service: Service) -> None:
             "listModels",
             "/models",
             "List the models that have a price",
-            {200: answer(ModelList, "Every model that has a price")},
+            {200: table_answer_of(ModelList, "Every model that has a price")},
             400,
             tag="Models",
             guards=service.guards,
-            parameters=(of_type, DAY),
+            parameters=(of_type, AT_DAY),
         )
     )
     async def models(request: Request) -> Response:
@@ -239,12 +241,12 @@ def model_routes(routes: APIRouter, service: Service) -> None:
             "retrieveModel",
             "/models/{id:path}",
             "What one model accepts and costs",
-            {200: answer(ListedModel, "One model", NOTICES)},
+            {200: table_answer_of(ListedModel, "One model", NOTICES)},
             400,
             404,
             tag="Models",
             guards=service.guards,
-            parameters=(id_, DAY),
+            parameters=(id_, AT_DAY),
         )
     )
     async def model(request: Request) -> Response:
@@ -320,7 +322,7 @@ def billing_routes(routes: APIRouter, service: Service) -> None:
         base = request.scope["path"].removesuffix(_PATH)
         # A host may use another base path.
         link = sunset.headers["Link"].replace(f"<{BASE_PATH}/", f"<{base}/", 1)
-        return json_answer(encode(sunset.body), sunset.status, {**sunset.headers, "Link": link})
+        return json_answer(write_json(sunset.body), sunset.status, {**sunset.headers, "Link": link})
 
 
 # From the fields of a body and what is known of its source video.
@@ -332,7 +334,7 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
     sources = Sources(service.probe) if service.probe else None
 
     def described(name: str, path: str, what: str, price: Callable[[Any], Quote], examples: Any) -> dict[str, Any]:
-        answers = priced(PriceQuote, lambda body: json.loads(price(body).to_json()), examples, IGNORED)
+        answers = priced_answers(PriceQuote, lambda body: json.loads(price(body).to_json()), examples, IGNORED)
         words, guards = f"Price {what} without running it", service.guards
         return operation(
             name,
@@ -394,4 +396,4 @@ def _priced_video(prices: PriceBook, fields: dict[str, Any], source: SourceVideo
 def explained(quote: Quote) -> bytes:
     """Return `{"quote": 0.82, ...}` with everything in the quote; amounts are text."""
     # Both have the currency if it is not USD; keep one.
-    return quote.to_json().partition(b",")[0].removesuffix(b"}") + b"," + encode(quote.to_dict())[1:]
+    return quote.to_json().partition(b",")[0].removesuffix(b"}") + b"," + write_json(quote.to_dict())[1:]

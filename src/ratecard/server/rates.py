@@ -5,11 +5,11 @@ from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
-from msgspec.json import encode
 from starlette.requests import Request
 from starlette.responses import Response
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.json_writer import write_json
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, field_names, wrong_type
 from ratecard.base.suggestions import few_suggestions
 from ratecard.requests.body import INVALID, read_body
@@ -17,7 +17,7 @@ from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.server.answers import EstimatedCost, RatedList, RatedQuote
 from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateRequest, UsageList
-from ratecard.server.describe import estimate_examples, operation, priced, usage_examples
+from ratecard.server.describe import estimate_examples, operation, priced_answers, usage_examples
 from ratecard.server.endpoints import Service, table_answer
 from ratecard.server.http import INVALID_QUERY, read_json_body
 from ratecard.server.long_work import LONG_BODY, LONG_LIST
@@ -60,14 +60,14 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
 
     usages = usage_examples(prices)
     one = dict(list(usages.items())[:1])
-    rated = priced(RatedQuote | RatedList, lambda usage: prices.rate(usage).to_dict(), one)
+    rated = priced_answers(RatedQuote | RatedList, lambda usage: prices.rate(usage).to_dict(), one)
 
     @routes.post(**described("rate", "Price a metered request of any type, or a list of them", rated, usages))
     async def rate(request: Request, body: MeteredUsage | UsageList = UNREAD) -> Response:
         return await answered(request, _rated)
 
     texts = estimate_examples(prices)
-    estimated = priced(EstimatedCost, estimate_of, texts)
+    estimated = priced_answers(EstimatedCost, estimate_of, texts)
     words = "The least and the most that a text request can cost before it runs"
 
     @routes.post(**described("estimate", words, estimated, texts))
@@ -111,7 +111,7 @@ def _answer(price: _Priced, served: Served, given: dict[str, Any] | bytes) -> tu
 def _rated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     if "usages" not in fields:
         quote = served.book.rate(fields)
-        return encode(quote.to_dict()), quote.model
+        return write_json(quote.to_dict()), quote.model
     problems = unrecognized(fields, {"usages": None}.keys())
     usages = fields["usages"]
     if not isinstance(usages, list):
@@ -121,7 +121,7 @@ def _rated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     if problems:
         raise QuoteError(INVALID, problems)
     data = [_quote_or_error(served, usage) for usage in usages]
-    return encode({"object": "list", "data": data}), ""
+    return write_json({"object": "list", "data": data}), ""
 
 
 def _quote_or_error(served: Served, usage: Any) -> dict[str, Any]:

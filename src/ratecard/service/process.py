@@ -21,7 +21,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 from uvicorn.supervisors.multiprocess import Process
 
-from ratecard.server.readiness import DRAINING
+from ratecard.server.endpoints import DRAINING
 from ratecard.service.logs import log_config
 from ratecard.service.protocol import Connection, ServiceConfig, break_off_stuck
 from ratecard.service.settings import SettingError, Settings, option

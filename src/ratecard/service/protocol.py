@@ -19,9 +19,9 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ratecard.server.content_encoding import too_long
+from ratecard.server.endpoints import DRAINING
 from ratecard.server.http import error_object
 from ratecard.server.metrics import REFUSED_REQUESTS
-from ratecard.server.readiness import DRAINING
 from ratecard.service.settings import Settings
 from ratecard.service.turns import LoopTurns
 

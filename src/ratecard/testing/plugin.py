@@ -58,7 +58,7 @@ def checks_of(
 
 def check_example(case: Case, example: Example) -> None:
     """Check that an example has the total that its table states. Raises `BrokenLawError`."""
-    request, line = _request(case, example), f"  {case.shown(example.place)}"
+    request, line = Request(*request_of_example(case.found, example)), f"  {case.shown(example.place)}"
     try:
         asked = Quoted(request, request.price(case.prices), case)
     except QuoteError as error:
@@ -66,11 +66,6 @@ def check_example(case: Case, example: Example) -> None:
         raise BrokenLawError(f"{words}\n{line}\n  {request}") from None
     words = f"The example says {text(example.total)}, but the rates give {text(asked.quote.total)}\n{line}"
     expect(asked.quote.total == example.total, words, asked)
-
-
-def _request(case: Case, example: Example) -> Request:
-    """Return the request of an example, as a client would send it."""
-    return Request(*request_of_example(case.found, example))
 
 
 def _versions(card: RateCard, at: datetime | date | None) -> Iterator[tuple[PriceBook, AnyModel, Version]]:

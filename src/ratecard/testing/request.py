@@ -2,13 +2,10 @@
 
 from typing import Any, NamedTuple
 
-import msgspec
-
+from ratecard.base.json_writer import spaced, write_json
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
-
-_EXACT = msgspec.json.Encoder(decimal_format="number")
 
 
 class Request(NamedTuple):
@@ -41,4 +38,4 @@ def json_text(value: Any) -> str:
     >>> json_text({"seconds": Decimal("4.10"), "audio": True})
     '{"seconds": 4.10, "audio": true}'
     """
-    return msgspec.json.format(_EXACT.encode(value), indent=0).decode()
+    return spaced(write_json(value).decode(), 0)
