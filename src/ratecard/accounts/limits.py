@@ -204,10 +204,7 @@ class LimitsOfADay:
 
 
 def _tier_of(model: TextModel, given: str | None) -> str:
-    """Return the tier of a text model: from its table, or as the caller gives it.
-
-    Raises `LimitError` if they differ.
-    """
+    """Return the tier of a text model, from its table or the caller. Raises `LimitError` if they differ."""
     if model.tier is None and given is None:
         raise LimitError(
             f"the tables do not say the tier of {model.model}. Give one, like tier='S': {', '.join(TIERS)}"

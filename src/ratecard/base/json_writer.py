@@ -12,17 +12,17 @@ from ratecard.base.money import text
 _EXACT = Encoder(decimal_format="number")
 
 
-def write_json(value: Any) -> bytes:
+def compact_json(value: Any) -> bytes:
     """Return a value as compact JSON.
 
-    >>> write_json({"seconds": Decimal("4.10"), "audio": True})
+    >>> compact_json({"seconds": Decimal("4.10"), "audio": True})
     b'{"seconds":4.10,"audio":true}'
     """
     return _EXACT.encode(value)
 
 
 def digits(amount: Decimal) -> Raw:
-    """Return an amount that `write_json` writes without an exponent."""
+    """Return an amount that `compact_json` writes without an exponent."""
     return Raw(text(amount))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
 from ratecard.base.json_reader import JsonError, distinct
-from ratecard.base.json_writer import digits, write_json
+from ratecard.base.json_writer import compact_json, digits
 from ratecard.base.messages import echo, field_name, type_word
 from ratecard.base.money import READING, text
 from ratecard.ledger.errors import LedgerError
@@ -37,7 +37,7 @@ def ledger_json(entries: Iterable[LedgerEntry], next_cursor: str | None = None) 
         {name: digits(part) if isinstance(part, Decimal) else part for name, part in entry.to_dict().items()}
         for entry in entries
     ]
-    return write_json({"object": "list", "data": rows, "nextCursor": next_cursor}).decode()
+    return compact_json({"object": "list", "data": rows, "nextCursor": next_cursor}).decode()
 
 
 def ledger_csv(entries: Iterable[LedgerEntry]) -> str:

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ratecard.base.errors import CurrencyError, InstantError, QuoteError
-from ratecard.base.json_writer import write_json
+from ratecard.base.json_writer import compact_json
 from ratecard.base.messages import REQUIRED, Problems, echo, too_small, wrong_type
 from ratecard.base.money import USD, places_of
 from ratecard.base.suggestions import few_suggestions
@@ -236,7 +236,7 @@ class _Booking:
             return error_object(400, str(error))
         ignored = booked.ignored if isinstance(booked, BookedCharge) else ()
         headers = {name.decode(): value.decode() for name, value in ignored_fields(ignored)}
-        return json_answer(write_json(booked.to_dict()), headers=headers)
+        return json_answer(compact_json(booked.to_dict()), headers=headers)
 
     async def _read(self, request: Request, body: bytes, read: Callable[[bytes], dict[str, Any]]) -> dict[str, Any]:
         return read(body) if len(body) <= LONG_BODY else await self.long_work.result_of(request, partial(read, body))

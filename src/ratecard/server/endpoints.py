@@ -21,7 +21,7 @@ from starlette.responses import Response
 
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import QuoteError
-from ratecard.base.json_writer import write_json
+from ratecard.base.json_writer import compact_json
 from ratecard.base.messages import Problems, allowed_values, echo
 from ratecard.load.contracts import is_contract
 from ratecard.price_book import PriceBook
@@ -322,7 +322,7 @@ def billing_routes(routes: APIRouter, service: Service) -> None:
         base = request.scope["path"].removesuffix(_PATH)
         # A host may use another base path.
         link = sunset.headers["Link"].replace(f"<{BASE_PATH}/", f"<{base}/", 1)
-        return json_answer(write_json(sunset.body), sunset.status, {**sunset.headers, "Link": link})
+        return json_answer(compact_json(sunset.body), sunset.status, {**sunset.headers, "Link": link})
 
 
 # From the fields of a body and what is known of its source video.
@@ -396,4 +396,4 @@ def _priced_video(prices: PriceBook, fields: dict[str, Any], source: SourceVideo
 def explained(quote: Quote) -> bytes:
     """Return `{"quote": 0.82, ...}` with everything in the quote; amounts are text."""
     # Both have the currency if it is not USD; keep one.
-    return quote.to_json().partition(b",")[0].removesuffix(b"}") + b"," + write_json(quote.to_dict())[1:]
+    return quote.to_json().partition(b",")[0].removesuffix(b"}") + b"," + compact_json(quote.to_dict())[1:]

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.json_writer import write_json
+from ratecard.base.json_writer import compact_json
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, field_names, wrong_type
 from ratecard.base.suggestions import few_suggestions
 from ratecard.requests.body import INVALID, read_body
@@ -111,7 +111,7 @@ def _answer(price: _Priced, served: Served, given: dict[str, Any] | bytes) -> tu
 def _rated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     if "usages" not in fields:
         quote = served.book.rate(fields)
-        return write_json(quote.to_dict()), quote.model
+        return compact_json(quote.to_dict()), quote.model
     problems = unrecognized(fields, {"usages": None}.keys())
     usages = fields["usages"]
     if not isinstance(usages, list):
@@ -121,7 +121,7 @@ def _rated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     if problems:
         raise QuoteError(INVALID, problems)
     data = [_quote_or_error(served, usage) for usage in usages]
-    return write_json({"object": "list", "data": data}), ""
+    return compact_json({"object": "list", "data": data}), ""
 
 
 def _quote_or_error(served: Served, usage: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from ratecard.base.json_writer import spaced, write_json
+from ratecard.base.json_writer import compact_json, spaced
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
@@ -38,4 +38,4 @@ def json_text(value: Any) -> str:
     >>> json_text({"seconds": Decimal("4.10"), "audio": True})
     '{"seconds": 4.10, "audio": true}'
     """
-    return spaced(write_json(value).decode(), 0)
+    return spaced(compact_json(value).decode(), 0)
