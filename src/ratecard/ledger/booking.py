@@ -154,10 +154,7 @@ def _rows(connection: Connection, account: str, of: Sequence[Row[Any]]) -> dict[
 
 
 def _own(rows: Mapping[int, Row[Any]], of: Row[Any], what: str, notes: str | None = None) -> tuple[int, _Entries]:
-    """Return the instant and the rows of one charge or refund.
-
-    Raises `LedgerDamagedError` unless they are all there.
-    """
+    """Read the instant and the rows of one charge or refund. Raises `LedgerDamagedError` if one is missing."""
     own = [rows[number] for number in _numbers(of) if number in rows]
     if len(own) < of.rows:
         raise LedgerDamagedError(f"{what} has {of.rows} rows in the ledger, of which {of.rows - len(own)} are missing")

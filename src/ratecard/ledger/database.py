@@ -55,10 +55,7 @@ class Waiting:
 
 
 def engine_of(database: str | Engine, waiting: Waiting) -> Engine:
-    """Return an engine for a URL, or that of the host; it has not connected yet.
-
-    Raises `LedgerError` for another kind.
-    """
+    """Make the engine of a URL without connecting, or take that of the host. Raises `LedgerError` for others."""
     if isinstance(database, Engine):
         check_dialect(database.dialect.name)
         return database

@@ -157,10 +157,7 @@ class Ledger:
 
     @contextmanager
     def transaction(self, need: Need) -> Iterator[Connection]:
-        """Give a connection, rolled back unless it was committed.
-
-        Raises `LedgerUnavailableError` without a database.
-        """
+        """Give a connection, rolled back unless committed. Raises `LedgerUnavailableError` without a database."""
         if not self._ready:
             self._make_ready()
         with connected(self._engine, self.outage, need) as connection:

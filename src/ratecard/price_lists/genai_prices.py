@@ -52,10 +52,7 @@ _DIMENSIONS = {
 
 
 def installed_list() -> PriceList:
-    """Return the price list of the installed genai-prices.
-
-    Raises `RateCardError` if it is not installed, or too old.
-    """
+    """Read the installed genai-prices. Raises `RateCardError` if it is not installed, or too old."""
     try:
         from genai_prices.data_snapshot import get_snapshot
         from genai_prices.data_units import unit_data
@@ -129,10 +126,7 @@ def _buckets(units: Mapping[str, Mapping[str, Any]], counted: Mapping[str, _Coun
 
 
 def _conditions(models: Sequence[Any]) -> Iterator[PeerCondition]:
-    """Return the conditions that the shipped meters lack, or have fewer values of.
-
-    A default is a value without prices.
-    """
+    """Find the conditions that the shipped meters lack, or have fewer values of; a default has no prices."""
     values: dict[str, dict[str, bool]] = {}
     for variant in (each for model in models for each in model.price_variants or ()):
         for name, value in variant.when.items():
@@ -260,10 +254,7 @@ class _Model:
         return PeerVersion(day, tuple(self._charges(cases, kept)), tuple(examples))
 
     def _values(self, day: date) -> dict[str, list[str]]:
-        """Return the conditions that the list has prices for from a day on, with their values.
-
-        Defaults are left out.
-        """
+        """Find the conditions with prices from a day on, and their values without the defaults."""
         values: dict[str, list[str]] = {}
         for variant in self.variants:
             if (start := getattr(variant.constraint, "start_date", None)) is not None and start > day:

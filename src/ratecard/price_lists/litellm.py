@@ -414,10 +414,7 @@ class _Entry:
             yield PeerCharge("web_search", 1, tuple(sizes), note=self.notes.get("web_search", ""))
 
     def _meter(self, key: str) -> str:
-        """Return the meter of a price.
-
-        Where images are made and only their input has a price, it is that of those made.
-        """
+        """Name the meter of a price: that of images made, where only their input has a price."""
         if key == "output_cost_per_second" and self.mode == "video_generation":
             return "video_second"
         made = self.mode in ("image_generation", "image_edit") and self._of("output_cost_per_image") is None
@@ -448,10 +445,7 @@ def _whole_of(bucket: str, known: Iterable[str]) -> str:
 
 
 def _example(charges: Sequence[PeerCharge]) -> PeerExample:
-    """Return a usage of a thousand tokens on each side with a price, and one of all else.
-
-    Its total by the list's prices.
-    """
+    """Price a thousand tokens on each side with a price, and one of all else, by the prices of the list."""
     usage: dict[str, Any] = {}
     amounts = []
     for charge in charges:

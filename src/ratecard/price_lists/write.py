@@ -181,10 +181,7 @@ class _Additions:
         self.models = self.versions = self.retired = 0
 
     def made(self) -> _Made:
-        """Return the new contents.
-
-        Raises `TableError` if they need more than new lines, or the folder is not of this list.
-        """
+        """Make the new contents. Raises `TableError` if more than lines must be added, or for another list."""
         self._refuse_others()
         added: dict[str, list[str]] = {}
         for model in self.listed.models:

@@ -107,10 +107,7 @@ class ApiKeys:
             raise ValueError(f"{source} holds no key. Write KEY or ACCOUNT:KEY, separated by commas")
 
     def account(self, token: str) -> str | None:
-        """Return the account of a key; None for any other token.
-
-        Digests are compared, so the time says nothing of a key.
-        """
+        """Return the account of a key, by digests, so that the time says nothing of a key; None for another token."""
         return self._accounts.get(_digest(token))
 
 

@@ -141,10 +141,7 @@ _REFUND: dict[str, RequestField] = {
 def _checked(
     body: bytes, fields: Mapping[str, RequestField], described: type[BaseModel]
 ) -> tuple[dict[str, Any], Problems]:
-    """Return the valid fields of a body, and what is wrong with the others.
-
-    Raises `QuoteError` if it is not an object.
-    """
+    """Check the fields of a body; return the valid ones, and problems. Raises `QuoteError` if it is no object."""
     given = read_body(body)
     problems: Problems = unrecognized(given, fields.keys())
     needed = (name for name, field in described.model_fields.items() if field.is_required())
@@ -164,10 +161,7 @@ def _checked(
 
 @few_suggestions()
 def read_charge(body: bytes, card: RateCard, account: str | None = None) -> dict[str, Any]:
-    """Return the fields of a charge of an account.
-
-    Raises `QuoteError` with every error, those of the usage at `usage`.
-    """
+    """Read the fields of a charge. Raises `QuoteError` with every error, those of the usage at `usage`."""
     found, problems = _checked(body, _CHARGE, ChargeRequest)
     if problems:
         if found.keys() >= {"usage", "timestamp"}:

@@ -123,10 +123,7 @@ _MOST_ACCEPT = 1024
 
 
 def metrics_routes(routes: APIRouter, service: Service) -> None:
-    """Add `GET /metrics`: this process.
-
-    All workers where `PROMETHEUS_MULTIPROC_DIR` names the folder that they share.
-    """
+    """Add `GET /metrics`: this process, or all workers that share the folder `PROMETHEUS_MULTIPROC_DIR`."""
 
     content = {"text/plain": {"schema": TEXT}, "application/openmetrics-text": {"schema": TEXT}}
     described = {200: {"description": "Counters", "content": content}}
@@ -268,10 +265,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 def listing_asked(
     request: Request, served: Served, names: Sequence[str] = ("type", "at")
 ) -> tuple[str | None, date | None]:
-    """Return the type and the day of a query.
-
-    Raises `QuoteError` for anything else: ignored, it would list other models.
-    """
+    """Read the type and the day of a query. Raises `QuoteError` for anything else: it would list other models."""
     given = dict[str, str]()
     problems: Problems = []
     for name, value in request.query_params.multi_items():

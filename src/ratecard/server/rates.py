@@ -83,10 +83,7 @@ def refuse_query(request: Request) -> None:
 
 
 def _short(body: bytes) -> dict[str, Any] | bytes | None:
-    """Return what can be priced on the event loop: the fields of a short body, or one that cannot be read.
-
-    Else None.
-    """
+    """Return what the event loop may price: the fields of a short body, or one that cannot be read; else None."""
     if len(body) > LONG_BODY:
         return None
     try:
@@ -141,10 +138,7 @@ _ESTIMATED = usage_keys(_OF_TEXT)
 
 
 def _estimated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
-    """Return the estimate of a text request, and its model.
-
-    A refusal of any other, which has a price before it runs.
-    """
+    """Estimate a text request; refuse any other, which has a price before it runs."""
     prices = served.book
     given = fields.get("model")
     if not isinstance(given, str):

@@ -34,10 +34,7 @@ def derived(root: Path) -> str:
 
 
 def _committed(root: Path) -> str:
-    """Return the time of the newest commit in seconds since 1970.
-
-    Empty without git, or without a repository of its own.
-    """
+    """Return the seconds of the newest commit since 1970; empty without git or a repository of its own."""
     git = ["git", "-C", str(root)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:

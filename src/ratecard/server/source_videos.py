@@ -28,10 +28,7 @@ class Sources:
         self.probe, self._work = probe, LongWork(at_a_time)
 
     async def of(self, request: Request, prices: PriceBook, fields: Mapping[str, Any]) -> SourceVideo | None:
-        """Return the facts of the request's video.
-
-        None where the price does not depend on one, or the request has none.
-        """
+        """Read the video of a request; None where the price depends on none, or the request has none."""
         url = fields.get("video_url")
         if not isinstance(url, str) or _URL.accept(url) is None or not reads_source(prices, fields):
             return None

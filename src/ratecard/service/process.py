@@ -84,10 +84,7 @@ def run_server(settings: Settings) -> None:
 
 
 def listen(settings: Settings) -> list[socket.socket]:
-    """Return the sockets of an address, or a unix socket; says where.
-
-    Raises `SettingError` for one that cannot be had.
-    """
+    """Open the sockets of an address, or a unix socket, and log where. Raises `SettingError` if that fails."""
     if settings.unix_socket:
         found, where = [_unix_socket(settings.unix_socket)], f"unix socket {settings.unix_socket}"
     else:

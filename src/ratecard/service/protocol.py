@@ -172,10 +172,7 @@ class Connection(HttpToolsProtocol):
         return address if address.version == 4 else ip_network((address, _IPV6_PREFIX), strict=False)
 
     def _crowd(self) -> list["Connection"]:
-        """Return the other connections of its address, or of this process, if there are as many as may be.
-
-        Else none.
-        """
+        """Return the other connections of its address, or process, if there are as many as may be; else none."""
         if self.address is None and len(self.connections) <= self._limits.connections:
             return []
         others = [each for each in self.connections if isinstance(each, Connection) and each is not self]

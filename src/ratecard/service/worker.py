@@ -43,10 +43,7 @@ def configured(settings: Settings, shared: Path | None = None) -> FastAPI:
 
 
 def table_folder(settings: Settings, shared: Path | None = None) -> TableFolder:
-    """Return the folder of tables.
-
-    What was served last is kept for restarts, or else for the workers of this server.
-    """
+    """Open the folder of tables; what was served last is kept for restarts, or for the other workers."""
     last_sound = LastSound(settings.state or (shared / "state" if shared else None))
     return TableFolder(settings.tables, last_sound, allow_edits=settings.allow_edits, digest=settings.digest)
 
@@ -82,10 +79,7 @@ def check_of(settings: Settings) -> Check | None:
 
 
 def charging_of(settings: Settings) -> Check | None:
-    """Return what decides about keys for charges; None without any.
-
-    Raises `ValueError` for keys that cannot be read.
-    """
+    """Return what checks the keys of charges; None without any. Raises `ValueError` for unreadable keys."""
     return KeyFile(settings.charge_keys).account if settings.charge_keys else None
 
 

@@ -502,10 +502,7 @@ def rate_cards(
 def table_files(
     *, methods: Collection[str] | None = None, min_models: int = 1, max_models: int = 3
 ) -> st.SearchStrategy[dict[str, bytes]]:
-    """Draw as `rate_cards` does, as the bytes of each file by its name, to be written into a folder.
-
-    Every example is right.
-    """
+    """Draw as `rate_cards` does, but the bytes of each file by name, for a folder. Every example is right."""
     check_range("min_models", min_models, "max_models", max_models)
     known = check_words("methods", methods, DRAWN_METHODS)
     if known == (_RPC,) and min_models > 1:

@@ -101,10 +101,7 @@ class Case:
         return {name: content.decode("utf-8-sig").splitlines() for name, content in self.files.items()}
 
     def charges(self, field: str) -> list[Any]:
-        """Return the charges that depend on a field of the request, or whose rates name an attribute.
-
-        Without conditions.
-        """
+        """Return the charges that read a field, or whose rates name an attribute; without conditions."""
         return [charge for charge in self.plain(self.found, self.version).charges if field in charge.fields]
 
     @cached_property

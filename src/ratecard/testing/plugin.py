@@ -103,10 +103,7 @@ class RateCardPlugin:
         return report
 
     def _tables(self, session: pytest.Session) -> Iterator[pytest.Collector]:
-        """Return the files of the folder with their checks.
-
-        Raises `pytest.UsageError` if the folder cannot be loaded.
-        """
+        """Give each file with its checks. Raises `pytest.UsageError` if the folder cannot be loaded."""
         try:
             files = read_folder(self.folder)
             checks = list(checks_of(RateCard(tables_from(files)), files, self.at, max_examples=self.max_examples))

@@ -86,10 +86,7 @@ _REASONING = ("reasoning_tokens", "thinking_tokens")
 
 @st.composite
 def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: MeteredVersion) -> dict[str, Any]:
-    """Draw tokens, on both sides of each threshold, with as many from the cache as the prompt has.
-
-    And what is counted.
-    """
+    """Draw tokens on both sides of each threshold, up to all of them from the cache, and what is counted."""
     metered = prices._compiler.metered(model, version, prices.limits.rates)
     rates, prompts = token_rates(metered), st.integers(0, _MANY)
     for edge in rates.thresholds:
