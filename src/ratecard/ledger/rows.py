@@ -91,33 +91,22 @@ def charge_rows(charge: NewCharge, content: str | None = None) -> ChargeRows:
     return ChargeRows(charge.account, charge.request_id, check_moment(charge.timestamp), entries, content)
 
 
+# What a row of the database and an entry call by the same name.
+_VALUES = ("sku", "price_per_unit", "unit", "amount", "currency", "notes", "worth", "contract")
+
+
 def row_of(account: str, number: int, instant: int, entry: LedgerEntry) -> dict[str, Any]:
     """Return the columns of an entry."""
-    names = ("sku", "price_per_unit", "unit", "amount", "currency", "notes", "worth", "contract")
-    return {
-        "account": account,
-        "number": number,
-        "instant": instant,
-        **{name: getattr(entry, name) for name in names},
-        **asdict(entry.details or InferenceDetails("", None)),
-    }
+    place = {"account": account, "number": number, "instant": instant}
+    values = {name: getattr(entry, name) for name in _VALUES}
+    return {**place, **values, **asdict(entry.details or InferenceDetails("", None))}
 
 
 def entry_of_row(row: Row[Any]) -> LedgerEntry:
     """Return the entry of a row, its timestamp in UTC."""
     details = InferenceDetails(row.request_id, row.execution_ms, row.prompt_tokens, row.completion_tokens)
-    return LedgerEntry(
-        timestamp_of(row.instant),
-        row.sku,
-        row.price_per_unit,
-        row.unit,
-        row.amount,
-        row.currency,
-        row.notes,
-        details,
-        row.worth,
-        row.contract,
-    )
+    values = {name: getattr(row, name) for name in _VALUES}
+    return LedgerEntry(timestamp_of(row.instant), details=details, **values)
 
 
 # Timestamp and execution time belong to the attempt and not to the charge: those of a retry may differ.

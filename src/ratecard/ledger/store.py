@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from datetime import datetime
@@ -176,11 +176,9 @@ class Ledger:
             raise LedgerUnavailableError(self.outage.failed(str(error))) from None
         self._ready = True
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> AbstractContextManager[Connection]:
         """Give a connection to read on. Raises `LedgerUnavailableError` without a database."""
-        with self.transaction(Need.READ) as connection:
-            yield connection
+        return self.transaction(Need.READ)
 
     @contextmanager
     def writing(self, accounts: Collection[str]) -> Iterator[Connection]:

@@ -141,18 +141,11 @@ class EstimatedCost(_Answer):
     ignored: list[str] = Field(description="Service parameters without effect on the price")
 
     @classmethod
-    def of_text(cls, model: str, found: Estimate, digest: str) -> "EstimatedCost":
+    def of_text(cls, model: str, estimate: Estimate, digest: str) -> "EstimatedCost":
         """Return the estimate of a text request, as the library made it."""
-        lowest, highest = plain_text(found.lowest), plain_text(found.highest)
-        return cls(
-            type="text",
-            model=model,
-            lowest=lowest,
-            highest=highest,
-            currency=found.currency,
-            digest=digest,
-            ignored=list(found.ignored),
-        )
+        bounds = {"lowest": plain_text(estimate.lowest), "highest": plain_text(estimate.highest)}
+        further = {"currency": estimate.currency, "digest": digest, "ignored": list(estimate.ignored)}
+        return cls(type="text", model=model, **bounds, **further)
 
 
 class ListedRate(_Answer):

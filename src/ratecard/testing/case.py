@@ -120,7 +120,7 @@ class Case:
 
     def further(self) -> list[tuple[AnyModel, Version]]:
         """Return the surcharges in effect that the model's requests may have."""
-        named = [self.prices.in_effect(name) for name in getattr(self.version, "surcharges", {}).values()]
+        named = [self.prices.in_effect(name) for name in self.version.searches.values()]
         return [(model, self.prices._at_hour(version)) for model, version in named]
 
     def plain(self, model: AnyModel, version: Version) -> Version:

@@ -18,7 +18,7 @@ from ratecard.requests.metered import UsageSchema
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.usage import TYPES
 from ratecard.tables.card import AnyModel
-from ratecard.tables.metered import MeteredVersion, TextVersion
+from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import COMPLETION, PROMPT
 from ratecard.tables.version import Version
 from ratecard.testing.offer import Offer, check_prices, check_words, priced_models, seconds
@@ -107,11 +107,11 @@ def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: M
 
 
 @st.composite
-def text_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: TextVersion) -> dict[str, Any]:
+def _usages_of_tokens(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: MeteredVersion) -> dict[str, Any]:
     """Draw tokens, and searches of the kinds that the model supports."""
     usage = draw(token_usages(prices, model, version))
     words: dict[str, Any] = {}
-    for kind in version.surcharges.keys() & SEARCHES.keys():
+    for kind in version.searches.keys() & SEARCHES.keys():
         field, switch = SEARCHES[kind]
         if draw(st.booleans()):
             usage[field] = draw(st.integers(0, prices.limits.scraped_urls if kind == "web_scraping" else 50))
@@ -216,6 +216,4 @@ def _of_model(prices: PriceBook, model: AnyModel, version: Version) -> st.Search
 def _metered(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> st.SearchStrategy[dict[str, Any]]:
     if version.tokens is None:
         return counted_usages(prices, model, version)
-    if isinstance(version, TextVersion):
-        return text_usages(prices, model, version)
-    return token_usages(prices, model, version)
+    return _usages_of_tokens(prices, model, version)

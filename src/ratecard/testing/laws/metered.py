@@ -118,7 +118,7 @@ def _tokens(case: Case) -> st.SearchStrategy[Request]:
 
 
 def _searches(case: Case) -> bool:
-    return bool(getattr(case.version, "surcharges", {}).keys() & SEARCHES.keys())
+    return bool(case.version.searches.keys() & SEARCHES.keys())
 
 
 def _estimated(case: Case) -> bool:
