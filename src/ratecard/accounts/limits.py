@@ -126,11 +126,11 @@ def limit_of(limits: Limits, type_: str, tier: str | None, partner: bool) -> Lim
 
 def _of_type(limits: Limits, type_: str, partner: bool) -> Limit:
     """Return the limit of a type of `limits.yaml`; for partners the general one, if they have none of their own."""
-    found = {each.partner: each.requests for each in limits.types if each.type == type_}
-    if False not in found:
+    requests = {each.partner: each.requests for each in limits.types if each.type == type_}
+    if False not in requests:
         who, near = "partners" if partner else "everybody", did_you_mean(str(type_), ("text", *LIMIT_TYPES, *_SHARED))
         raise LimitError(f"type {type_!r} has no limit for {who}.{near} Types: text, {', '.join(LIMIT_TYPES)}")
-    return Limit(found[partner]) if partner in found else Limit(found[False], from_default=True)
+    return Limit(requests[partner]) if partner in requests else Limit(requests[False], from_default=True)
 
 
 class LimitsOfADay:
@@ -179,12 +179,12 @@ class LimitsOfADay:
         120
         """
         if model is not None:
-            found, _ = self.in_effect(split_name(model)[0])
-            if type_ not in (None, found.type):
-                raise LimitError(f"type {type_!r}: {found.model} is of type {found.type}; leave the type out")
-            type_ = found.type
-            if isinstance(found, TextModel):
-                tier = _tier_of(found, tier)
+            named, _ = self.in_effect(split_name(model)[0])
+            if type_ not in (None, named.type):
+                raise LimitError(f"type {type_!r}: {named.model} is of type {named.type}; leave the type out")
+            type_ = named.type
+            if isinstance(named, TextModel):
+                tier = _tier_of(named, tier)
         if type_ is None:
             raise LimitError("no type and no model. Give one, like limits_for('image') or limits_for(model='...')")
         return limit_of(self.limits, type_, tier, partner)

@@ -197,8 +197,8 @@ def refund(
     [(Decimal('0.02'), 'USD'), (Decimal('0.08'), 'DIEM')]
     """
     check_writer(writer)
-    for name, given in (("account", account), ("request_id", request_id), ("refund_id", refund_id), ("sku", sku)):
-        check_name(name, given)
+    for name, value in (("account", account), ("request_id", request_id), ("refund_id", refund_id), ("sku", sku)):
+        check_name(name, value)
     if (amount is None) == (corrected is None):
         raise LedgerError("a refund has an amount, or what is corrected: one of the two")
     instant, corrects = check_moment(timestamp), amount is None

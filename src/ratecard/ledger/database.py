@@ -49,9 +49,9 @@ class Waiting:
 
     def __post_init__(self) -> None:
         for name in ("pool_size", "connect_timeout", "wait_timeout", "statement_timeout"):
-            given = getattr(self, name)
-            if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= 86_400:
-                raise LedgerError(f"{name}={given!r}. Allowed: a whole number, 1 to 86400")
+            number = getattr(self, name)
+            if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 86_400:
+                raise LedgerError(f"{name}={number!r}. Allowed: a whole number, 1 to 86400")
 
 
 def engine_of(database: str | Engine, waiting: Waiting) -> Engine:
@@ -60,10 +60,10 @@ def engine_of(database: str | Engine, waiting: Waiting) -> Engine:
         check_dialect(database.dialect.name)
         return database
     try:
-        given = make_url(database)
+        address = make_url(database)
     except ArgumentError:  # the URL is not shown: it may contain a password
         raise LedgerError(f"the URL of the database cannot be read. {_EXAMPLES}") from None
-    return _sqlite(given, waiting) if given.get_backend_name() == "sqlite" else _postgresql(given, waiting)
+    return _sqlite(address, waiting) if address.get_backend_name() == "sqlite" else _postgresql(address, waiting)
 
 
 def check_dialect(name: str) -> None:
@@ -113,9 +113,9 @@ def _postgresql(url: URL, waiting: Waiting) -> Engine:
     # A server that vanished without a word is given up too.
     silence = {"tcp_user_timeout": str(waiting.statement_timeout * 1000)}
     query = {"connect_timeout": str(waiting.connect_timeout), **silence, **url.query}
-    given = url.set(drivername="postgresql+psycopg", query=query)
+    address = url.set(drivername="postgresql+psycopg", query=query)
     try:
-        engine = create_engine(given, pool_pre_ping=True, **_pool(waiting))
+        engine = create_engine(address, pool_pre_ping=True, **_pool(waiting))
     except (ModuleNotFoundError, NoSuchModuleError):
         raise LedgerError("a ledger in PostgreSQL needs psycopg: pip install 'psycopg[binary]'") from None
 

@@ -92,9 +92,9 @@ class JsonText:
 
     def take(self, sign: str) -> bool:
         """Skip `sign` if it comes next, and say whether it did."""
-        found = self.peek() == sign
-        self._at += found
-        return found
+        comes_next = self.peek() == sign
+        self._at += comes_next
+        return comes_next
 
     def value(self) -> Any:
         """Read the next value; its numbers are decimals with every digit."""
@@ -268,25 +268,25 @@ def _entries(file: TextIO, rates: Rates | Sequence[Rates] | None) -> Iterator[Le
 
 def entry_in(row: Mapping[str, Any], rates: Sequence[Rates], number: int) -> LedgerEntry:
     """Read the entry in a row of a page, or of a CSV; `number` is how messages call it. Raises `LedgerError`."""
-    given = dict(row)
-    if given.get("unit") in (None, ""):
-        given["unit"] = given.get("units")
-    currency = _text(number, "currency", given.get("currency"))
-    own = price_field(currency) if currency else PRICES[0]
-    missing = [name for name in (*_REQUIRED[:2], own, *_REQUIRED[3:]) if given.get(name) in (None, "")]
-    other = next((name for name in PRICES if name != own and given.get(name) not in (None, "")), None)
+    cells = dict(row)
+    if cells.get("unit") in (None, ""):
+        cells["unit"] = cells.get("units")
+    currency = _text(number, "currency", cells.get("currency"))
+    price_name = price_field(currency) if currency else PRICES[0]
+    missing = [name for name in (*_REQUIRED[:2], price_name, *_REQUIRED[3:]) if cells.get(name) in (None, "")]
+    other = next((name for name in PRICES if name != price_name and cells.get(name) not in (None, "")), None)
     if currency and (reason := unknown_currency(currency, *rates)):
         raise LedgerError(f"row {number}: currency '{echo(currency[:_ECHO])}' {reason}")
     if other and currency:
-        raise LedgerError(f"row {number}: {other} of a row in {currency}. Its price is {own}, and no other")
+        raise LedgerError(f"row {number}: {other} of a row in {currency}. Its price is {price_name}, and no other")
     if missing:
         raise LedgerError(f"row {number}: {missing[0]} is missing")
-    price, unit, amount = (_decimal(number, name, given[name]) for name in (own, "unit", "amount"))
-    if given.get("units") not in (None, "") and _decimal(number, "units", given["units"]) != unit:
-        raise LedgerError(f"row {number}: units {str(given['units'])[:_ECHO]} is not what unit says. Keep one")
-    timestamp, sku, _, notes = (_text(number, name, given.get(name)) for name in _TEXTS)
-    details = _details(number, given["inferenceDetails"]) if given.get("inferenceDetails") else None
-    contract = _text(number, CONTRACT, given.get(CONTRACT)) or None
+    price, unit, amount = (_decimal(number, name, cells[name]) for name in (price_name, "unit", "amount"))
+    if cells.get("units") not in (None, "") and _decimal(number, "units", cells["units"]) != unit:
+        raise LedgerError(f"row {number}: units {str(cells['units'])[:_ECHO]} is not what unit says. Keep one")
+    timestamp, sku, _, notes = (_text(number, name, cells.get(name)) for name in _TEXTS)
+    details = _details(number, cells["inferenceDetails"]) if cells.get("inferenceDetails") else None
+    contract = _text(number, CONTRACT, cells.get(CONTRACT)) or None
     return LedgerEntry(timestamp, sku, price, unit, amount, currency, notes, details, contract=contract)
 
 
@@ -297,10 +297,10 @@ def _details(number: int, details: object) -> InferenceDetails:
     return InferenceDetails(request_id, *(_count(number, name, details.get(name)) for name in _DETAILS[1:]))
 
 
-def _text(number: int, name: str, given: object) -> str:
-    if given is not None and not isinstance(given, str):
-        raise LedgerError(f"row {number}: {name} {str(given)[:_ECHO]} is not text")
-    return given or ""
+def _text(number: int, name: str, value: object) -> str:
+    if value is not None and not isinstance(value, str):
+        raise LedgerError(f"row {number}: {name} {str(value)[:_ECHO]} is not text")
+    return value or ""
 
 
 def _count(number: int, name: str, given: object) -> int | None:

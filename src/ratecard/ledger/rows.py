@@ -147,6 +147,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (int, float, Decimal)):
         exact = value if isinstance(value, (int, Decimal)) else str(value)
         return ["number", str(READING.normalize(READING.create_decimal(exact)))]
-    if (found := mapping_of(value)) is not None:
-        return ["object", {str(name): _plain(part) for name, part in found.items()}]
+    if (fields := mapping_of(value)) is not None:
+        return ["object", {str(name): _plain(part) for name, part in fields.items()}]
     return ["array", *map(_plain, value)] if isinstance(value, (list, tuple)) else ["other", repr(value)]

@@ -137,14 +137,14 @@ def prepare(connect: Callable[[], AbstractContextManager[Connection]]) -> None:
             return
     with connect() as connection:
         _take_lock(connection)
-        found = _version(connection)  # another process may have done it meanwhile
-        if found == _UNNOTED:
+        version = _version(connection)  # another process may have done it meanwhile
+        if version == _UNNOTED:
             connection.execute(statement(f"ALTER TABLE {ENTRIES.name} RENAME COLUMN {_BEFORE_2} TO price_per_unit"))
-        added = [REQUESTS.c.content, ENTRIES.c.worth] if found in (_UNNOTED, _WITHOUT_REFUNDS) else []
-        for column in [*added, ENTRIES.c.contract] if found not in (0, _CURRENT) else []:
+        added = [REQUESTS.c.content, ENTRIES.c.worth] if version in (_UNNOTED, _WITHOUT_REFUNDS) else []
+        for column in [*added, ENTRIES.c.contract] if version not in (0, _CURRENT) else []:
             kind = column.type.compile(connection.dialect)
             connection.execute(statement(f"ALTER TABLE {column.table.name} ADD COLUMN {column.name} {kind}"))
-        if found != _CURRENT:
+        if version != _CURRENT:
             METADATA.create_all(connection)
             connection.execute(delete(SCHEMA))
             connection.execute(insert(SCHEMA).values(version=_CURRENT))

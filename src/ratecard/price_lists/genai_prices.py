@@ -100,29 +100,29 @@ class _Counted(NamedTuple):
 def _counted(units: Mapping[str, Mapping[str, Any]]) -> dict[str, _Counted]:
     """Return what each price of genai-prices is for, by the name of the price."""
     names = {path[-1]: (each.bucket, each.meter) for each in DIALECTS[_NAME].counters for path in each.paths}
-    found = {}
+    by_price = {}
     for key, unit in units.items():
         bucket, meter = names.get(key, ("", ""))
         if bucket or meter:
             of = set(unit["dimensions"].items())
             wholes = [other for other, its in units.items() if set(its["dimensions"].items()) < of]
             whole = names[wholes[0]][1] if meter and wholes else ""
-            found[str(unit["price_key"])] = _Counted(key, int(unit["per"]), bucket or meter, bool(bucket), whole)
-    return found
+            by_price[str(unit["price_key"])] = _Counted(key, int(unit["per"]), bucket or meter, bool(bucket), whole)
+    return by_price
 
 
 def _buckets(units: Mapping[str, Mapping[str, Any]], counted: Mapping[str, _Counted]) -> dict[str, Bucket]:
     """Return the shipped buckets of tokens, and those that the list has beside them."""
-    found = dict(shipped_meters().buckets)
+    buckets = dict(shipped_meters().buckets)
     for each in counted.values():
-        if each.is_bucket and each.name not in found:
-            given = units[each.key]["dimensions"]
+        if each.is_bucket and each.name not in buckets:
+            stated = units[each.key]["dimensions"]
             of: dict[str, str] = dict(
-                _DIMENSIONS.get(value, (name, value)) for name, value in given.items() if name != "family"
+                _DIMENSIONS.get(value, (name, value)) for name, value in stated.items() if name != "family"
             )
             order = shipped_meters().by_name[TOKEN].dimensions
-            found[each.name] = Bucket(bucket=each.name, dimensions={name: of[name] for name in order if name in of})
-    return found
+            buckets[each.name] = Bucket(bucket=each.name, dimensions={name: of[name] for name in order if name in of})
+    return buckets
 
 
 def _conditions(models: Sequence[Any]) -> Iterator[PeerCondition]:
@@ -143,8 +143,8 @@ def _conditions(models: Sequence[Any]) -> Iterator[PeerCondition]:
 
 def _defaults(conditions: Sequence[PeerCondition]) -> dict[str, frozenset[str]]:
     """Return the words for the default of every condition."""
-    found = {each.condition: _default_words(each) for each in shipped_meters().conditions}
-    return found | {each.condition: _default_words(each) for each in conditions}
+    words = {each.condition: _default_words(each) for each in shipped_meters().conditions}
+    return words | {each.condition: _default_words(each) for each in conditions}
 
 
 def _default_words(each: UsageCondition | PeerCondition) -> frozenset[str]:
@@ -277,36 +277,36 @@ class _Model:
         )
         minutes = sorted({0, *map(_minute, edges)})
         ends = dict(zip(minutes, (*minutes[1:], _MINUTES_OF_DAY), strict=True))
-        found: list[tuple[list[dict[str, TierAmounts]], list[int]]] = []
+        parts: list[tuple[list[dict[str, TierAmounts]], list[int]]] = []
         for minute in minutes:
             priced = [self._priced(day, minute, context) for context in contexts]
-            same = next((begins for other, begins in found if other == priced), None)
+            same = next((begins for other, begins in parts if other == priced), None)
             if same is None:
-                found.append((priced, [minute]))
+                parts.append((priced, [minute]))
             else:
                 same.append(minute)
-        found.sort(key=lambda each: -sum(ends[minute] - minute for minute in each[1]))
+        parts.sort(key=lambda each: -sum(ends[minute] - minute for minute in each[1]))
         return [
             _Part(begins[0], ", ".join(_windows(begins, ends)) if index else "", priced)
-            for index, (priced, begins) in enumerate(found)
+            for index, (priced, begins) in enumerate(parts)
         ]
 
     def _priced(self, day: date, minute: int, context: Mapping[str, str]) -> dict[str, TierAmounts]:
         """Return what buckets and meters cost at an instant, under conditions."""
-        found = {}
+        amounts = {}
         for key, price in _prices(self.model.get_prices(_moment(day, minute), context)).items():
             if (counted := self.counted.get(key)) is None:
                 raise InexpressibleError(f"the tables have nothing that {key} is a price of")
-            found[counted.name] = _amounts(price)
-            if not counted.is_bucket and len(found[counted.name]) > 1:
+            amounts[counted.name] = _amounts(price)
+            if not counted.is_bucket and len(amounts[counted.name]) > 1:
                 raise InexpressibleError(f"{key} depends on the length of the prompt")
-        return found
+        return amounts
 
     def _complete(self, priced: Mapping[str, TierAmounts], names: Mapping[str, None]) -> dict[str, TierAmounts]:
         """Return the prices of these: those that the list leaves to a whole too, and parts on top of their wholes."""
-        found = {name: priced[name] if name in priced else self._of_whole(name, priced) for name in names}
-        found |= {part: found[whole] for part, whole in self._elsewhere(found)}
-        return found | {name: self._on_top(name, found) for name in found if self._whole(name) in found}
+        complete = {name: priced[name] if name in priced else self._of_whole(name, priced) for name in names}
+        complete |= {part: complete[whole] for part, whole in self._elsewhere(complete)}
+        return complete | {name: self._on_top(name, complete) for name in complete if self._whole(name) in complete}
 
     def _elsewhere(self, priced: Mapping[str, TierAmounts]) -> Iterator[tuple[str, str]]:
         """Return parts without a price whose least whole with one is not that of which the tables take the rate."""
@@ -380,8 +380,8 @@ class _Model:
                 read = usage_from(_NAME, usage, model=self.model.id)
             except (ValueError, QuoteError) as error:
                 raise InexpressibleError(f"its example has no price: {error}") from None
-            given = read.model_dump(include={"tokens", "counts"}, exclude_none=True)
-            counted = given if any(given["tokens"].values()) else {"counts": given["counts"]}
+            fields = read.model_dump(include={"tokens", "counts"}, exclude_none=True)
+            counted = fields if any(fields["tokens"].values()) else {"counts": fields["counts"]}
             yield PeerExample({**counted, **context}, total, f"{moment:%Y-%m-%dT%H:%M:%SZ}" if hours else None)
 
     def _count(self, name: str, above: int) -> int:

@@ -123,11 +123,11 @@ def unit_lines(added: Mapping[str, tuple[str, int]]) -> dict[str, list[str]]:
 
 def meter_lines(listed: PriceList) -> dict[str, list[str]]:
     """Return the lines of meters, by their names; tokens are there if they have more buckets than the shipped ones."""
-    found = {TOKEN: _token_lines(listed.buckets)} if listed.buckets else {}
+    lines = {TOKEN: _token_lines(listed.buckets)} if listed.buckets else {}
     for meter in listed.meters:
         silent = {} if meter.every_usage is None else {"every_usage": meter.every_usage}
-        found[meter.meter] = [f"  - {on_one_line({'meter': meter.meter, **silent})}"]
-    return found
+        lines[meter.meter] = [f"  - {on_one_line({'meter': meter.meter, **silent})}"]
+    return lines
 
 
 def _token_lines(further: Mapping[str, Mapping[str, str]]) -> list[str]:
@@ -151,8 +151,8 @@ def _token_lines(further: Mapping[str, Mapping[str, str]]) -> list[str]:
 
 def bucket_line(name: str, dimensions: Mapping[str, str], sku: str | None = None) -> str:
     """Return the line of a bucket of tokens."""
-    own = {"sku": sku} if sku else {}
-    return f"      - {on_one_line({'bucket': name, **dimensions, **own})}"
+    named = {"sku": sku} if sku else {}
+    return f"      - {on_one_line({'bucket': name, **dimensions, **named})}"
 
 
 def value_line(value: str) -> str:
@@ -178,8 +178,8 @@ def _rate(rate: PeerRate) -> dict[str, Any]:
     hours = rate.hours[0] if len(rate.hours) == 1 else rate.hours
     window = {"hours": hours or None, "weekdays": rate.weekdays or None}
     window |= {"zone": "UTC"} if rate.hours or rate.weekdays else {}
-    found = {"tokens": rate.tokens, "above": rate.above, "from": rate.begins, **window, **rate.conditions}
-    return {name: value for name, value in found.items() if value is not None} | {"rate": rate.amount}
+    parts = {"tokens": rate.tokens, "above": rate.above, "from": rate.begins, **window, **rate.conditions}
+    return {name: value for name, value in parts.items() if value is not None} | {"rate": rate.amount}
 
 
 def _example(example: PeerExample) -> dict[str, Any]:

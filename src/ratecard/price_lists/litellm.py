@@ -353,10 +353,10 @@ class _Entry:
         The calculation of a batch does not look at how long a cache is kept. So where the list has a price of that, it
         has none in a batch; nor has what is made where only images have a price.
         """
-        standard, found = cases[""], cases[tier]
+        standard, priced = cases[""], cases[tier]
         if tier == _BATCH and bucket in _BY_LIFETIME.values() and standard.get(bucket) != standard.get("cache_write"):
             return None
-        return found.get(_whole_of(bucket, found))
+        return priced.get(_whole_of(bucket, priced))
 
     def _edges(self, tier: str) -> list[int]:
         """Return where prompts begin to cost another price: those of the standard tier count in every tier."""
@@ -371,7 +371,7 @@ class _Entry:
 
         A batch has its own prices alone, from where each of them begins.
         """
-        found: dict[str, dict[int, Decimal]] = {}
+        by_bucket: dict[str, dict[int, Decimal]] = {}
         edges = self._edges(tier)
         for key, bucket in _TOKENS.items():
             # Reasoning is output where a tier has a price of the output, and none of it.
@@ -384,12 +384,12 @@ class _Entry:
                 price = _first(self._of(key, tier, edge), None if alone else self._of(key, "", edge), price)
                 above = EVERY_LENGTH if edge is None else edge - self.inclusive
                 # Writing for an hour without a price has that of writing.
-                written = found.get("cache_write", {}).get(above) if key in _BY_LIFETIME else None
+                written = by_bucket.get("cache_write", {}).get(above) if key in _BY_LIFETIME else None
                 if (amount := _first(price, written)) is not None:
                     amounts[above] = amount
             if amounts:
-                found[bucket] = amounts
-        return {bucket: tuple(amounts.items()) for bucket, amounts in found.items()}
+                by_bucket[bucket] = amounts
+        return {bucket: tuple(amounts.items()) for bucket, amounts in by_bucket.items()}
 
     def _counted(self) -> Iterator[PeerCharge]:
         standard, batch = self._meters(""), self._meters(_BATCH)
@@ -422,14 +422,14 @@ class _Entry:
 
     def _meters(self, tier: str) -> dict[str, Decimal]:
         """Return prices by meter in a tier. Several of one meter must be the same; one of 0 beside another is none."""
-        found: dict[str, Decimal] = {}
+        prices: dict[str, Decimal] = {}
         counted = ((key, price) for (key, _, of), price in self.prices.items() if of == tier and key in _COUNTS)
         for key, price in counted:
             meter = self._meter(key)
-            if found.get(meter) and price and found[meter] != price:
+            if prices.get(meter) and price and prices[meter] != price:
                 raise InexpressibleError(f"has two prices of a {meter}")
-            found[meter] = found.get(meter) or price
-        return found
+            prices[meter] = prices.get(meter) or price
+        return prices
 
 
 def _first(*prices: Decimal | None) -> Decimal | None:

@@ -50,8 +50,8 @@ def specific_rates(cases: Sequence[PricedCase], kept: Collection[tuple[str, str]
         settled = len(nearest) == 1 and _changes(written[nearest[0]][0]) == _changes(amounts)
         if settled and not (len(stated) == 1 and stated & set(kept)):
             continue
-        own = (above for above, _ in _changes(amounts))
-        edges = frozenset((*own, *(edge for other in below for edge in written[other][1])))
+        changes = (above for above, _ in _changes(amounts))
+        edges = frozenset((*changes, *(edge for other in below for edge in written[other][1])))
         written[stated] = amounts, edges
         for edge in sorted(edges):
             yield SpecificRate(conditions, edge, amount_at(amounts, edge))

@@ -92,8 +92,8 @@ def _file(provider: str) -> str:
 def _noise(model: PeerModel) -> str:
     """Return the prices of a model that a float has made of others; nothing if there are none."""
     rates = (rate for version in model.versions for charge in version.charges for rate in charge.rates)
-    found = {rate.amount: meant for rate in rates if (meant := meant_by(plain(rate.amount))) is not None}
-    return ", ".join(f"{text(plain(amount))} for {text(meant)}" for amount, meant in found.items())
+    exact = {rate.amount: meant for rate in rates if (meant := meant_by(plain(rate.amount))) is not None}
+    return ", ".join(f"{text(plain(amount))} for {text(meant)}" for amount, meant in exact.items())
 
 
 def _named(listed: PriceList) -> PriceList:
@@ -206,8 +206,8 @@ class _Additions:
     def _new_model(self, model: PeerModel) -> list[str]:
         """Return the lines of a model that the folder lacks, without aliases that others have there."""
         self.models, self.versions = self.models + 1, self.versions + len(model.versions)
-        own = replace(model, aliases=tuple(each for each in model.aliases if self.tables.named(each) is None))
-        return self.lines.of_model(own)
+        renamed = replace(model, aliases=tuple(each for each in model.aliases if self.tables.named(each) is None))
+        return self.lines.of_model(renamed)
 
     def _retire(self) -> None:
         """Retire the models that the list names no more."""
@@ -218,8 +218,8 @@ class _Additions:
             home, number = self._place(name)
             if utc(self.effective) <= old.versions[-1].begins:
                 words = f"the list has it no more, before its first price holds on {old.versions[-1].effective}"
-                provider, _, own = name.partition("/")
-                self.left_out.append(LeftOut(provider, own, f"{words}: edit {home} by hand"))
+                provider, _, id_ = name.partition("/")
+                self.left_out.append(LeftOut(provider, id_, f"{words}: edit {home} by hand"))
             else:
                 retired = new_retirement(self._at(home), ("models", number), Retirement(on=self.effective))
                 self.insertions.setdefault(home, []).append(retired)

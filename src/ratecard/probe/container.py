@@ -82,15 +82,15 @@ def _by_the_last_packets(container: InputContainer, video: VideoStream) -> Fract
     Their clock usually ticks in milliseconds. A length that the file states to the nanosecond is used if these packets
     confirm it, else the end of the packets.
     """
-    whole = Fraction(container.duration or 0, av.time_base)
+    of_all = Fraction(container.duration or 0, av.time_base)
     end_of_all, end = _ends(container, video)
-    if whole > end_of_all + _SLACK:
+    if of_all > end_of_all + _SLACK:
         raise UnreadableError(
-            f"it is cut short: it says that it is {_milliseconds(whole)} long, "
+            f"it is cut short: it says that it is {_milliseconds(of_all)} long, "
             f"and ends after {_milliseconds(end_of_all)}"
         )
     measured = end - (video.start_time or 0) * (video.time_base or 0)
-    stated = (_tagged(video), _SLACK), (whole, _ROUNDING)
+    stated = (_tagged(video), _SLACK), (of_all, _ROUNDING)
     return next((length for length, most in stated if length and abs(length - measured) <= most), measured)
 
 
@@ -116,8 +116,8 @@ def _milliseconds(seconds: Fraction) -> str:
 
 def _tagged(video: VideoStream) -> Fraction:
     """Return the length of the track from its Matroska tag, like `00:00:02.002000000`; 0 without the tag."""
-    found = _TAG.fullmatch(video.metadata.get("DURATION", ""))
-    return int(found[1]) * 3600 + int(found[2]) * 60 + Fraction(found[3]) if found else Fraction(0)
+    tag = _TAG.fullmatch(video.metadata.get("DURATION", ""))
+    return int(tag[1]) * 3600 + int(tag[2]) * 60 + Fraction(tag[3]) if tag else Fraction(0)
 
 
 # The first bytes of a file choose the reader; FFmpeg never guesses. So it reads no playlist, session description or

@@ -53,10 +53,10 @@ def is_public(address: str) -> bool:
     >>> is_public("8.8.8.8"), is_public("169.254.169.254"), is_public("::ffff:8.8.8.8")
     (True, False, False)
     """
-    found = ip_address(address)
-    if isinstance(found, IPv4Address):
-        return not any(found in network for network in _NOT_PUBLIC_4)
-    return found in _PUBLIC_6 and not any(found in network for network in _NOT_PUBLIC_6)
+    ip = ip_address(address)
+    if isinstance(ip, IPv4Address):
+        return not any(ip in network for network in _NOT_PUBLIC_4)
+    return ip in _PUBLIC_6 and not any(ip in network for network in _NOT_PUBLIC_6)
 
 
 Resolver = Callable[[str, int], Sequence[str]]

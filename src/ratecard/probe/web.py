@@ -102,13 +102,13 @@ class Web:
         if answer.status == 200:
             if int(_header(answer, b"content-length") or 0) > self._left:
                 self._refuse_to_read_more()
-            whole = self._body(answer, self._left + 1)
-            return whole, len(whole)
+            content = self._body(answer, self._left + 1)
+            return content, len(content)
         self._tag = self._tag_of(answer)
-        found = _CONTENT_RANGE.fullmatch(_header(answer, b"content-range") or b"")
-        if found is None:
+        content_range = _CONTENT_RANGE.fullmatch(_header(answer, b"content-range") or b"")
+        if content_range is None:
             raise UnreadableError("its server answered a range without saying which")
-        size = int(found[3])
+        size = int(content_range[3])
         return self._part(answer, 0, count, size), size
 
     def _part(self, answer: httpcore.Response, first: int, count: int, size: int) -> bytes:
@@ -186,12 +186,12 @@ class RangedFile(io.RawIOBase):
             return b""
         block, offset = divmod(self._at, BLOCK)
         try:
-            found = self._block(block)[offset:][: None if count < 0 else count]
+            part = self._block(block)[offset:][: None if count < 0 else count]
         except UnreadableError as failure:
             self.failure = failure
             return b""
-        self._at += len(found)
-        return found
+        self._at += len(part)
+        return part
 
     def _block(self, wanted: int) -> bytes:
         if wanted not in self._blocks:

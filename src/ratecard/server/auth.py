@@ -152,10 +152,10 @@ class KeyFile:
     def _state(self) -> tuple[int, ...]:
         """Return what differs once the file has changed, by a link to another one too; nothing where there is none."""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except OSError:
             return ()
-        return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+        return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
 
     def _read(self) -> ApiKeys:
         try:

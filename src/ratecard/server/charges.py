@@ -146,44 +146,44 @@ def _checked(
     problems: Problems = unrecognized(given, fields.keys())
     needed = (name for name, field in described.model_fields.items() if field.is_required())
     problems += [((name,), REQUIRED) for name in needed if name not in given]
-    found = {}
+    valid = {}
     for name, field in fields.items():
         if name in given:
             value = field.accept(given[name])
             if value is not None:
-                found[name] = value
+                valid[name] = value
             elif isinstance(field, _Payment) and isinstance(given[name], Mapping):
                 problems += [((name, *path), words) for path, words in field.problems(given[name])]
             else:
                 problems += [((name,), words) for words in field.messages(given[name])]
-    return found, problems
+    return valid, problems
 
 
 @few_suggestions()
 def read_charge(body: bytes, card: RateCard, account: str | None = None) -> dict[str, Any]:
     """Read the fields of a charge. Raises `QuoteError` with every error, those of the usage at `usage`."""
-    found, problems = _checked(body, _CHARGE, ChargeRequest)
+    fields, problems = _checked(body, _CHARGE, ChargeRequest)
     if problems:
-        if found.keys() >= {"usage", "timestamp"}:
+        if fields.keys() >= {"usage", "timestamp"}:
             try:
-                card.at(found["timestamp"], account=account).rate(found["usage"])
+                card.at(fields["timestamp"], account=account).rate(fields["usage"])
             except QuoteError as error:
                 problems += _at_usage(error).problems or [(("usage",), error.error)]
         raise QuoteError(INVALID, problems)
-    return found
+    return fields
 
 
 def read_refund(body: bytes) -> dict[str, Any]:
     """Return the fields of a refund. Raises `QuoteError` with every error."""
-    found, problems = _checked(body, _REFUND, RefundRequest)
-    given = [name for name in ("amount", "corrected") if name in found or any(path == (name,) for path, _ in problems)]
-    if len(given) != 1:
+    fields, problems = _checked(body, _REFUND, RefundRequest)
+    named = [name for name in ("amount", "corrected") if name in fields or any(path == (name,) for path, _ in problems)]
+    if len(named) != 1:
         problems.append((("amount",), "Exactly one of amount and corrected is needed"))
-    if found.get("amount") == 0:
+    if fields.get("amount") == 0:
         problems.append((("amount",), "Number must be greater than 0"))
     if problems:
         raise QuoteError(INVALID, problems)
-    return found
+    return fields
 
 
 def _at_usage(error: QuoteError) -> QuoteError:
@@ -237,22 +237,22 @@ class _Booking:
 
     async def charge(self, request: Request, body: bytes, account: str) -> BookedCharge:
         card = self.live.now().card
-        found = await self._read(request, body, partial(read_charge, card=card, account=account))
+        fields = await self._read(request, body, partial(read_charge, card=card, account=account))
         try:
             with few_suggestions():
-                return await charge_async(self.ledger, card, found.pop("usage"), account=account, **found)
+                return await charge_async(self.ledger, card, fields.pop("usage"), account=account, **fields)
         except QuoteError as error:
             raise _at_usage(error) from None
         except CurrencyError as error:
-            field = "paid" if "paid" in found else "currency"
+            field = "paid" if "paid" in fields else "currency"
             raise QuoteError(INVALID, [((field,), str(error))]) from None
 
     async def refund(self, request: Request, body: bytes, account: str) -> BookedRefund:
-        request_id, found = request.path_params["request_id"], await self._read(request, body, read_refund)
+        request_id, fields = request.path_params["request_id"], await self._read(request, body, read_refund)
         if _NAME.accept(request_id) is None:
             raise RefundError("request_id", f"no charge '{echo(request_id)}' of this account")
-        name = found.pop("id")
-        return await refund_async(self.ledger, account=account, request_id=request_id, refund_id=name, **found)
+        name = fields.pop("id")
+        return await refund_async(self.ledger, account=account, request_id=request_id, refund_id=name, **fields)
 
 
 class BookedEntry(LedgerRow[ExactText]):

@@ -53,14 +53,14 @@ def errors(*statuses: int) -> _Answers:
         ),
         503: (ErrorObject, "Not available now; try again", _error("Not available now. Try again later")),
     }
-    found: _Answers = {
+    answers: _Answers = {
         status: {"model": model, "description": words, "content": {JSON: {"examples": _examples(examples)}}}
         for status, (model, words, examples) in described.items()
         if status in statuses
     }
-    found["4XX"] = {"model": ErrorObject, "description": "Another error of the request"}
-    found["5XX"] = {"model": ErrorObject, "description": "An error of the server"}
-    return found
+    answers["4XX"] = {"model": ErrorObject, "description": "Another error of the request"}
+    answers["5XX"] = {"model": ErrorObject, "description": "An error of the server"}
+    return answers
 
 
 def _error(words: str) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _examples(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def video_examples(prices: PriceBook) -> dict[str, Any]:
     """Return one worked request of every family of video models, by the model's id."""
-    found: dict[str, Any] = {}
+    examples: dict[str, Any] = {}
     families = set()
     for model, version in prices._in_effect_all("video"):
         family = prices.tables.families[model.model]
@@ -82,8 +82,8 @@ def video_examples(prices: PriceBook) -> dict[str, Any]:
             families.add(family)
             value = {"model": model.model} | body_of_text(example.request)
             summary = f"{model.name}: {text(example.total)} {model.currency}"
-            found[model.model] = {"summary": summary, "value": value}
-    return found
+            examples[model.model] = {"summary": summary, "value": value}
+    return examples
 
 
 def audio_examples(prices: PriceBook) -> dict[str, Any]:
@@ -99,17 +99,17 @@ def audio_examples(prices: PriceBook) -> dict[str, Any]:
 
 def usage_examples(prices: PriceBook) -> dict[str, Any]:
     """Return a worked usage of every type but video, and two of them together."""
-    found: dict[str, Any] = {}
+    examples: dict[str, Any] = {}
     for model, version in prices._in_effect_all():
         for example in version.examples:
-            if model.type not in found and isinstance(example, UsageExample):
+            if model.type not in examples and isinstance(example, UsageExample):
                 value = usage_of_text(model.type, model.model, example.usage)
                 summary = f"{model.name}: {text(example.total)} {model.currency}"
-                found[model.type] = {"summary": summary, "value": value}
-    if found:
-        usages = [each["value"] for each in list(found.values())[:2]]
-        found["several"] = {"summary": "Several usages", "value": {"usages": usages}}
-    return found
+                examples[model.type] = {"summary": summary, "value": value}
+    if examples:
+        usages = [each["value"] for each in list(examples.values())[:2]]
+        examples["several"] = {"summary": "Several usages", "value": {"usages": usages}}
+    return examples
 
 
 def estimate_examples(prices: PriceBook) -> dict[str, Any]:

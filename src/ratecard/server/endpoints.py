@@ -93,10 +93,10 @@ _BOOLEAN = Choice(("true", "false"))
 def explain_asked(request: Request) -> bool:
     """Return True if the query has `explain=true`. Raises `QuoteError` for any value but true and false."""
     asked = False
-    for given in request.query_params.getlist("explain"):
-        if _BOOLEAN.accept(given) is None:
-            raise QuoteError(INVALID_QUERY, [(("explain",), _BOOLEAN.messages(given)[0])])
-        asked = given == "true"
+    for word in request.query_params.getlist("explain"):
+        if _BOOLEAN.accept(word) is None:
+            raise QuoteError(INVALID_QUERY, [(("explain",), _BOOLEAN.messages(word)[0])])
+        asked = word == "true"
     return asked
 
 
@@ -266,29 +266,29 @@ def listing_asked(
     request: Request, served: Served, names: Sequence[str] = ("type", "at")
 ) -> tuple[str | None, date | None]:
     """Read the type and the day of a query. Raises `QuoteError` for anything else: it would list other models."""
-    given = dict[str, str]()
+    values = dict[str, str]()
     problems: Problems = []
     for name, value in request.query_params.multi_items():
         if len(problems) == MOST_PROBLEMS:
             break
-        if name not in names or name in given:
+        if name not in names or name in values:
             words = "Unrecognized key(s) in object" if name not in names else "Given twice"
             problems.append(((), f"{words}: '{echo(name)}'. Allowed: {allowed_values(names)}, each once"))
-        given[name] = value
+        values[name] = value
     types = Choice(sorted({served.card.tables.models[name].type for name in served.book.tables.models}))
-    if "type" in given and types.accept(given["type"]) is None:
-        problems += [(("type",), words) for words in types.messages(given["type"])]
-    day = _day(given["at"]) if "at" in given else None
-    if "at" in given and day is None:
+    if "type" in values and types.accept(values["type"]) is None:
+        problems += [(("type",), words) for words in types.messages(values["type"])]
+    day = _day(values["at"]) if "at" in values else None
+    if "at" in values and day is None:
         problems.append((("at",), "Invalid date. Expected YYYY-MM-DD, like 2026-10-01"))
     if problems:
         raise QuoteError(INVALID_QUERY, problems)
-    return given.get("type"), day
+    return values.get("type"), day
 
 
-def _day(given: str) -> date | None:
+def _day(text: str) -> date | None:
     try:
-        return date.fromisoformat(given) if _DAY.fullmatch(given) else None
+        return date.fromisoformat(text) if _DAY.fullmatch(text) else None
     except ValueError:  # the 31st of June
         return None
 

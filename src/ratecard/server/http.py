@@ -60,8 +60,8 @@ def preferred(header: str, offered: Iterable[str]) -> str | None:
     qualities: dict[str, Decimal] = {}
     for element in header.lower().split(",", _MOST_RANGES)[:_MOST_RANGES]:
         name, *parameters = map(str.strip, element.split(";", _MOST_PARAMETERS))
-        given = next((each[2:] for each in parameters if each.startswith("q=")), "1")
-        quality = Decimal(given) if _QUALITY.fullmatch(given) else Decimal(0)
+        weight = next((each[2:] for each in parameters if each.startswith("q=")), "1")
+        quality = Decimal(weight) if _QUALITY.fullmatch(weight) else Decimal(0)
         qualities[name] = max(quality, qualities.get(name, quality))
     best, most = None, Decimal(0)
     for each in offered:

@@ -139,8 +139,8 @@ def operation_id(name: str, path: str) -> Callable[[Any], str]:
     def of(route: Any) -> str:
         base = route.path_format.removesuffix(path.replace(":path}", "}"))
         words = re.findall("[A-Za-z0-9]+", "" if base == BASE_PATH else base)
-        found = "".join(word.capitalize() for word in words) + name[0].upper() + name[1:]
-        return found[0].lower() + found[1:]
+        operation = "".join(word.capitalize() for word in words) + name[0].upper() + name[1:]
+        return operation[0].lower() + operation[1:]
 
     return of
 

@@ -33,10 +33,10 @@ class Sources:
         if not isinstance(url, str) or _URL.accept(url) is None or not reads_source(prices, fields):
             return None
         if iscoroutinefunction(self.probe):
-            found = await self.probe(url)
+            video = await self.probe(url)
         else:
-            found = await self._work.result_of(request, partial(self.probe, url))
-        return found if isinstance(found, SourceVideo) else None
+            video = await self._work.result_of(request, partial(self.probe, url))
+        return video if isinstance(video, SourceVideo) else None
 
 
 def reads_source(prices: PriceBook, fields: Mapping[str, Any]) -> bool:

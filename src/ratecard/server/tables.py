@@ -80,12 +80,12 @@ class Served:
         if contract is None:
             return self
         name = contract.contract
-        found = self._under.get(name)
-        if found is None:
-            found = self._under[name] = Served(self.card, self._now, name)
+        served = self._under.get(name)
+        if served is None:
+            served = self._under[name] = Served(self.card, self._now, name)
             while len(self._under) > _MOST_CONTRACTS:
                 del self._under[next(iter(self._under))]
-        return found
+        return served
 
     def model_of(self, fields: Mapping[str, Any]) -> str:
         """Return the id of the model that a request names; nothing where it names none."""
@@ -98,11 +98,11 @@ class Served:
 
     def notices_in(self, answer: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return an answer in a list with what headers say of its model, in fields: `deprecation`, `price_change`."""
-        found: dict[str, dict[str, str]] = {}
+        notices: dict[str, dict[str, str]] = {}
         for name, value in self.notices.get(self.model_of(fields), ()) if self.notices else ():
             notice, _, part = name.decode().removeprefix("x-service-model-").rpartition("-")
-            found.setdefault(notice.replace("-", "_"), {})[part] = value.decode("latin-1")
-        return {**answer, **found}
+            notices.setdefault(notice.replace("-", "_"), {})[part] = value.decode("latin-1")
+        return {**answer, **notices}
 
     def _notices(self, model: AnyModel) -> dict[str, str]:
         deprecation = self.book.deprecation(model.model)

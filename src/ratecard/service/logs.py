@@ -30,7 +30,7 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return one event."""
-        found: dict[str, Any] = {
+        event: dict[str, Any] = {
             "time": _time(record),
             "level": record.levelname,
             "worker": record.process,
@@ -40,8 +40,8 @@ class JsonLines(logging.Formatter):
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
-            found["exception"] = self.formatException(record.exc_info)
-        return json.dumps(found, ensure_ascii=False, default=str)
+            event["exception"] = self.formatException(record.exc_info)
+        return json.dumps(event, ensure_ascii=False, default=str)
 
 
 class Unanswered(logging.Filter):

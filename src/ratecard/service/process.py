@@ -86,36 +86,36 @@ def run_server(settings: Settings) -> None:
 def listen(settings: Settings) -> list[socket.socket]:
     """Open the sockets of an address, or a unix socket, and log where. Raises `SettingError` if that fails."""
     if settings.unix_socket:
-        found, where = [_unix_socket(settings.unix_socket)], f"unix socket {settings.unix_socket}"
+        sockets, where = [_unix_socket(settings.unix_socket)], f"unix socket {settings.unix_socket}"
     else:
-        found = _sockets(settings.host, settings.port)
+        sockets = _sockets(settings.host, settings.port)
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        where = f"http{'s' if settings.tls_certificate else ''}://{host}:{found[0].getsockname()[1]}"
-    for each in found:  # from here on clients wait, and are not refused
+        where = f"http{'s' if settings.tls_certificate else ''}://{host}:{sockets[0].getsockname()[1]}"
+    for each in sockets:  # from here on clients wait, and are not refused
         each.listen(_BACKLOG)
     _logger.info("ratecard is running on %s (Press CTRL+C to quit)", where)
-    return found
+    return sockets
 
 
 def _sockets(host: str, port: int) -> list[socket.socket]:
-    found: list[socket.socket] = []
+    sockets: list[socket.socket] = []
     try:
         known = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         for family, address in dict.fromkeys((each[0], each[4]) for each in known):
             opened = socket.socket(family, socket.SOCK_STREAM)
-            found.append(opened)
+            sockets.append(opened)
             opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if hasattr(socket, "TCP_NOTSENT_LOWAT"):  # each accepted connection inherits it
                 opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
             if family == socket.AF_INET6:
                 opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             # A free port that was chosen for the first address is that of the others too.
-            opened.bind((address[0], port or found[0].getsockname()[1], *address[2:]))
+            opened.bind((address[0], port or sockets[0].getsockname()[1], *address[2:]))
     except OSError as error:
-        for each in found:
+        for each in sockets:
             each.close()
         raise SettingError(f"{option('port')}: {host}:{port} cannot be listened on: {error.strerror}") from None
-    return found
+    return sockets
 
 
 def _unix_socket(path: Path) -> socket.socket:

@@ -124,10 +124,10 @@ def by_the_second(draw: st.DrawFn, method: str) -> TableDraft:
     accepts = draw(_accepts())
     draw(_clips(accepts))
     rates = draw(rates_by(_choices(accepts, "resolution", "audio")))
-    found = [draw(charges(method, "video_second", rates))]
+    charged = [draw(charges(method, "video_second", rates))]
     if draw(st.booleans()):
-        found.append(draw(charges("fixed", "input_image", draw(rates_by({})))))
-    return draw(_version(accepts, found))
+        charged.append(draw(charges("fixed", "input_image", draw(rates_by({})))))
+    return draw(_version(accepts, charged))
 
 
 @st.composite
@@ -181,10 +181,10 @@ def by_the_tier(draw: st.DrawFn, method: str) -> TableDraft:
     rates = draw(rates_by(choices).filter(lambda rates: "up_to" in rates[0]))
     if method == "upscale-rate":
         step = {"from": str(draw(st.integers(17, 120))), "factor": draw(numbers(most=4))}
-        found = charges(method, "video_second", rates, frame_rate=step)
+        charge = charges(method, "video_second", rates, frame_rate=step)
     else:
-        found = charges(method, "interpolated_second", rates, at_frame_rate=draw(st.sampled_from(("60", "24"))))
-    return draw(_version(accepts, [draw(found)]))
+        charge = charges(method, "interpolated_second", rates, at_frame_rate=draw(st.sampled_from(("60", "24"))))
+    return draw(_version(accepts, [draw(charge)]))
 
 
 @st.composite
@@ -226,7 +226,7 @@ def _sizes(draw: st.DrawFn, accepts: TableDraft) -> list[TableDraft]:
 
 
 @st.composite
-def _version(draw: st.DrawFn, accepts: TableDraft, found: list[TableDraft]) -> TableDraft:
+def _version(draw: st.DrawFn, accepts: TableDraft, charged: list[TableDraft]) -> TableDraft:
     """Draw a version, with a default for some of its choices."""
     names = [name for name, values in accepts.items() if isinstance(values, list)]
     defaults = {name: draw(st.sampled_from(accepts[name])) for name in names if draw(st.booleans())}
@@ -235,12 +235,12 @@ def _version(draw: st.DrawFn, accepts: TableDraft, found: list[TableDraft]) -> T
     if draw(st.booleans()):
         rounding["line_places"] = str(draw(st.integers(places, 12)))
     kept = {"defaults": defaults} if defaults else {}
-    return {"accepts": accepts, **kept, "charges": found, "rounding": rounding}
+    return {"accepts": accepts, **kept, "charges": charged, "rounding": rounding}
 
 
 def _choices(accepts: TableDraft, *names: str) -> dict[str, list[str]]:
-    found: dict[str, Any] = {name: accepts[name] for name in names if name in accepts}
-    return found | ({"audio": _HEARD[accepts["audio"]]} if "audio" in names else {})
+    choices: dict[str, Any] = {name: accepts[name] for name in names if name in accepts}
+    return choices | ({"audio": _HEARD[accepts["audio"]]} if "audio" in names else {})
 
 
 VIDEO_VERSIONS: dict[str, tuple[str, Callable[[str], st.SearchStrategy[TableDraft]]]] = {
@@ -265,14 +265,14 @@ _CONDITIONS = {"service_tier": ("batch", "priority"), "speed": ("fast",)}
 def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
     """Draw tokens by bucket, perhaps with further tiers, under conditions, and with factors."""
     options: TableDraft = {}
-    whole = ["input", "output"] if kind == "text" else ["input"]
-    buckets = [*whole, *draw(_caches()), *draw(st.just([]) | some(_PARTS))] if kind == "text" else whole
+    sides = ["input", "output"] if kind == "text" else ["input"]
+    buckets = [*sides, *draw(_caches()), *draw(st.just([]) | some(_PARTS))] if kind == "text" else sides
     lines = [{"tokens": bucket, "rate": draw(rates_or_free())} for bucket in buckets]
     tiers: list[TableDraft] = []
     if draw(st.booleans()):
         options["context_token_threshold"] = str(draw(st.integers(1, 1_000_000)))
         tiers = [{"context": "extended"}]
-        further = [*whole, *draw(_caches())] if kind == "text" else whole
+        further = [*sides, *draw(_caches())] if kind == "text" else sides
         lines += [{**tiers[0], "tokens": bucket, "rate": draw(rates_or_free())} for bucket in further]
     elif draw(st.booleans()):
         edges = draw(st.lists(st.integers(1, 1_000_000), min_size=1, max_size=2, unique=True))
@@ -304,12 +304,12 @@ def by_the_image(draw: st.DrawFn, kind: str) -> TableDraft:
         larger = draw(charges("per-upscale", "image", factors))
         return _metered_version(draw(charges("per-image", "image", draw(rates_by({})))), larger)
     choices = {"resolution": draw(some(("1K", "2K", "4K"))), "quality": draw(some(("low", "high")))}
-    found = [draw(charges("per-image", "image", draw(rates_by(choices))))]
+    charged = [draw(charges("per-image", "image", draw(rates_by(choices))))]
     if kind == "edit" and draw(st.booleans()):
         included = str(draw(st.integers(0, 3)))
-        found.append(draw(charges("per-input-image", "input_image", draw(rates_by({})), included=included)))
-    version = _metered_version(*found)
-    words = {name: [rate[name] for rate in found[0]["rates"] if name in rate] for name in choices}
+        charged.append(draw(charges("per-input-image", "input_image", draw(rates_by({})), included=included)))
+    version = _metered_version(*charged)
+    words = {name: [rate[name] for rate in charged[0]["rates"] if name in rate] for name in choices}
     defaults: dict[str, str] = {}
     for name, named in words.items():
         if draw(st.booleans()) and named:
@@ -355,8 +355,8 @@ def _caches() -> st.SearchStrategy[list[str]]:
     return st.just([]) | some(("cache_input", "cache_write"))
 
 
-def _metered_version(*found: TableDraft) -> TableDraft:
-    return {"charges": list(found), "rounding": "none"}
+def _metered_version(*charged: TableDraft) -> TableDraft:
+    return {"charges": list(charged), "rounding": "none"}
 
 
 # For a unit of the shipped tables, one of which no decimal holds what one counted thing is a part.
@@ -532,9 +532,9 @@ def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
     # Read once to know what the examples cost, which a person would work out by hand.
     card = card_of({**further, _NAME: yaml_text(family).encode()})
     for model in models:
-        found = card.tables.models[model["model"]]
-        for version, draft in zip(found.versions, model["versions"], strict=True):
-            quote = price_example(card._unproved.at(version.effective), found, version.examples[0])
+        priced = card.tables.models[model["model"]]
+        for version, draft in zip(priced.versions, model["versions"], strict=True):
+            quote = price_example(card._unproved.at(version.effective), priced, version.examples[0])
             draft["examples"][0]["total"] = text(plain(quote.total))
     written = yaml_text(family)
     note(written)

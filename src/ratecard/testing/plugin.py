@@ -161,8 +161,8 @@ def _read_instant(given: str | None) -> datetime | date | None:
         raise pytest.UsageError(f"--rate-card-at '{given}' {words}") from None
 
 
-def _read_count(given: int | None) -> int:
+def _read_count(count: int | None) -> int:
     """Read `--rate-card-examples`: a number above zero. Raises `pytest.UsageError`."""
-    if given is not None and given < 1:
-        raise pytest.UsageError(f"--rate-card-examples {given}: write a number above zero")
-    return given or MAX_EXAMPLES
+    if count is not None and count < 1:
+        raise pytest.UsageError(f"--rate-card-examples {count}: write a number above zero")
+    return count or MAX_EXAMPLES

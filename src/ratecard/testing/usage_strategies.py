@@ -182,13 +182,13 @@ def usages(
     """
     chosen = check_words("types", types, TYPES.words)
     models = priced_models(check_prices(prices), model, chosen)
-    found = [each for each in models if _can_be_used(prices, *each)]
-    if not found:
+    usable = [each for each in models if _can_be_used(prices, *each)]
+    if not usable:
         raise InvalidArgument(
             f"Got model={model!r}, types={types!r}: usages are of models that need no source video, and of the first "
             "table of RPC credits"
         )
-    ordered = sorted(found, key=lambda each: (TYPES.words.index(each[0].type), each[0].model))
+    ordered = sorted(usable, key=lambda each: (TYPES.words.index(each[0].type), each[0].model))
     return st.sampled_from(ordered).flatmap(lambda each: _of_model(prices, *each))
 
 

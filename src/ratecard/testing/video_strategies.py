@@ -184,14 +184,14 @@ def _of_others(offer: Offer, name: str) -> tuple[Any, ...]:
     """Return values that the API knows and this model does not accept."""
     accepts = offer.accepts
     if name == "resolution":
-        own = {word.casefold() for word in (*(accepts.resolution or ()), *accepts.resolution_aliases)}
+        accepted = {word.casefold() for word in (*(accepts.resolution or ()), *accepts.resolution_aliases)}
         takes_any = not (accepts.resolution or accepts.upscale_factor)
-        return () if takes_any else tuple(word for word in offer.wide.resolution if word.casefold() not in own)
+        return () if takes_any else tuple(word for word in offer.wide.resolution if word.casefold() not in accepted)
     if name in ("duration", "aspect_ratio", "upscale_factor", "slowdown_factor"):
-        own = set(getattr(accepts, name) or getattr(offer.wide, name))
-        if name == "duration" and own & {"auto", "Auto"}:
-            own |= {"auto", "Auto"}
-        return tuple(word for word in getattr(offer.wide, name) if word not in own)
+        accepted = set(getattr(accepts, name) or getattr(offer.wide, name))
+        if name == "duration" and accepted & {"auto", "Auto"}:
+            accepted |= {"auto", "Auto"}
+        return tuple(word for word in getattr(offer.wide, name) if word not in accepted)
     if name == "enhancement_model":
         return ("no such model",) if accepts.enhancement_model else ()
     if name == "target_fps" and accepts.target_fps:

@@ -88,11 +88,11 @@ def expected_rates(case: Case, usage: dict[str, Any]) -> list[Rate]:
 
     def of(bucket: str) -> Rate | None:
         """Return the rate of a bucket in the highest tier that has one, which names the most."""
-        own = [(rank, rate) for rate, rank in held if bucket in rate.attributes["tokens"]]
-        return max(own, key=lambda each: each[0])[1] if own else None
+        candidates = [(rank, rate) for rate, rank in held if bucket in rate.attributes["tokens"]]
+        return max(candidates, key=lambda each: each[0])[1] if candidates else None
 
-    found = (of(bucket) or of("input") for bucket, count in counts.items() if count)
-    return [rate for rate in found if rate]
+    rates = (of(bucket) or of("input") for bucket, count in counts.items() if count)
+    return [rate for rate in rates if rate]
 
 
 def _held(case: Case, charge: Tokens, rate: Rate, prompt: int) -> tuple[int, int, bool] | None:
@@ -113,8 +113,8 @@ def _held(case: Case, charge: Tokens, rate: Rate, prompt: int) -> tuple[int, int
 
 
 def _tokens(case: Case) -> st.SearchStrategy[Request]:
-    found: Any = case.found
-    return token_usages(case.prices, found, case.version).map(Request)
+    model: Any = case.found
+    return token_usages(case.prices, model, case.version).map(Request)
 
 
 def _searches(case: Case) -> bool:

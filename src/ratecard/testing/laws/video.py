@@ -224,10 +224,10 @@ SOURCE_VIDEO = (
 def every_charge_has_one_line(case: Case, data: st.DataObject) -> None:
     """A quote has one line for each charge of the version, fees included, in the order of the table."""
     asked = case.ask(data.draw(case.requests))
-    found = [{rate.source for rate in charge.rates} for charge in case.version.charges]
+    sources_of_charges = [{rate.source for rate in charge.rates} for charge in case.version.charges]
     sources = [line.source for line in asked.quote.lines]
-    lines = len(sources) == len(found) and all(map(set.__contains__, found, sources))
-    expect(lines, f"{len(found)} charges, but these lines: {', '.join(sources)}", asked)
+    lines = len(sources) == len(sources_of_charges) and all(map(set.__contains__, sources_of_charges, sources))
+    expect(lines, f"{len(sources_of_charges)} charges, but these lines: {', '.join(sources)}", asked)
 
 
 def a_line_counts_what_its_method_says(case: Case, data: st.DataObject) -> None:
