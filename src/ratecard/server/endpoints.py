@@ -21,7 +21,7 @@ from starlette.responses import Response
 
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import QuoteError
-from ratecard.base.json_writer import compact_json
+from ratecard.base.json_writer import compact_json, spaced
 from ratecard.base.messages import Problems, allowed_values, echo
 from ratecard.load.contracts import is_contract
 from ratecard.price_book import PriceBook
@@ -187,7 +187,7 @@ def health_routes(routes: APIRouter, service: Service) -> None:
             last_refusal=_last_refusal(service.live),
             versions=served.versions,
         )
-        return table_answer(served, health.model_dump_json().encode())
+        return table_answer(served, spaced(health.model_dump_json(), 0).encode())
 
 
 def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
@@ -316,7 +316,8 @@ def billing_routes(routes: APIRouter, service: Service) -> None:
         base = request.scope["path"].removesuffix(_PATH)
         # A host may use another base path.
         link = sunset.headers["Link"].replace(f"<{BASE_PATH}/", f"<{base}/", 1)
-        return json_answer(compact_json(sunset.body), sunset.status, {**sunset.headers, "Link": link})
+        body = spaced(compact_json(sunset.body).decode(), 0).encode()
+        return json_answer(body, sunset.status, {**sunset.headers, "Link": link})
 
 
 # From the fields of a body and what is known of its source video.
