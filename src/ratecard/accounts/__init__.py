@@ -26,25 +26,14 @@ if TYPE_CHECKING:
     from ratecard.base.errors import CurrencyError as CurrencyError
 
 # Loaded when it is asked for: a quote needs none of it.
-_HOME_OF = {
-    "Amounts": "ratecard.accounts.keys",
-    "ApiKey": "ratecard.accounts.keys",
-    "ApiKeyList": "ratecard.accounts.keys",
-    "BalanceError": "ratecard.accounts.settlement",
-    "ConsumptionLimits": "ratecard.accounts.keys",
-    "CurrencyError": "ratecard.base.errors",
-    "KeyUsage": "ratecard.accounts.keys",
-    "TopUpError": "ratecard.accounts.settlement",
-    "check_top_up": "ratecard.accounts.settlement",
-    "current_period_usage": "ratecard.accounts.usage",
-    "daily_allowance": "ratecard.accounts.settlement",
-    "next_refresh": "ratecard.accounts.periods",
-    "period_end": "ratecard.accounts.periods",
-    "period_start": "ratecard.accounts.periods",
-    "settle": "ratecard.accounts.settlement",
-    "trailing_seven_days": "ratecard.accounts.usage",
-    "within_limits": "ratecard.accounts.keys",
+_NAMES_OF = {
+    "ratecard.accounts.keys": ("Amounts", "ApiKey", "ApiKeyList", "ConsumptionLimits", "KeyUsage", "within_limits"),
+    "ratecard.accounts.periods": ("next_refresh", "period_end", "period_start"),
+    "ratecard.accounts.settlement": ("BalanceError", "TopUpError", "check_top_up", "daily_allowance", "settle"),
+    "ratecard.accounts.usage": ("current_period_usage", "trailing_seven_days"),
+    "ratecard.base.errors": ("CurrencyError",),
 }
+_HOME_OF = {name: home for home, names in _NAMES_OF.items() for name in names}
 __all__ = sorted(_HOME_OF)
 
 

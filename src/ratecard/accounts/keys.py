@@ -22,6 +22,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_pyt
 
 from ratecard.base.errors import CurrencyError
 from ratecard.base.json_reader import JsonError, read_json
+from ratecard.base.json_writer import spaced
 from ratecard.base.messages import echo
 from ratecard.base.money import EXACT, add, text
 from ratecard.base.suggestions import suggestions
@@ -87,7 +88,8 @@ class _Record(BaseModel):
 
         The options are those of pydantic, such as `include`, `exclude`, `exclude_none` and `by_alias`.
         """
-        return _json(self.model_dump(**options), indent, ensure_ascii)
+        written = _json(self.model_dump(**options), ensure_ascii)
+        return written if indent is None else spaced(written, indent)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Copy the record with other values, which are validated."""
@@ -117,7 +119,7 @@ def _refuse(record: str, wrong: PydanticCustomError, at: tuple[str | int, ...], 
 
 
 def _float_in(given: object, at: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """The path of a float in a value; empty if there is none."""
+    """Return the path of a float in a value; empty if there is none."""
     if isinstance(given, float):
         return at
     parts = (
@@ -152,27 +154,30 @@ def _finite(number: Decimal) -> Decimal:
     return number
 
 
-def _json(value: Any, indent: int | None, ascii_only: bool, level: int = 1) -> str:
-    """JSON with decimals as numbers of all their digits; the standard encoder refuses decimals."""
+def _json(value: Any, ascii_only: bool) -> str:
+    """Write JSON with decimals as numbers of all their digits, which the standard encoder refuses."""
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise ValueError(f"JSON has no {value}")
         return str(value)
     if isinstance(value, datetime):
         return json.dumps(value.isoformat())
-    if not isinstance(value, (Mapping, list, tuple)) or not value:
-        return json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, default=to_jsonable_python)
-    space, end = ("", "") if indent is None else ("\n" + " " * indent * level, "\n" + " " * indent * (level - 1))
-    colon = ":" if indent is None else ": "
     if isinstance(value, Mapping):
-        names = {name: json.dumps(str(name), ensure_ascii=ascii_only) for name in value}
-        parts = [f"{names[name]}{colon}{_json(part, indent, ascii_only, level + 1)}" for name, part in value.items()]
-        return "{" + ",".join(f"{space}{part}" for part in parts) + end + "}"
-    return "[" + ",".join(f"{space}{_json(part, indent, ascii_only, level + 1)}" for part in value) + end + "]"
+        return (
+            "{"
+            + ",".join(
+                f"{json.dumps(str(name), ensure_ascii=ascii_only)}:{_json(part, ascii_only)}"
+                for name, part in value.items()
+            )
+            + "}"
+        )
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(_json(part, ascii_only) for part in value) + "]"
+    return json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, default=to_jsonable_python)
 
 
 def _copied(value: Any, change: Callable[[Decimal], Any] | None = None) -> Any:
-    """A copy of JSON data, in which a record is what it was read from, with `change` applied to every decimal."""
+    """Copy JSON data, in which a record is what it was read from, with `change` applied to every decimal."""
     if isinstance(value, _Record):
         value = value._as_read
     if isinstance(value, Mapping):
@@ -183,7 +188,7 @@ def _copied(value: Any, change: Callable[[Decimal], Any] | None = None) -> Any:
 
 
 def _plain(number: Decimal) -> Any:
-    """A number for a JSON writer that has no decimals. Raises `ValueError` if digits would be lost."""
+    """Return a number for a JSON writer that has no decimals. Raises `ValueError` if digits would be lost."""
     shown = json.loads(str(number))
     if Decimal(str(shown)) != number:
         raise ValueError(f"{number} has more digits than this writer keeps; use model_dump_json")

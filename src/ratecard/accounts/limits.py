@@ -52,7 +52,7 @@ class Limit:
     def fits(
         self, tokens: int | None = None, *, requests_left: int | None = None, tokens_left: int | None = None
     ) -> int:
-        """How many more requests of `tokens` each (prompt and completion) fit into the rest of a window.
+        """Return how many more requests of `tokens` each (prompt and completion) fit into the rest of a window.
 
         `requests_left` and `tokens_left` are the values of `x-ratelimit-remaining-requests` and `-tokens`; by default
         the whole limit. Raises `LimitError` if the size is missing, or is given for a type that does not count tokens.
@@ -108,7 +108,7 @@ class Block:
 
 
 def limit_of(limits: Limits, type_: str, tier: str | None, partner: bool) -> Limit | VideoLimit:
-    """The limit of a type of models; for text, that of a tier. Raises `LimitError`."""
+    """Return the limit of a type of models; for text, that of a tier. Raises `LimitError`."""
     if type_ in _NO_LIMIT:
         raise LimitError(_NO_LIMIT[type_])
     if type_ != "text" and tier is not None:
@@ -125,12 +125,12 @@ def limit_of(limits: Limits, type_: str, tier: str | None, partner: bool) -> Lim
 
 
 def _of_type(limits: Limits, type_: str, partner: bool) -> Limit:
-    """The limit of a type of `limits.yaml`; for partners the general one, if they have none of their own."""
-    found = {each.partner: each.requests for each in limits.types if each.type == type_}
-    if False not in found:
+    """Return the limit of a type of `limits.yaml`; for partners the general one, if they have none of their own."""
+    requests = {each.partner: each.requests for each in limits.types if each.type == type_}
+    if False not in requests:
         who, near = "partners" if partner else "everybody", did_you_mean(str(type_), ("text", *LIMIT_TYPES, *_SHARED))
         raise LimitError(f"type {type_!r} has no limit for {who}.{near} Types: text, {', '.join(LIMIT_TYPES)}")
-    return Limit(found[partner]) if partner in found else Limit(found[False], from_default=True)
+    return Limit(requests[partner]) if partner in requests else Limit(requests[False], from_default=True)
 
 
 class LimitsOfADay:
@@ -149,7 +149,7 @@ class LimitsOfADay:
         raise NotImplementedError
 
     def in_effect(self, name: str) -> tuple[AnyModel, Version]:
-        """A model and its version in effect."""
+        """Return a model and its version in effect."""
         raise NotImplementedError
 
     @overload  # mypy cannot say "every str but this one"
@@ -165,7 +165,7 @@ class LimitsOfADay:
     def limits_for(
         self, type_: str | None = None, *, model: str | None = None, tier: str | None = None, partner: bool = False
     ) -> Limit | VideoLimit:
-        """Requests (and tokens) a minute of a type or of a model.
+        """Return requests (and tokens) a minute of a type or of a model.
 
         `type_` is a type of models, or video-queue and video-retrieve for one limit of video. A text model needs its
         `tier` if its table does not have it; a partner has the general limit if none for partners is published. Raises
@@ -179,18 +179,20 @@ class LimitsOfADay:
         120
         """
         if model is not None:
-            found, _ = self.in_effect(split_name(model)[0])
-            if type_ not in (None, found.type):
-                raise LimitError(f"type {type_!r}: {found.model} is of type {found.type}; leave the type out")
-            type_ = found.type
-            if isinstance(found, TextModel):
-                tier = _tier_of(found, tier)
+            named, _ = self.in_effect(split_name(model)[0])
+            if type_ not in (None, named.type):
+                raise LimitError(f"type {type_!r}: {named.model} is of type {named.type}; leave the type out")
+            type_ = named.type
+            if isinstance(named, TextModel):
+                tier = _tier_of(named, tier)
         if type_ is None:
             raise LimitError("no type and no model. Give one, like limits_for('image') or limits_for(model='...')")
         return limit_of(self.limits, type_, tier, partner)
 
     def sunset(self, endpoint: str) -> Sunset | None:
-        """Status, headers and body of an endpoint that ends: 404 before its last day, 410 from then on; else None.
+        """Return status, headers and body of an endpoint that ends: 404 before its last day, 410 from then on.
+
+        Else None.
 
         HEAD ends with its GET.
 
@@ -202,7 +204,7 @@ class LimitsOfADay:
 
 
 def _tier_of(model: TextModel, given: str | None) -> str:
-    """The tier of a text model: from its table, or as the caller gives it. Raises `LimitError` if they differ."""
+    """Return the tier of a text model, from its table or the caller. Raises `LimitError` if they differ."""
     if model.tier is None and given is None:
         raise LimitError(
             f"the tables do not say the tier of {model.model}. Give one, like tier='S': {', '.join(TIERS)}"
@@ -215,7 +217,7 @@ def _tier_of(model: TextModel, given: str | None) -> str:
 def failed_request_block(
     failures: Iterable[datetime], at: datetime | date, rule: FailedRequests | None
 ) -> Block | None:
-    """The block that failed requests have caused at an instant; None if requests are answered.
+    """Return the block that failed requests have caused at an instant; None if requests are answered.
 
     `failures` are the aware instants of requests that failed, in any order; those after `at` do not count, nor do the
     refusals of a block itself; after a block the count begins anew. `rule` is `prices.limits.failed_requests`;
@@ -248,7 +250,9 @@ def failed_request_block(
 
 
 def sunset_of(limits: Limits, endpoint: str, day: date) -> Sunset | None:
-    """The answer of an endpoint that ends on a day, with its headers and what to use instead; None for any other.
+    """Return the answer of an endpoint that ends on a day, with its headers and what to use instead.
+
+    None for any other.
 
     HEAD is answered as GET is.
     """
@@ -262,7 +266,7 @@ def sunset_of(limits: Limits, endpoint: str, day: date) -> Sunset | None:
 
 
 def _headers(each: EndpointRetirement) -> dict[str, str]:
-    """`Deprecation` of RFC 9745, `Link` of RFC 8288 and `Sunset` of RFC 8594."""
+    """Return `Deprecation` of RFC 9745, `Link` of RFC 8288 and `Sunset` of RFC 8594."""
     return {
         "Deprecation": f"@{int(utc(each.deprecated).timestamp())}",
         "Link": f'<{BASE_PATH}{each.successor}>; rel="successor-version"',
@@ -279,7 +283,7 @@ def _message(each: EndpointRetirement, gone: bool) -> str:
 
 
 def whole_number(name: str, given: int) -> int:
-    """A whole number, zero or more. Raises `LimitError` for anything else."""
+    """Return a whole number, zero or more. Raises `LimitError` for anything else."""
     if isinstance(given, bool) or not isinstance(given, int) or given < 0:
         raise LimitError(f"{name}={given!r} must be a whole number, zero or more")
     return given

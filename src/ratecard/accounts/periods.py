@@ -17,7 +17,7 @@ def period_start(period: Literal["DAY", "EPOCH", "MONTH"], instant: datetime | d
 @overload
 def period_start(period: str, instant: datetime | date) -> datetime | None: ...
 def period_start(period: str, instant: datetime | date) -> datetime | None:
-    """The beginning of the limit period that contains an instant, in UTC; None for LIFETIME.
+    """Return the beginning of the limit period that contains an instant, in UTC; None for LIFETIME.
 
     An instant is an aware datetime; a date means its 00:00 UTC. DAY and EPOCH begin at 00:00 UTC, MONTH on its first
     day. Raises `InstantError`, and `ValueError` for another period.
@@ -39,7 +39,9 @@ def period_end(period: Literal["DAY", "EPOCH", "MONTH"], instant: datetime | dat
 @overload
 def period_end(period: str, instant: datetime | date) -> datetime | None: ...
 def period_end(period: str, instant: datetime | date) -> datetime | None:
-    """The first instant after the limit period that contains an instant, in UTC; None for LIFETIME: it never resets.
+    """Return the first instant after the limit period that contains an instant, in UTC.
+
+    None for LIFETIME: it never resets.
 
     From then on the amount spent counts from 0 again. Raises the errors of `period_start`.
 
@@ -58,7 +60,7 @@ def period_end(period: str, instant: datetime | date) -> datetime | None:
 
 
 def next_refresh(instant: datetime | date) -> datetime:
-    """The next refresh of the daily allowance, at the end of the epoch: 00:00 UTC after an instant."""
+    """Return the next refresh of the daily allowance, at the end of the epoch: 00:00 UTC after an instant."""
     return period_end("EPOCH", instant)
 
 

@@ -66,7 +66,7 @@ class TopUpError(RateCardError, ValueError):
 
 
 def check_top_up(amount: Decimal, currency: str, top_up: TopUp | None) -> Decimal:
-    """What a top-up adds to the balance, exact, in `top_up.currency`. `top_up` is `prices.limits.top_up`.
+    """Return what a top-up adds to the balance, exact, in `top_up.currency`. `top_up` is `prices.limits.top_up`.
 
     Raises `TopUpError` below the least amount or in a currency that is not accepted, and `ValueError` for an inexact
     number.
@@ -92,7 +92,9 @@ def check_top_up(amount: Decimal, currency: str, top_up: TopUp | None) -> Decima
 
 
 def daily_allowance(staked: Decimal, diem: Diem | None) -> Decimal:
-    """The allowance of staked DIEM for one day, in US dollars, exact; 0 below the least stake. It does not roll over.
+    """Return the allowance of staked DIEM for one day, in US dollars, exact; 0 below the least stake.
+
+    It does not roll over.
 
     `diem` is `prices.limits.diem`; without it a stake has none. Raises `ValueError` for a negative or inexact number.
 

@@ -17,15 +17,17 @@ from ratecard.ledger.files import join_parts as join_parts
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from ratecard.ledger.charges import BookedCharge as BookedCharge
-    from ratecard.ledger.charges import BookedRefund as BookedRefund
-    from ratecard.ledger.charges import append_many as append_many
-    from ratecard.ledger.charges import append_many_async as append_many_async
-    from ratecard.ledger.charges import charge as charge
-    from ratecard.ledger.charges import charge_async as charge_async
-    from ratecard.ledger.charges import refund as refund
-    from ratecard.ledger.charges import refund_async as refund_async
-    from ratecard.ledger.rows import NewCharge as NewCharge
+    from ratecard.ledger.charges import (
+        BookedCharge,
+        BookedRefund,
+        append_many,
+        append_many_async,
+        charge,
+        charge_async,
+        refund,
+        refund_async,
+    )
+    from ratecard.ledger.rows import NewCharge
     from ratecard.ledger.store import Ledger
 
 __all__ = [

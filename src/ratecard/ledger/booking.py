@@ -112,7 +112,7 @@ def _rows_by_account(charges: Iterable[ChargeRows]) -> dict[str, int]:
 
 
 def _insert(connection: Connection) -> type[sqlite.Insert] | type[postgresql.Insert]:
-    """Both dialects have ON CONFLICT, but SQLAlchemy has no common statement for it."""
+    """Return the INSERT of the dialect: both have ON CONFLICT, but SQLAlchemy has no common statement for it."""
     return sqlite.Insert if connection.dialect.name == "sqlite" else postgresql.Insert
 
 
@@ -135,32 +135,32 @@ _AT_ONCE = 500
 
 
 def find_charges(connection: Connection, account: str, request_ids: Sequence[str]) -> dict[str, _Kept]:
-    """The content, the instant and the rows of those charges that there are. The instant of no rows is 0."""
-    found: dict[str, Row[Any]] = {}
+    """Return the content, the instant and the rows of those charges that there are. The instant of no rows is 0."""
+    requests: dict[str, Row[Any]] = {}
     for some in _parts(request_ids):
         ours = and_(REQUESTS.c.account == account, REQUESTS.c.request_id.in_(some))
-        found |= {request.request_id: request for request in connection.execute(select(REQUESTS).where(ours))}
-    rows = _rows(connection, account, list(found.values()))
-    return {name: (request.content, *_own(rows, request, f"request {name!r}")) for name, request in found.items()}
+        requests |= {request.request_id: request for request in connection.execute(select(REQUESTS).where(ours))}
+    rows = _rows(connection, account, list(requests.values()))
+    return {name: (request.content, *_own(rows, request, f"request {name!r}")) for name, request in requests.items()}
 
 
 def _rows(connection: Connection, account: str, of: Sequence[Row[Any]]) -> dict[int, Row[Any]]:
     numbers = [number for each in of for number in _numbers(each)]
-    found: dict[int, Row[Any]] = {}
+    by_number: dict[int, Row[Any]] = {}
     for some in _parts(numbers):  # a join would scan the account in SQLite
         ours = and_(ENTRIES.c.account == account, ENTRIES.c.number.in_(some))
-        found |= {row.number: row for row in connection.execute(select(ENTRIES).where(ours))}
-    return found
+        by_number |= {row.number: row for row in connection.execute(select(ENTRIES).where(ours))}
+    return by_number
 
 
 def _own(rows: Mapping[int, Row[Any]], of: Row[Any], what: str, notes: str | None = None) -> tuple[int, _Entries]:
-    """The instant and the rows of one charge or refund. Raises `LedgerDamagedError` unless they are all there."""
-    own = [rows[number] for number in _numbers(of) if number in rows]
-    if len(own) < of.rows:
-        raise LedgerDamagedError(f"{what} has {of.rows} rows in the ledger, of which {of.rows - len(own)} are missing")
-    if any(row.request_id != of.request_id or notes not in (None, row.notes) for row in own):
+    """Read the instant and the rows of one charge or refund. Raises `LedgerDamagedError` if one is missing."""
+    kept = [rows[number] for number in _numbers(of) if number in rows]
+    if len(kept) < of.rows:
+        raise LedgerDamagedError(f"{what} has {of.rows} rows in the ledger, of which {of.rows - len(kept)} are missing")
+    if any(row.request_id != of.request_id or notes not in (None, row.notes) for row in kept):
         raise LedgerDamagedError(f"{what} has rows of another in the ledger")
-    return (own[0].instant if own else 0), tuple(map(entry_of_row, own))
+    return (kept[0].instant if kept else 0), tuple(map(entry_of_row, kept))
 
 
 def _numbers(of: Row[Any]) -> range:
@@ -181,8 +181,8 @@ def _refuse_other(given: ChargeRows, content: str | None, instant: int, entries:
 
 def refuse_other_content(kind: str, name: str, contents: tuple[str, str], instants: tuple[int, int]) -> None:
     """Raise `LedgerConflictError` unless both contents, the kept and the given one, are the same."""
-    kept, given = contents
-    if kept != given:
+    kept, stated = contents
+    if kept != stated:
         before, now = map(timestamp_of, instants)
         differs = f"its timestamp is {before}, not {now}" if instants[0] and before != now else "its content differs"
         raise LedgerConflictError(_same(f"{kind} {name!r}", differs))
@@ -238,7 +238,7 @@ def _notes(refund_id: str) -> str:
 
 
 def _refunded(connection: Connection, asked: NewRefund, latest: int) -> _Entries:
-    """The rows of a refund: of the last balance that paid first. Raises `RefundError` and `InstantError`."""
+    """Return the rows of a refund: of the last balance that paid first. Raises `RefundError` and `InstantError`."""
     _, charged_at, charged = find_charges(connection, asked.account, [asked.request_id])[asked.request_id]
     parts = [row for row in charged if row.sku == asked.sku]
     if not parts:

@@ -29,14 +29,14 @@ class PricesAt(Protocol):
     """Prices at an instant: a price book."""
 
     def rate(self, usage: AnyUsage | Body) -> Quote:
-        """The quote of a usage."""
+        """Return the quote of a usage."""
 
 
 class Card(Protocol):
     """Prices at every instant: a rate card."""
 
     def at(self, instant: datetime, *, account: str | None = None) -> PricesAt:
-        """The prices in effect for an account."""
+        """Return the prices in effect for an account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class BookedCharge:
     ignored: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The charge with its rows; numbers are text. It says nothing of `new`."""
+        """Return the charge with its rows; numbers are text. It says nothing of `new`."""
         rows = _rows(self.entries)
         return {"object": "charge", "request_id": self.request_id, "timestamp": self.timestamp, "entries": rows}
 
@@ -70,7 +70,7 @@ class BookedRefund:
     new: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """The refund with its rows; numbers are text. It says nothing of `new`."""
+        """Return the refund with its rows; numbers are text. It says nothing of `new`."""
         names = {"object": "refund", "id": self.refund_id, "request_id": self.request_id, "sku": self.sku}
         return {**names, "timestamp": self.timestamp, "entries": _rows(self.entries)}
 
@@ -197,8 +197,8 @@ def refund(
     [(Decimal('0.02'), 'USD'), (Decimal('0.08'), 'DIEM')]
     """
     check_writer(writer)
-    for name, given in (("account", account), ("request_id", request_id), ("refund_id", refund_id), ("sku", sku)):
-        check_name(name, given)
+    for name, value in (("account", account), ("request_id", request_id), ("refund_id", refund_id), ("sku", sku)):
+        check_name(name, value)
     if (amount is None) == (corrected is None):
         raise LedgerError("a refund has an amount, or what is corrected: one of the two")
     instant, corrects = check_moment(timestamp), amount is None
@@ -238,7 +238,7 @@ def _account_of(*_: object, account: str, **__: object) -> set[str]:
 def _async_form(
     function: Callable[Concatenate[LedgerWriter, _P], _R], accounts: Callable[..., Collection[str]]
 ) -> Callable[Concatenate["Ledger | AsyncConnection", _P], Coroutine[Any, Any, _R]]:
-    """The function for an event loop: on an `AsyncConnection` of the host, or in a thread of the ledger."""
+    """Return the function for an event loop: on an `AsyncConnection` of the host, or in a thread of the ledger."""
 
     @wraps(function)
     async def call(writer: "Ledger | AsyncConnection", /, *args: _P.args, **kwargs: _P.kwargs) -> _R:

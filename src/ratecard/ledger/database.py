@@ -9,6 +9,7 @@ from enum import IntEnum
 from functools import partial
 from itertools import count
 from time import monotonic_ns
+from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, delete, event, false, insert, make_url, select
 from sqlalchemy.exc import (
@@ -48,21 +49,21 @@ class Waiting:
 
     def __post_init__(self) -> None:
         for name in ("pool_size", "connect_timeout", "wait_timeout", "statement_timeout"):
-            given = getattr(self, name)
-            if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= 86_400:
-                raise LedgerError(f"{name}={given!r}. Allowed: a whole number, 1 to 86400")
+            number = getattr(self, name)
+            if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 86_400:
+                raise LedgerError(f"{name}={number!r}. Allowed: a whole number, 1 to 86400")
 
 
 def engine_of(database: str | Engine, waiting: Waiting) -> Engine:
-    """An engine for a URL, or that of the host; it has not connected yet. Raises `LedgerError` for another kind."""
+    """Make the engine of a URL without connecting, or take that of the host. Raises `LedgerError` for others."""
     if isinstance(database, Engine):
         check_dialect(database.dialect.name)
         return database
     try:
-        given = make_url(database)
+        address = make_url(database)
     except ArgumentError:  # the URL is not shown: it may contain a password
         raise LedgerError(f"the URL of the database cannot be read. {_EXAMPLES}") from None
-    return _sqlite(given, waiting) if given.get_backend_name() == "sqlite" else _postgresql(given, waiting)
+    return _sqlite(address, waiting) if address.get_backend_name() == "sqlite" else _postgresql(address, waiting)
 
 
 def check_dialect(name: str) -> None:
@@ -79,16 +80,11 @@ def check_transaction(connection: Connection) -> None:
     if connection.dialect.name == "sqlite":
         # How a transaction begins has several settings, and hosts that begin it themselves: only its effect counts.
         connection.execute(delete(REQUESTS).where(false()))
-        commits_each, level = (
-            not getattr(connection.connection.driver_connection, "in_transaction", True),
-            "SERIALIZABLE",
-        )
+        in_transaction, level = getattr(connection.connection.driver_connection, "in_transaction", True), "SERIALIZABLE"
     else:
-        commits_each, level = (
-            bool(getattr(connection.connection.dbapi_connection, "autocommit", False)),
-            "READ COMMITTED",
-        )
-    if commits_each:
+        in_transaction = not getattr(connection.connection.dbapi_connection, "autocommit", False)
+        level = "READ COMMITTED"
+    if not in_transaction:
         raise LedgerError(
             "the connection is in AUTOCOMMIT: each statement is committed by itself, so a charge could be half written."
             f' Pass one with transactions, of an engine without AUTOCOMMIT or with isolation_level="{level}"'
@@ -117,28 +113,21 @@ def _postgresql(url: URL, waiting: Waiting) -> Engine:
     # A server that vanished without a word is given up too.
     silence = {"tcp_user_timeout": str(waiting.statement_timeout * 1000)}
     query = {"connect_timeout": str(waiting.connect_timeout), **silence, **url.query}
-    given = url.set(drivername="postgresql+psycopg", query=query)
+    address = url.set(drivername="postgresql+psycopg", query=query)
     try:
-        engine = create_engine(given, pool_pre_ping=True, **_pool(waiting))
+        engine = create_engine(address, pool_pre_ping=True, **_pool(waiting))
     except (ModuleNotFoundError, NoSuchModuleError):
         raise LedgerError("a ledger in PostgreSQL needs psycopg: pip install 'psycopg[binary]'") from None
 
     # Not as options of the connection: those of the URL are the host's, and some proxies refuse any.
     @event.listens_for(engine, "connect")
-    def _set_timeouts(connection: "_Psycopg", _: object) -> None:
+    def _set_timeouts(connection: Any, _: object) -> None:
         connection.autocommit = True
         for name, seconds in (("lock_timeout", waiting.wait_timeout), ("statement_timeout", waiting.statement_timeout)):
             connection.execute(f"SET {name} = '{seconds}s'")
         connection.autocommit = False
 
     return engine
-
-
-class _Psycopg:
-    autocommit: bool
-
-    def execute(self, statement: str) -> object:
-        """Run a statement."""
 
 
 def _pool(waiting: Waiting) -> dict[str, int]:
@@ -200,7 +189,7 @@ class Outage:
         return Need.WRITE in self._failed and monotonic_ns() - self._write_failed < seconds * 10**9
 
     def begin(self) -> int:
-        """The number of an attempt."""
+        """Return the number of an attempt."""
         return next(self._numbers)
 
     def failed(self, reason: str, need: Need = Need.READ, *, answers: bool = True) -> str:
@@ -236,7 +225,7 @@ class Outage:
 
 @contextmanager
 def connected(engine: Engine, outage: Outage, need: Need = Need.READ) -> Iterator[Connection]:
-    """A connection, rolled back unless it was committed. Raises `LedgerUnavailableError` without a database."""
+    """Give a connection, rolled back unless it was committed. Raises `LedgerUnavailableError` without a database."""
     attempt = outage.begin()
     with unavailable(outage, Need.READ):
         connection = connect(engine)
@@ -318,6 +307,6 @@ class Turns:
                     del self._turns[account]
 
     def wanted(self, account: str) -> int:
-        """How many have or wait for the turn of an account."""
+        """Return how many have or wait for the turn of an account."""
         turn = self._turns.get(account)
         return turn.wanted if turn else 0

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
 from ratecard.base.json_reader import JsonError, distinct
+from ratecard.base.json_writer import compact_json, digits
 from ratecard.base.messages import echo, field_name, type_word
 from ratecard.base.money import READING, text
 from ratecard.ledger.errors import LedgerError
@@ -32,7 +33,11 @@ CONTRACT = "contract"
 
 def ledger_json(entries: Iterable[LedgerEntry], next_cursor: str | None = None) -> str:
     """Write rows as one page, `{"object": "list", "data": [...], "nextCursor": ...}`; numbers have all their digits."""
-    return _json({"object": "list", "data": [entry.to_dict() for entry in entries], "nextCursor": next_cursor})
+    rows = [
+        {name: digits(part) if isinstance(part, Decimal) else part for name, part in entry.to_dict().items()}
+        for entry in entries
+    ]
+    return compact_json({"object": "list", "data": rows, "nextCursor": next_cursor}).decode()
 
 
 def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
@@ -53,20 +58,9 @@ def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
 
 
 def _cell(value: Decimal | int | str) -> str:
-    """A cell as the standard library writes it, except that older Pythons do not quote a carriage return."""
+    """Write a cell as the standard library does, except that older Pythons do not quote a carriage return."""
     cell = text(value) if isinstance(value, Decimal) else str(value)
     return '"{}"'.format(cell.replace('"', '""')) if any(special in cell for special in ',"\r\n') else cell
-
-
-def _json(value: object) -> str:
-    """JSON with decimals as numbers of all their digits; the standard encoder refuses decimals."""
-    if isinstance(value, Decimal):
-        return text(value)
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{json.dumps(key)}:{_json(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(_json, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
 
 
 _SPACE = " \t\n\r"
@@ -87,7 +81,7 @@ class JsonText:
         self._text, self._at, self._lines_before = "", 0, 0
 
     def peek(self) -> str:
-        """The next character that is not white space; empty at the end."""
+        """Return the next character that is not white space; empty at the end."""
         while True:
             while self._at < len(self._text):
                 if self._text[self._at] not in _SPACE:
@@ -98,9 +92,9 @@ class JsonText:
 
     def take(self, sign: str) -> bool:
         """Skip `sign` if it comes next, and say whether it did."""
-        found = self.peek() == sign
-        self._at += found
-        return found
+        comes_next = self.peek() == sign
+        self._at += comes_next
+        return comes_next
 
     def value(self) -> Any:
         """Read the next value; its numbers are decimals with every digit."""
@@ -137,7 +131,7 @@ class JsonText:
 
 
 def json_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
-    """The rows of a file: pages (`{"data": [...]}`) and lists, one after another."""
+    """Return the rows of a file: pages (`{"data": [...]}`) and lists, one after another."""
     for number, row in enumerate(chain.from_iterable(_pages(JsonText(file))), 1):
         if not isinstance(row, dict):
             raise LedgerError(f"row {number} must be an object, not {type_word(row)}")
@@ -163,7 +157,7 @@ def _list(text: JsonText) -> Iterator[Any]:
 
 
 def _page(text: JsonText) -> Iterator[Any]:
-    """The rows of `data`; other keys of a page are ignored."""
+    """Return the rows of `data`; other keys of a page are ignored."""
     text.take("{")
     names, last = set[str](), text.take("}")
     while not last:
@@ -192,7 +186,7 @@ _REQUIRED = COLUMNS[:6]
 
 
 def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
-    """The lines of a CSV in the form of JSON rows; the column of the count may be `unit` or `units`."""
+    """Return the lines of a CSV in the form of JSON rows; the column of the count may be `unit` or `units`."""
     reader = csv.DictReader(file, strict=True)
     try:
         heading = reader.fieldnames or ()
@@ -274,25 +268,25 @@ def _entries(file: TextIO, rates: Rates | Sequence[Rates] | None) -> Iterator[Le
 
 def entry_in(row: Mapping[str, Any], rates: Sequence[Rates], number: int) -> LedgerEntry:
     """Read the entry in a row of a page, or of a CSV; `number` is how messages call it. Raises `LedgerError`."""
-    given = dict(row)
-    if given.get("unit") in (None, ""):
-        given["unit"] = given.get("units")
-    currency = _text(number, "currency", given.get("currency"))
-    own = price_field(currency) if currency else PRICES[0]
-    missing = [name for name in (*_REQUIRED[:2], own, *_REQUIRED[3:]) if given.get(name) in (None, "")]
-    other = next((name for name in PRICES if name != own and given.get(name) not in (None, "")), None)
+    cells = dict(row)
+    if cells.get("unit") in (None, ""):
+        cells["unit"] = cells.get("units")
+    currency = _text(number, "currency", cells.get("currency"))
+    price_name = price_field(currency) if currency else PRICES[0]
+    missing = [name for name in (*_REQUIRED[:2], price_name, *_REQUIRED[3:]) if cells.get(name) in (None, "")]
+    other = next((name for name in PRICES if name != price_name and cells.get(name) not in (None, "")), None)
     if currency and (reason := unknown_currency(currency, *rates)):
         raise LedgerError(f"row {number}: currency '{echo(currency[:_ECHO])}' {reason}")
     if other and currency:
-        raise LedgerError(f"row {number}: {other} of a row in {currency}. Its price is {own}, and no other")
+        raise LedgerError(f"row {number}: {other} of a row in {currency}. Its price is {price_name}, and no other")
     if missing:
         raise LedgerError(f"row {number}: {missing[0]} is missing")
-    price, unit, amount = (_decimal(number, name, given[name]) for name in (own, "unit", "amount"))
-    if given.get("units") not in (None, "") and _decimal(number, "units", given["units"]) != unit:
-        raise LedgerError(f"row {number}: units {str(given['units'])[:_ECHO]} is not what unit says. Keep one")
-    timestamp, sku, _, notes = (_text(number, name, given.get(name)) for name in _TEXTS)
-    details = _details(number, given["inferenceDetails"]) if given.get("inferenceDetails") else None
-    contract = _text(number, CONTRACT, given.get(CONTRACT)) or None
+    price, unit, amount = (_decimal(number, name, cells[name]) for name in (price_name, "unit", "amount"))
+    if cells.get("units") not in (None, "") and _decimal(number, "units", cells["units"]) != unit:
+        raise LedgerError(f"row {number}: units {str(cells['units'])[:_ECHO]} is not what unit says. Keep one")
+    timestamp, sku, _, notes = (_text(number, name, cells.get(name)) for name in _TEXTS)
+    details = _details(number, cells["inferenceDetails"]) if cells.get("inferenceDetails") else None
+    contract = _text(number, CONTRACT, cells.get(CONTRACT)) or None
     return LedgerEntry(timestamp, sku, price, unit, amount, currency, notes, details, contract=contract)
 
 
@@ -303,10 +297,10 @@ def _details(number: int, details: object) -> InferenceDetails:
     return InferenceDetails(request_id, *(_count(number, name, details.get(name)) for name in _DETAILS[1:]))
 
 
-def _text(number: int, name: str, given: object) -> str:
-    if given is not None and not isinstance(given, str):
-        raise LedgerError(f"row {number}: {name} {str(given)[:_ECHO]} is not text")
-    return given or ""
+def _text(number: int, name: str, value: object) -> str:
+    if value is not None and not isinstance(value, str):
+        raise LedgerError(f"row {number}: {name} {str(value)[:_ECHO]} is not text")
+    return value or ""
 
 
 def _count(number: int, name: str, given: object) -> int | None:

@@ -30,7 +30,7 @@ def check_name(field: str, given: str) -> None:
 
 
 def check_moment(given: datetime) -> int:
-    """The instant of a datetime that has a date in UTC: the first and last hours of the calendar may have none."""
+    """Return the instant of a datetime that has a date in UTC: the first and last hours of the calendar may not."""
     instant = instant_of(given)
     try:
         given.astimezone(UTC)
@@ -91,33 +91,22 @@ def charge_rows(charge: NewCharge, content: str | None = None) -> ChargeRows:
     return ChargeRows(charge.account, charge.request_id, check_moment(charge.timestamp), entries, content)
 
 
+# What a row of the database and an entry call by the same name.
+_VALUES = ("sku", "price_per_unit", "unit", "amount", "currency", "notes", "worth", "contract")
+
+
 def row_of(account: str, number: int, instant: int, entry: LedgerEntry) -> dict[str, Any]:
-    """The columns of an entry."""
-    names = ("sku", "price_per_unit", "unit", "amount", "currency", "notes", "worth", "contract")
-    return {
-        "account": account,
-        "number": number,
-        "instant": instant,
-        **{name: getattr(entry, name) for name in names},
-        **asdict(entry.details or InferenceDetails("", None)),
-    }
+    """Return the columns of an entry."""
+    place = {"account": account, "number": number, "instant": instant}
+    values = {name: getattr(entry, name) for name in _VALUES}
+    return {**place, **values, **asdict(entry.details or InferenceDetails("", None))}
 
 
 def entry_of_row(row: Row[Any]) -> LedgerEntry:
-    """The entry of a row, its timestamp in UTC."""
+    """Return the entry of a row, its timestamp in UTC."""
     details = InferenceDetails(row.request_id, row.execution_ms, row.prompt_tokens, row.completion_tokens)
-    return LedgerEntry(
-        timestamp_of(row.instant),
-        row.sku,
-        row.price_per_unit,
-        row.unit,
-        row.amount,
-        row.currency,
-        row.notes,
-        details,
-        row.worth,
-        row.contract,
-    )
+    values = {name: getattr(row, name) for name in _VALUES}
+    return LedgerEntry(timestamp_of(row.instant), details=details, **values)
 
 
 # Timestamp and execution time belong to the attempt and not to the charge: those of a retry may differ.
@@ -125,7 +114,7 @@ _CHARGED = ("sku", "currency", *PRICES, "unit", "amount", "notes", "requestId", 
 
 
 def difference(kept: Sequence[LedgerEntry], given: Sequence[LedgerEntry]) -> str:
-    """The first difference of two charges for one request; empty if they are the same."""
+    """Return the first difference of two charges for one request; empty if they are the same."""
     if len(kept) != len(given):
         return f"it has {len(kept)} rows, not {len(given)}"
     for place, pair in enumerate(zip(kept, given, strict=True), 1):
@@ -137,7 +126,9 @@ def difference(kept: Sequence[LedgerEntry], given: Sequence[LedgerEntry]) -> str
 
 
 def fingerprint(content: Mapping[str, Any]) -> str:
-    """A digest of what was asked for; neither the order of keys nor the spelling of a number (1, 1.0) changes it.
+    """Return a digest of what was asked for.
+
+    Neither the order of keys nor the spelling of a number (1, 1.0) changes it.
 
     >>> one = {"usage": {"n": 1, "model": "m"}, "timestamp": 0}
     >>> fingerprint(one) == fingerprint({"timestamp": 0, "usage": {"model": "m", "n": Decimal("1.0")}})
@@ -150,12 +141,12 @@ def fingerprint(content: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON in which everything but text, true, false and null is a list that says its type."""
+    """Return the value as JSON in which everything but text, true, false and null is a list that says its type."""
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, (int, float, Decimal)):
         exact = value if isinstance(value, (int, Decimal)) else str(value)
         return ["number", str(READING.normalize(READING.create_decimal(exact)))]
-    if (found := mapping_of(value)) is not None:
-        return ["object", {str(name): _plain(part) for name, part in found.items()}]
+    if (fields := mapping_of(value)) is not None:
+        return ["object", {str(name): _plain(part) for name, part in fields.items()}]
     return ["array", *map(_plain, value)] if isinstance(value, (list, tuple)) else ["other", repr(value)]

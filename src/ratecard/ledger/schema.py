@@ -40,15 +40,15 @@ class Exact(TypeDecorator[Decimal]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Decimal] | TypeEngine[str]:
-        """Text for SQLite, else NUMERIC without bounds."""
+        """Return text for SQLite, else NUMERIC without bounds."""
         return dialect.type_descriptor(Text()) if dialect.name == "sqlite" else dialect.type_descriptor(Numeric())
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> Decimal | str | None:
-        """Digits for SQLite."""
+        """Return digits for SQLite."""
         return text(value) if value is not None and dialect.name == "sqlite" else value
 
     def process_result_value(self, value: Decimal | str | None, dialect: Dialect) -> Decimal | None:
-        """A decimal of the same digits."""
+        """Return a decimal of the same digits."""
         return None if value is None else Decimal(value)
 
 
@@ -137,14 +137,14 @@ def prepare(connect: Callable[[], AbstractContextManager[Connection]]) -> None:
             return
     with connect() as connection:
         _take_lock(connection)
-        found = _version(connection)  # another process may have done it meanwhile
-        if found == _UNNOTED:
+        version = _version(connection)  # another process may have done it meanwhile
+        if version == _UNNOTED:
             connection.execute(statement(f"ALTER TABLE {ENTRIES.name} RENAME COLUMN {_BEFORE_2} TO price_per_unit"))
-        added = [REQUESTS.c.content, ENTRIES.c.worth] if found in (_UNNOTED, _WITHOUT_REFUNDS) else []
-        for column in [*added, ENTRIES.c.contract] if found not in (0, _CURRENT) else []:
+        added = [REQUESTS.c.content, ENTRIES.c.worth] if version in (_UNNOTED, _WITHOUT_REFUNDS) else []
+        for column in [*added, ENTRIES.c.contract] if version not in (0, _CURRENT) else []:
             kind = column.type.compile(connection.dialect)
             connection.execute(statement(f"ALTER TABLE {column.table.name} ADD COLUMN {column.name} {kind}"))
-        if found != _CURRENT:
+        if version != _CURRENT:
             METADATA.create_all(connection)
             connection.execute(delete(SCHEMA))
             connection.execute(insert(SCHEMA).values(version=_CURRENT))
@@ -161,7 +161,7 @@ def _take_lock(connection: Connection) -> None:
 
 
 def _version(connection: Connection) -> int:
-    """The version of a database's schema; 0 if there is no ledger yet."""
+    """Return the version of a database's schema; 0 if there is no ledger yet."""
     inspector = inspect(connection)
     tables = set(inspector.get_table_names())
     if SCHEMA.name in tables:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from datetime import datetime
@@ -114,7 +114,7 @@ class Ledger:
         return replace(walk, total=total or 0)
 
     def page(self, account: str, walk: Walk) -> Page:
-        """The next rows of a walk, ordered by time, and then by the order of the appends.
+        """Return the next rows of a walk, ordered by time, and then by the order of the appends.
 
         Raises `LedgerUnavailableError` without a database.
         """
@@ -127,7 +127,7 @@ class Ledger:
         return Page(tuple(map(entry_of_row, shown)), after)
 
     def connections(self) -> tuple[int, int]:
-        """How many connections to the database are in use now, and how many wait for use."""
+        """Return how many connections to the database are in use now, and how many wait for use."""
         pool = self._engine.pool
         return (pool.checkedout(), pool.checkedin()) if isinstance(pool, QueuePool) else (0, 0)
 
@@ -157,7 +157,7 @@ class Ledger:
 
     @contextmanager
     def transaction(self, need: Need) -> Iterator[Connection]:
-        """A connection, rolled back unless it was committed. Raises `LedgerUnavailableError` without a database."""
+        """Give a connection, rolled back unless committed. Raises `LedgerUnavailableError` without a database."""
         if not self._ready:
             self._make_ready()
         with connected(self._engine, self.outage, need) as connection:
@@ -176,15 +176,13 @@ class Ledger:
             raise LedgerUnavailableError(self.outage.failed(str(error))) from None
         self._ready = True
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A connection to read on. Raises `LedgerUnavailableError` without a database."""
-        with self.transaction(Need.READ) as connection:
-            yield connection
+    def reading(self) -> AbstractContextManager[Connection]:
+        """Give a connection to read on. Raises `LedgerUnavailableError` without a database."""
+        return self.transaction(Need.READ)
 
     @contextmanager
     def writing(self, accounts: Collection[str]) -> Iterator[Connection]:
-        """A connection to write the rows of these accounts on, committed at the end unless there was an error.
+        """Give a connection to write the rows of these accounts on, committed at the end unless there was an error.
 
         In this process one writer of an account at a time has a connection. Raises `LedgerUnavailableError` without a
         database, when the accounts stay busy, and for an engine of the host in AUTOCOMMIT.

@@ -1,7 +1,7 @@
 """Who books: a ledger, or a connection of the host whose transaction keeps a charge whole. Anything else is refused."""
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
@@ -66,21 +66,11 @@ def latest_of(writer: LedgerWriter, clock: Clock | None) -> int:
     return (writer.clock if isinstance(writer, Ledger) else Clock()).latest()
 
 
-@contextmanager
-def reading_on(writer: LedgerWriter) -> Iterator[Connection]:
+def reading_on(writer: LedgerWriter) -> AbstractContextManager[Connection]:
     """Give a connection to read on."""
-    if isinstance(writer, Connection):
-        yield writer
-    else:
-        with writer.reading() as connection:
-            yield connection
+    return nullcontext(writer) if isinstance(writer, Connection) else writer.reading()
 
 
-@contextmanager
-def writing_on(writer: LedgerWriter, accounts: Collection[str]) -> Iterator[Connection]:
+def writing_on(writer: LedgerWriter, accounts: Collection[str]) -> AbstractContextManager[Connection]:
     """Give a connection to write rows of these accounts on; that of a ledger is committed at the end."""
-    if isinstance(writer, Connection):
-        yield writer
-    else:
-        with writer.writing(accounts) as connection:
-            yield connection
+    return nullcontext(writer) if isinstance(writer, Connection) else writer.writing(accounts)

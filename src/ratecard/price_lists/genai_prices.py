@@ -52,7 +52,7 @@ _DIMENSIONS = {
 
 
 def installed_list() -> PriceList:
-    """The price list of the installed genai-prices. Raises `RateCardError` if it is not installed, or too old."""
+    """Read the installed genai-prices. Raises `RateCardError` if it is not installed, or too old."""
     try:
         from genai_prices.data_snapshot import get_snapshot
         from genai_prices.data_units import unit_data
@@ -67,7 +67,7 @@ def installed_list() -> PriceList:
 
 
 def read_providers(providers: Sequence[Any], units: Mapping[str, Mapping[str, Any]], version: str) -> PriceList:
-    """The price list of these providers of genai-prices; `units` is its data on each key of a usage."""
+    """Return the price list of these providers of genai-prices; `units` is its data on each key of a usage."""
     counted = _counted(units)
     buckets = _buckets(units, counted)
     conditions = tuple(_conditions([model for provider in providers for model in provider.models]))
@@ -98,35 +98,35 @@ class _Counted(NamedTuple):
 
 
 def _counted(units: Mapping[str, Mapping[str, Any]]) -> dict[str, _Counted]:
-    """What each price of genai-prices is for, by the name of the price."""
+    """Return what each price of genai-prices is for, by the name of the price."""
     names = {path[-1]: (each.bucket, each.meter) for each in DIALECTS[_NAME].counters for path in each.paths}
-    found = {}
+    by_price = {}
     for key, unit in units.items():
         bucket, meter = names.get(key, ("", ""))
         if bucket or meter:
             of = set(unit["dimensions"].items())
             wholes = [other for other, its in units.items() if set(its["dimensions"].items()) < of]
             whole = names[wholes[0]][1] if meter and wholes else ""
-            found[str(unit["price_key"])] = _Counted(key, int(unit["per"]), bucket or meter, bool(bucket), whole)
-    return found
+            by_price[str(unit["price_key"])] = _Counted(key, int(unit["per"]), bucket or meter, bool(bucket), whole)
+    return by_price
 
 
 def _buckets(units: Mapping[str, Mapping[str, Any]], counted: Mapping[str, _Counted]) -> dict[str, Bucket]:
-    """The shipped buckets of tokens, and those that the list has beside them."""
-    found = dict(shipped_meters().buckets)
+    """Return the shipped buckets of tokens, and those that the list has beside them."""
+    buckets = dict(shipped_meters().buckets)
     for each in counted.values():
-        if each.is_bucket and each.name not in found:
-            given = units[each.key]["dimensions"]
+        if each.is_bucket and each.name not in buckets:
+            stated = units[each.key]["dimensions"]
             of: dict[str, str] = dict(
-                _DIMENSIONS.get(value, (name, value)) for name, value in given.items() if name != "family"
+                _DIMENSIONS.get(value, (name, value)) for name, value in stated.items() if name != "family"
             )
             order = shipped_meters().by_name[TOKEN].dimensions
-            found[each.name] = Bucket(bucket=each.name, dimensions={name: of[name] for name in order if name in of})
-    return found
+            buckets[each.name] = Bucket(bucket=each.name, dimensions={name: of[name] for name in order if name in of})
+    return buckets
 
 
 def _conditions(models: Sequence[Any]) -> Iterator[PeerCondition]:
-    """The conditions that the shipped meters lack, or have fewer values of; a default is a value without prices."""
+    """Find the conditions that the shipped meters lack, or have fewer values of; a default has no prices."""
     values: dict[str, dict[str, bool]] = {}
     for variant in (each for model in models for each in model.price_variants or ()):
         for name, value in variant.when.items():
@@ -142,9 +142,9 @@ def _conditions(models: Sequence[Any]) -> Iterator[PeerCondition]:
 
 
 def _defaults(conditions: Sequence[PeerCondition]) -> dict[str, frozenset[str]]:
-    """The words for the default of every condition."""
-    found = {each.condition: _default_words(each) for each in shipped_meters().conditions}
-    return found | {each.condition: _default_words(each) for each in conditions}
+    """Return the words for the default of every condition."""
+    words = {each.condition: _default_words(each) for each in shipped_meters().conditions}
+    return words | {each.condition: _default_words(each) for each in conditions}
 
 
 def _default_words(each: UsageCondition | PeerCondition) -> frozenset[str]:
@@ -153,12 +153,12 @@ def _default_words(each: UsageCondition | PeerCondition) -> frozenset[str]:
 
 
 def _prices(prices: Any) -> dict[str, Any]:
-    """The prices of a `ModelPrice`, by their names."""
+    """Return the prices of a `ModelPrice`, by their names."""
     return {key: value for key, value in vars(prices).items() if value is not None and not key.startswith("_")}
 
 
 def _minute(edge: time) -> int:
-    """The minute of the day in UTC at which an interval begins or ends."""
+    """Return the minute of the day in UTC at which an interval begins or ends."""
     at = datetime.combine(date(2000, 1, 2), edge, edge.tzinfo or UTC).astimezone(UTC)
     if at.second or at.microsecond:
         raise InexpressibleError(f"its hours begin or end within a minute, at {edge}")
@@ -170,7 +170,7 @@ def _moment(day: date, minute: int) -> datetime:
 
 
 def _amounts(price: Any) -> TierAmounts:
-    """A price by the length of the prompt."""
+    """Return a price by the length of the prompt."""
     tiers = {tier.start: tier.price for tier in getattr(price, "tiers", ())}
     return ((EVERY_LENGTH, getattr(price, "base", price)), *sorted(tiers.items()))
 
@@ -202,7 +202,7 @@ class _Model:
         self.constraints = [each.constraint for each in (*dated, *self.variants) if each.constraint is not None]
 
     def read(self) -> PeerModel:
-        """The model, with a version for every day on which its prices change. Raises `InexpressibleError`."""
+        """Return the model, with a version for every day on which its prices change. Raises `InexpressibleError`."""
         versions: list[PeerVersion] = []
         starts = {each.start_date for each in self.constraints if hasattr(each, "start_date")}
         for day in sorted({UNDATED, *starts}):
@@ -218,7 +218,7 @@ class _Model:
         return PeerModel(*of, name=self.model.name or "", aliases=tuple(self._aliases()), reference=reference)
 
     def _aliases(self) -> Iterator[str]:
-        """The other names that the list has exactly, and by which it finds this model."""
+        """Return the other names that the list has exactly, and by which it finds this model."""
         clause = self.model.match
         for each in getattr(clause, "or_", (clause,)):
             name = getattr(each, "equals", None)
@@ -226,7 +226,7 @@ class _Model:
                 yield name
 
     def _version(self, day: date) -> PeerVersion | None:
-        """The prices from a day on; None if there are none."""
+        """Return the prices from a day on; None if there are none."""
         values = self._values(day)
         contexts = [
             {name: value for name, value in zip(values, chosen, strict=True) if value}
@@ -254,7 +254,7 @@ class _Model:
         return PeerVersion(day, tuple(self._charges(cases, kept)), tuple(examples))
 
     def _values(self, day: date) -> dict[str, list[str]]:
-        """The conditions that the list has prices for from a day on, with their values; defaults are left out."""
+        """Find the conditions with prices from a day on, and their values without the defaults."""
         values: dict[str, list[str]] = {}
         for variant in self.variants:
             if (start := getattr(variant.constraint, "start_date", None)) is not None and start > day:
@@ -268,7 +268,7 @@ class _Model:
         return values
 
     def _parts(self, day: date, contexts: Sequence[Mapping[str, str]]) -> list[_Part]:
-        """The parts of a day whose prices differ, that which is most of the day first."""
+        """Return the parts of a day whose prices differ, that which is most of the day first."""
         edges = (
             edge
             for each in self.constraints
@@ -277,39 +277,39 @@ class _Model:
         )
         minutes = sorted({0, *map(_minute, edges)})
         ends = dict(zip(minutes, (*minutes[1:], _MINUTES_OF_DAY), strict=True))
-        found: list[tuple[list[dict[str, TierAmounts]], list[int]]] = []
+        parts: list[tuple[list[dict[str, TierAmounts]], list[int]]] = []
         for minute in minutes:
             priced = [self._priced(day, minute, context) for context in contexts]
-            same = next((begins for other, begins in found if other == priced), None)
+            same = next((begins for other, begins in parts if other == priced), None)
             if same is None:
-                found.append((priced, [minute]))
+                parts.append((priced, [minute]))
             else:
                 same.append(minute)
-        found.sort(key=lambda each: -sum(ends[minute] - minute for minute in each[1]))
+        parts.sort(key=lambda each: -sum(ends[minute] - minute for minute in each[1]))
         return [
             _Part(begins[0], ", ".join(_windows(begins, ends)) if index else "", priced)
-            for index, (priced, begins) in enumerate(found)
+            for index, (priced, begins) in enumerate(parts)
         ]
 
     def _priced(self, day: date, minute: int, context: Mapping[str, str]) -> dict[str, TierAmounts]:
-        """What buckets and meters cost at an instant, under conditions."""
-        found = {}
+        """Return what buckets and meters cost at an instant, under conditions."""
+        amounts = {}
         for key, price in _prices(self.model.get_prices(_moment(day, minute), context)).items():
             if (counted := self.counted.get(key)) is None:
                 raise InexpressibleError(f"the tables have nothing that {key} is a price of")
-            found[counted.name] = _amounts(price)
-            if not counted.is_bucket and len(found[counted.name]) > 1:
+            amounts[counted.name] = _amounts(price)
+            if not counted.is_bucket and len(amounts[counted.name]) > 1:
                 raise InexpressibleError(f"{key} depends on the length of the prompt")
-        return found
+        return amounts
 
     def _complete(self, priced: Mapping[str, TierAmounts], names: Mapping[str, None]) -> dict[str, TierAmounts]:
-        """The prices of these, with those that the list leaves to a whole, and parts at what they cost on top of it."""
-        found = {name: priced[name] if name in priced else self._of_whole(name, priced) for name in names}
-        found |= {part: found[whole] for part, whole in self._elsewhere(found)}
-        return found | {name: self._on_top(name, found) for name in found if self._whole(name) in found}
+        """Return the prices of these: those that the list leaves to a whole too, and parts on top of their wholes."""
+        complete = {name: priced[name] if name in priced else self._of_whole(name, priced) for name in names}
+        complete |= {part: complete[whole] for part, whole in self._elsewhere(complete)}
+        return complete | {name: self._on_top(name, complete) for name in complete if self._whole(name) in complete}
 
     def _elsewhere(self, priced: Mapping[str, TierAmounts]) -> Iterator[tuple[str, str]]:
-        """Parts without a price whose least whole with one is not that of which the tables take the rate."""
+        """Return parts without a price whose least whole with one is not that of which the tables take the rate."""
         for name, bucket in self.buckets.items():
             if name not in priced and (least := self._least_whole(name, priced)):
                 left = dict(bucket.dimensions)
@@ -326,12 +326,12 @@ class _Model:
                     yield name, least
 
     def _least_whole(self, name: str, priced: Mapping[str, TierAmounts]) -> str | None:
-        """The bucket with a price that a bucket is a part of, and that is a part of all others of that kind."""
+        """Return the bucket with a price that a bucket is a part of, and that is a part of all others of that kind."""
         wholes = [each for each in priced if each in self.buckets and self.buckets[name].within(self.buckets[each])]
         return max(wholes, key=lambda each: len(self.buckets[each].dimensions), default=None)
 
     def _of_whole(self, name: str, priced: Mapping[str, TierAmounts]) -> TierAmounts:
-        """What a part costs that has a price under other conditions only: that of the least whole with a price."""
+        """Return what a part costs that has no price under these conditions: as much as the least priced whole."""
         whole = self._least_whole(name, priced) if name in self.buckets else None
         if whole is None:
             raise InexpressibleError(f"{name} has a price under some conditions or at some hours only")
@@ -341,7 +341,7 @@ class _Model:
         return self.by_name[name].whole if name in self.by_name else ""
 
     def _on_top(self, name: str, priced: Mapping[str, TierAmounts]) -> TierAmounts:
-        """What a part costs on top of its whole, which is counted with all its parts."""
+        """Return what a part costs on top of its whole, which is counted with all its parts."""
         (_, amount), (_, of_whole) = priced[name][0], priced[self._whole(name)][0]
         if amount < of_whole:
             raise InexpressibleError(f"{name} costs less than {self._whole(name)}, of which it is a part")
@@ -368,7 +368,7 @@ class _Model:
     def _examples(
         self, day: date, minute: int, context: Mapping[str, str], cases: Mapping[str, Sequence[PricedCase]], hours: bool
     ) -> Iterator[PeerExample]:
-        """A usage of everything that has a price, for every tier, with what genai-prices says that it costs."""
+        """Return a usage of everything that has a price, for every tier, with what genai-prices says that it costs."""
         edges = {above for name in cases for case in cases[name] for above, _ in case.amounts}
         moment = _moment(day, minute)
         for above in sorted(edges):
@@ -380,12 +380,12 @@ class _Model:
                 read = usage_from(_NAME, usage, model=self.model.id)
             except (ValueError, QuoteError) as error:
                 raise InexpressibleError(f"its example has no price: {error}") from None
-            given = read.model_dump(include={"tokens", "counts"}, exclude_none=True)
-            counted = given if any(given["tokens"].values()) else {"counts": given["counts"]}
+            fields = read.model_dump(include={"tokens", "counts"}, exclude_none=True)
+            counted = fields if any(fields["tokens"].values()) else {"counts": fields["counts"]}
             yield PeerExample({**counted, **context}, total, f"{moment:%Y-%m-%dT%H:%M:%SZ}" if hours else None)
 
     def _count(self, name: str, above: int) -> int:
-        """How many of a bucket or meter an example has; parts are fewer than their wholes."""
+        """Return how many of a bucket or meter an example has; parts are fewer than their wholes."""
         if name in self.buckets:
             further = len(self.buckets[name].dimensions) - 1
             return max(1_000, above + 1) if name == PROMPT else 1_000 // 10**further
@@ -406,7 +406,7 @@ def _left_as_it_is(rates: Iterable[PeerRate]) -> dict[str, str]:
 
 
 def _windows(begins: Sequence[int], ends: Mapping[int, int]) -> Iterator[str]:
-    """Parts of a day as a table writes its hours; those that meet, at midnight too, are one."""
+    """Return parts of a day as a table writes its hours; those that meet, at midnight too, are one."""
     windows = [[begin, ends[begin]] for begin in begins]
     for one, other in pairwise(windows):
         if one[1] == other[0]:

@@ -32,7 +32,7 @@ def read_list(path: Path, name: str) -> dict[str, dict[str, Any]]:
 
 
 def _with_decimals(value: Any) -> Any:
-    """A value of JSON whose whole numbers are decimals too, as prices are."""
+    """Return a value of JSON whose whole numbers are decimals too, as prices are."""
     if isinstance(value, dict):
         return {name: _with_decimals(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -41,14 +41,14 @@ def _with_decimals(value: Any) -> Any:
 
 
 def price_of(name: str, value: Any) -> Decimal:
-    """A price by its key. Raises `InexpressibleError` for anything but a number from 0 on."""
+    """Return a price by its key. Raises `InexpressibleError` for anything but a number from 0 on."""
     if not isinstance(value, Decimal) or not value.is_finite() or value < 0:
         raise InexpressibleError(f"the value of {name} is not a price")
     return value
 
 
 def page_of(value: Any) -> str | None:
-    """The address of a page; None for anything else."""
+    """Return the address of a page; None for anything else."""
     return value if isinstance(value, str) and re.fullmatch(r"https?://[^\s,]+", value) else None
 
 

@@ -6,11 +6,10 @@ from decimal import Decimal
 from typing import Any
 
 from ratecard.base.money import plain, text
-from ratecard.load.folder import shipped_meters
+from ratecard.load.folder import shipped_meters, shipped_units
 from ratecard.load.positions import literal
 from ratecard.price_lists.peer import PeerCharge, PeerExample, PeerModel, PeerRate, PeerVersion, PriceList
 from ratecard.tables.meters import TOKEN
-from ratecard.tables.units import Unit
 
 # More than any amount of a list needs: a division that no decimal holds is rounded here.
 _LINE_PLACES = 30
@@ -19,31 +18,84 @@ _SCALES = {1: "", 1_000: "k", 1_000_000: "m", 1_000_000_000: "g"}
 _TIMES = {60: "minute", 3_600: "hour"}
 
 
-class UnitNames:
-    """The units of charges: shipped ones where there are such, and names for the others."""
+class TableLines:
+    """Writes models and versions of a list as lines of tables, and names the units that the shipped tables lack.
 
-    def __init__(self, shipped: Mapping[str, Unit]) -> None:
-        self._shipped = shipped
-        self._by_content = {(unit.counts, unit.per): name for name, unit in shipped.items()}
-        self.added: dict[str, tuple[str, int]] = {}
+    `source` names the list, and `checked` is the day that versions say.
+    """
 
-    def name(self, meter: str, per: int) -> str:
-        """The unit of `per` of a meter; a new one if the shipped tables have none."""
-        found = self._by_content.get((meter, per))
-        if found is None:
-            found = self._new(meter, per)
-            self._by_content[meter, per] = found
-            self.added[found] = (meter, per)
-        return found
+    def __init__(self, source: str, checked: date) -> None:
+        self._source, self._checked = source, checked
+        self._shipped = shipped_units()
+        self._by_content = {(unit.counts, unit.per): name for name, unit in self._shipped.items()}
+        self.units: dict[str, tuple[str, int]] = {}
 
-    def _new(self, meter: str, per: int) -> str:
+    def _unit(self, meter: str, per: int) -> str:
+        """Return the unit of `per` of a meter; a new one if the shipped tables have none."""
+        if (known := self._by_content.get((meter, per))) is not None:
+            return known
         if meter.endswith("second") and per in _TIMES:
             name = meter.removesuffix("second") + _TIMES[per]
         else:
             name = f"{_SCALES[per]}{meter}" if per in _SCALES else f"{meter}_{per}"
-        while name in self._shipped or name in self.added:
+        while name in self._shipped or name in self.units:
             name += "_counted"
+        self._by_content[meter, per] = name
+        self.units[name] = (meter, per)
         return name
+
+    def of_model(self, model: PeerModel) -> list[str]:
+        """Return the lines of a model, as an item of a file's list of models, its versions newest first."""
+        head = {
+            "model": model.model,
+            "name": model.name or model.id,
+            "type": model.type,
+            "currency": model.currency,
+            "provider": model.provider,
+        }
+        lines = [f"    {name}: {literal(value)}" for name, value in head.items()]
+        lines[0] = f"  - {lines[0].strip()}"
+        if model.aliases:
+            lines.append("    aliases:")
+            lines += [f"      - {literal(alias)}" for alias in model.aliases]
+        lines.append("    versions:")
+        for version in sorted(model.versions, key=lambda each: each.effective, reverse=True):
+            lines += self.of_version(model, version, version.effective)
+        return lines
+
+    def of_version(self, model: PeerModel, version: PeerVersion, effective: date) -> list[str]:
+        """Return the lines of a version, as an item of a model's list of versions."""
+        head = {"effective": str(effective), "checked": str(self._checked), "source": self._source}
+        if model.reference:
+            head["reference"] = model.reference
+        head |= {"line_places": str(_LINE_PLACES), "rounding": "none"}
+        lines = [f"        {name}: {literal(value)}" for name, value in head.items()]
+        lines[0] = f"      - {lines[0].strip()}"
+        lines.append("        charges:")
+        for charge in version.charges:
+            lines += self._of_charge(charge)
+        lines.append("        examples:")
+        return lines + [f"          - {on_one_line(_example(each))}" for each in version.examples]
+
+    def _of_charge(self, charge: PeerCharge) -> Iterator[str]:
+        if charge.note:
+            yield f"          # {charge.note}"
+        by_tokens = charge.meter == TOKEN
+        yield f"          - charge: {literal('tokens' if by_tokens else charge.meter)}"
+        yield f"            method: {'tokens' if by_tokens else 'count'}"
+        yield f"            unit: {literal(self._unit(charge.meter, charge.per))}"
+        for name in ("included", "at_least"):
+            if (number := getattr(charge, name)) is not None:
+                yield f"            {name}: {text(plain(number))}"
+        if charge.without_rate:
+            yield f"            without_rate: {on_one_line(charge.without_rate)}"
+        yield "            rates:"
+        yield from (f"              - {on_one_line(_rate(each))}" for each in charge.rates)
+        if charge.factors:
+            yield "            factors:"
+            yield from (
+                f"              - {on_one_line({**named, 'factor': factor})}" for named, factor in charge.factors
+            )
 
 
 def on_one_line(value: Any) -> str:
@@ -62,7 +114,7 @@ def on_one_line(value: Any) -> str:
 
 
 def unit_lines(added: Mapping[str, tuple[str, int]]) -> dict[str, list[str]]:
-    """The lines of units, by their names."""
+    """Return the lines of units, by their names."""
     return {
         name: [f"  - {{unit: {literal(name)}, counts: {literal(meter)}, per: {per}}}"]
         for name, (meter, per) in added.items()
@@ -70,16 +122,16 @@ def unit_lines(added: Mapping[str, tuple[str, int]]) -> dict[str, list[str]]:
 
 
 def meter_lines(listed: PriceList) -> dict[str, list[str]]:
-    """The lines of meters, by their names; tokens are there if they have more buckets than the shipped ones."""
-    found = {TOKEN: _token_lines(listed.buckets)} if listed.buckets else {}
+    """Return the lines of meters, by their names; tokens are there if they have more buckets than the shipped ones."""
+    lines = {TOKEN: _token_lines(listed.buckets)} if listed.buckets else {}
     for meter in listed.meters:
         silent = {} if meter.every_usage is None else {"every_usage": meter.every_usage}
-        found[meter.meter] = [f"  - {on_one_line({'meter': meter.meter, **silent})}"]
-    return found
+        lines[meter.meter] = [f"  - {on_one_line({'meter': meter.meter, **silent})}"]
+    return lines
 
 
 def _token_lines(further: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """The shipped meter of tokens with further buckets."""
+    """Return the shipped meter of tokens with further buckets."""
     token = shipped_meters().by_name[TOKEN]
     dimensions = {name: list(values) for name, values in token.dimensions.items()}
     for of in further.values():
@@ -98,18 +150,18 @@ def _token_lines(further: Mapping[str, Mapping[str, str]]) -> list[str]:
 
 
 def bucket_line(name: str, dimensions: Mapping[str, str], sku: str | None = None) -> str:
-    """The line of a bucket of tokens."""
-    own = {"sku": sku} if sku else {}
-    return f"      - {on_one_line({'bucket': name, **dimensions, **own})}"
+    """Return the line of a bucket of tokens."""
+    named = {"sku": sku} if sku else {}
+    return f"      - {on_one_line({'bucket': name, **dimensions, **named})}"
 
 
 def value_line(value: str) -> str:
-    """The line of a value of a condition."""
+    """Return the line of a value of a condition."""
     return f"      - {literal(value)}"
 
 
 def condition_lines(listed: PriceList) -> dict[str, list[str]]:
-    """The lines of conditions, by their names."""
+    """Return the lines of conditions, by their names."""
     return {
         each.condition: [
             f"  - condition: {literal(each.condition)}",
@@ -122,68 +174,12 @@ def condition_lines(listed: PriceList) -> dict[str, list[str]]:
     }
 
 
-def model_lines_of(model: PeerModel, units: UnitNames, source: str, checked: date) -> list[str]:
-    """The lines of a model, as an item of a file's list of models, its versions newest first."""
-    head = {
-        "model": model.model,
-        "name": model.name or model.id,
-        "type": model.type,
-        "currency": model.currency,
-        "provider": model.provider,
-    }
-    lines = [f"    {name}: {literal(value)}" for name, value in head.items()]
-    lines[0] = f"  - {lines[0].strip()}"
-    if model.aliases:
-        lines.append("    aliases:")
-        lines += [f"      - {literal(alias)}" for alias in model.aliases]
-    lines.append("    versions:")
-    for version in sorted(model.versions, key=lambda each: each.effective, reverse=True):
-        lines += version_lines(model, version, version.effective, units, source, checked)
-    return lines
-
-
-def version_lines(
-    model: PeerModel, version: PeerVersion, effective: date, units: UnitNames, source: str, checked: date
-) -> list[str]:
-    """The lines of a version, as an item of a model's list of versions."""
-    head = {"effective": str(effective), "checked": str(checked), "source": source}
-    if model.reference:
-        head["reference"] = model.reference
-    head |= {"line_places": str(_LINE_PLACES), "rounding": "none"}
-    lines = [f"        {name}: {literal(value)}" for name, value in head.items()]
-    lines[0] = f"      - {lines[0].strip()}"
-    lines.append("        charges:")
-    for charge in version.charges:
-        lines += _charge_lines(charge, units)
-    lines.append("        examples:")
-    return lines + [f"          - {on_one_line(_example(each))}" for each in version.examples]
-
-
-def _charge_lines(charge: PeerCharge, units: UnitNames) -> Iterator[str]:
-    if charge.note:
-        yield f"          # {charge.note}"
-    by_tokens = charge.meter == TOKEN
-    yield f"          - charge: {literal('tokens' if by_tokens else charge.meter)}"
-    yield f"            method: {'tokens' if by_tokens else 'count'}"
-    yield f"            unit: {literal(units.name(charge.meter, charge.per))}"
-    for name in ("included", "at_least"):
-        if (number := getattr(charge, name)) is not None:
-            yield f"            {name}: {text(plain(number))}"
-    if charge.without_rate:
-        yield f"            without_rate: {on_one_line(charge.without_rate)}"
-    yield "            rates:"
-    yield from (f"              - {on_one_line(_rate(each))}" for each in charge.rates)
-    if charge.factors:
-        yield "            factors:"
-        yield from (f"              - {on_one_line({**named, 'factor': factor})}" for named, factor in charge.factors)
-
-
 def _rate(rate: PeerRate) -> dict[str, Any]:
     hours = rate.hours[0] if len(rate.hours) == 1 else rate.hours
     window = {"hours": hours or None, "weekdays": rate.weekdays or None}
     window |= {"zone": "UTC"} if rate.hours or rate.weekdays else {}
-    found = {"tokens": rate.tokens, "above": rate.above, "from": rate.begins, **window, **rate.conditions}
-    return {name: value for name, value in found.items() if value is not None} | {"rate": rate.amount}
+    parts = {"tokens": rate.tokens, "above": rate.above, "from": rate.begins, **window, **rate.conditions}
+    return {name: value for name, value in parts.items() if value is not None} | {"rate": rate.amount}
 
 
 def _example(example: PeerExample) -> dict[str, Any]:
@@ -192,6 +188,6 @@ def _example(example: PeerExample) -> dict[str, Any]:
 
 
 def listing(key: str, items: Iterable[list[str]]) -> list[str]:
-    """The lines of a list under a key; none if it has no items."""
+    """Return the lines of a list under a key; none if it has no items."""
     lines = [line for item in items for line in item]
     return [f"{key}:", *lines] if lines else []

@@ -163,7 +163,7 @@ _NOTHING_SPECIFIC = {"dashscope_video_reference_input", "volcengine_video_frames
 
 
 def read_litellm(path: Path) -> PriceList:
-    """The price list of a file of litellm, as it is in its repository and in its package.
+    """Return the price list of a file of litellm, as it is in its repository and in its package.
 
     Raises `RateCardError` if it is not JSON of entries by model.
     """
@@ -171,7 +171,7 @@ def read_litellm(path: Path) -> PriceList:
 
 
 def listed_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> PriceList:
-    """The price list of these entries, their numbers as decimals."""
+    """Return the price list of these entries, their numbers as decimals."""
     named = ((*named_entry(key, entry, entries), (key, entry)) for key, entry in entries.items())
     models, left_out = read_entries(named, _model)
     meters = (*dict.fromkeys((*_COUNTS.values(), "web_search")),)
@@ -180,7 +180,7 @@ def listed_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> Pri
 
 
 def named_entry(key: str, entry: Mapping[str, Any], entries: Mapping[str, Any]) -> tuple[str, str]:
-    """The provider of an entry, and its key without it, unless another entry has that."""
+    """Return the provider of an entry, and its key without it, unless another entry has that."""
     provider = str(entry.get("litellm_provider") or "none")
     name = key.removeprefix(f"{provider}/")
     other = entries.get(name)
@@ -303,7 +303,7 @@ class _Entry:
             self.prices[_Price(_OUTPUT, None, "")] = images
 
     def version(self) -> PeerVersion:
-        """All that is charged, from ever on: the list has no dates."""
+        """Return all that is charged, from ever on: the list has no dates."""
         charges = [*self._tokens(), *self._counted()]
         if not charges:
             raise InexpressibleError("has no price in the list", priced=False)
@@ -348,18 +348,18 @@ class _Entry:
         yield PeerCharge(TOKEN, int(_MILLION), tuple(rates), of, tuple(self.factors))
 
     def _of_whole(self, bucket: str, tier: str, cases: Mapping[str, Mapping[str, TierAmounts]]) -> TierAmounts | None:
-        """The amounts of a bucket without a price of its own in a service tier: those of the bucket that contains it.
+        """Return the amounts of a bucket without a price in a service tier: those of the bucket that contains it.
 
         The calculation of a batch does not look at how long a cache is kept. So where the list has a price of that, it
         has none in a batch; nor has what is made where only images have a price.
         """
-        standard, found = cases[""], cases[tier]
+        standard, priced = cases[""], cases[tier]
         if tier == _BATCH and bucket in _BY_LIFETIME.values() and standard.get(bucket) != standard.get("cache_write"):
             return None
-        return found.get(_whole_of(bucket, found))
+        return priced.get(_whole_of(bucket, priced))
 
     def _edges(self, tier: str) -> list[int]:
-        """Where prompts begin to cost another price: those of the standard tier count in every tier."""
+        """Return where prompts begin to cost another price: those of the standard tier count in every tier."""
         of = (*_BY_LENGTH, *_BY_LIFETIME)
         edges = {each.above for each in self.prices if each.above and each.of in of and each.tier in ("", tier)}
         if len(edges) > _MOST_TIERS:
@@ -367,11 +367,11 @@ class _Entry:
         return sorted(edges)
 
     def _amounts(self, tier: str) -> dict[str, TierAmounts]:
-        """The amounts of every bucket in a service tier: what it does not name has the price of the standard tier.
+        """Return the amounts of every bucket in a service tier: without a price there, those of the standard tier.
 
         A batch has its own prices alone, from where each of them begins.
         """
-        found: dict[str, dict[int, Decimal]] = {}
+        by_bucket: dict[str, dict[int, Decimal]] = {}
         edges = self._edges(tier)
         for key, bucket in _TOKENS.items():
             # Reasoning is output where a tier has a price of the output, and none of it.
@@ -384,12 +384,12 @@ class _Entry:
                 price = _first(self._of(key, tier, edge), None if alone else self._of(key, "", edge), price)
                 above = EVERY_LENGTH if edge is None else edge - self.inclusive
                 # Writing for an hour without a price has that of writing.
-                written = found.get("cache_write", {}).get(above) if key in _BY_LIFETIME else None
+                written = by_bucket.get("cache_write", {}).get(above) if key in _BY_LIFETIME else None
                 if (amount := _first(price, written)) is not None:
                     amounts[above] = amount
             if amounts:
-                found[bucket] = amounts
-        return {bucket: tuple(amounts.items()) for bucket, amounts in found.items()}
+                by_bucket[bucket] = amounts
+        return {bucket: tuple(amounts.items()) for bucket, amounts in by_bucket.items()}
 
     def _counted(self) -> Iterator[PeerCharge]:
         standard, batch = self._meters(""), self._meters(_BATCH)
@@ -414,22 +414,22 @@ class _Entry:
             yield PeerCharge("web_search", 1, tuple(sizes), note=self.notes.get("web_search", ""))
 
     def _meter(self, key: str) -> str:
-        """The meter of a price. Where images are made and only their input has a price, it is that of those made."""
+        """Name the meter of a price: that of images made, where only their input has a price."""
         if key == "output_cost_per_second" and self.mode == "video_generation":
             return "video_second"
         made = self.mode in ("image_generation", "image_edit") and self._of("output_cost_per_image") is None
         return "image" if key == "input_cost_per_image" and made else _COUNTS[key]
 
     def _meters(self, tier: str) -> dict[str, Decimal]:
-        """Prices by meter in a tier. Several of one meter must be the same; one of 0 beside another is none."""
-        found: dict[str, Decimal] = {}
+        """Return prices by meter in a tier. Several of one meter must be the same; one of 0 beside another is none."""
+        prices: dict[str, Decimal] = {}
         counted = ((key, price) for (key, _, of), price in self.prices.items() if of == tier and key in _COUNTS)
         for key, price in counted:
             meter = self._meter(key)
-            if found.get(meter) and price and found[meter] != price:
+            if prices.get(meter) and price and prices[meter] != price:
                 raise InexpressibleError(f"has two prices of a {meter}")
-            found[meter] = found.get(meter) or price
-        return found
+            prices[meter] = prices.get(meter) or price
+        return prices
 
 
 def _first(*prices: Decimal | None) -> Decimal | None:
@@ -437,7 +437,7 @@ def _first(*prices: Decimal | None) -> Decimal | None:
 
 
 def _whole_of(bucket: str, known: Iterable[str]) -> str:
-    """The bucket whose price a part has that has none of its own."""
+    """Return the bucket whose price a part has that has none of its own."""
     for whole in (bucket.rpartition("_")[0], bucket.partition("_")[0]):
         if whole in known:
             return whole
@@ -445,7 +445,7 @@ def _whole_of(bucket: str, known: Iterable[str]) -> str:
 
 
 def _example(charges: Sequence[PeerCharge]) -> PeerExample:
-    """A usage of a thousand tokens on each side with a price, and one of all else; its total by the list's prices."""
+    """Price a thousand tokens on each side with a price, and one of all else, by the prices of the list."""
     usage: dict[str, Any] = {}
     amounts = []
     for charge in charges:

@@ -39,7 +39,7 @@ _MILLION, _THOUSANDTH = 1_000_000, Decimal("0.001")
 
 
 def read_models_dev(path: Path) -> PriceList:
-    """The price list of a file of models.dev (its `api.json`).
+    """Return the price list of a file of models.dev (its `api.json`).
 
     Raises `RateCardError` if it is not JSON of providers with models.
     """
@@ -47,7 +47,7 @@ def read_models_dev(path: Path) -> PriceList:
 
 
 def read_models(providers: Mapping[str, Mapping[str, Any]], source: str) -> PriceList:
-    """The price list of these providers, their numbers as decimals."""
+    """Return the price list of these providers, their numbers as decimals."""
     listed = (
         (provider, name, (said, model))
         for provider, said in providers.items()
@@ -57,14 +57,14 @@ def read_models(providers: Mapping[str, Mapping[str, Any]], source: str) -> Pric
 
 
 def _model(provider: str, name: str, of: tuple[Mapping[str, Any], Mapping[str, Any]]) -> PeerModel:
-    """A model of what its provider says and what it says itself."""
+    """Return a model of what its provider says and what it says itself."""
     said, model = of
     version = PeerVersion(UNDATED, *_charged(model))
     return PeerModel(provider, name, (version,), name=model.get("name", ""), reference=page_of(said.get("doc")))
 
 
 def _charged(model: Mapping[str, Any]) -> tuple[tuple[PeerCharge, ...], tuple[PeerExample, ...]]:
-    """The charge of a model's tokens, and an example of a thousand on either side."""
+    """Return the charge of a model's tokens, and an example of a thousand on either side."""
     cost = model.get("cost")
     if cost is None:
         raise InexpressibleError("has no price in the list", priced=False)
@@ -82,7 +82,7 @@ def _charged(model: Mapping[str, Any]) -> tuple[tuple[PeerCharge, ...], tuple[Pe
 
 
 def _tiers(cost: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Decimal]]]:
-    """Where each tier begins, as prompts of more tokens than that, and its prices."""
+    """Return where each tier begins, as prompts of more tokens than that, and its prices."""
     listed: Sequence[Mapping[str, Any]] = cost.get("tiers", ())
     if not listed and _OLDER in cost:
         yield _OLDER_EDGE, _prices(cost[_OLDER])

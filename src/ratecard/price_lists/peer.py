@@ -48,7 +48,7 @@ class PeerCharge:
 
 
 def without_rate(priced: Collection[str]) -> dict[str, str]:
-    """What becomes of tokens without a rate, in a list that leaves out the price of a part that has that of its whole.
+    """Return what becomes of tokens without a rate in a list that prices them as the bucket which contains them.
 
     `priced` are the buckets with a price: the input and the output are refused without one, as it is not known.
     """
@@ -127,7 +127,7 @@ class InexpressibleError(Exception):
         self.priced = priced
 
     def left_out(self, provider: str, name: str) -> LeftOut:
-        """The model as one that is left out for this reason."""
+        """Return the model as one that is left out for this reason."""
         return LeftOut(provider, name, str(self), priced=self.priced)
 
 

@@ -36,7 +36,7 @@ class Imported:
         return tuple(each for each in self.left_out if each.priced)
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON has it."""
+        """Return the report as JSON has it."""
         counts = {"models": self.models, "versions": self.versions, "retired": self.retired}
         of = {"folder": self.folder, "source": self.source, "digest": self.digest}
         left_out = [{"model": each.model, "reason": str(each)} for each in self.inexpressible]
@@ -44,7 +44,7 @@ class Imported:
         return {**of, "added": counts, "files": list(self.files), "left_out": left_out, "without_price": without_price}
 
     def left_out_text(self) -> bytes:
-        """The content of the file of everything that is left out: a line for each model, with its reason."""
+        """Return the content of the file of everything that is left out: a line for each model, with its reason."""
         return "".join(f"{each.model}: {each}\n" for each in self.left_out).encode()
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class Imported:
 
 
 def _by_reason(words: str, left_out: Sequence[LeftOut]) -> Iterable[str]:
-    """The number of these models, and some of those of each reason."""
+    """Return the number of these models, and some of those of each reason."""
     if left_out:
         yield f"{words}: {plural(len(left_out), 'model')}"
     reasons: dict[str, list[str]] = {}

@@ -26,7 +26,7 @@ class SpecificRate(NamedTuple):
 
 
 def specific_rates(cases: Sequence[PricedCase], kept: Collection[tuple[str, str]] = ()) -> Iterator[SpecificRate]:
-    """Rates for these cases: all combinations of their conditions, and the one without any.
+    """Return rates for these cases: all combinations of their conditions, and the one without any.
 
     A case that a rate of fewer conditions settles has no rate of its own, but for conditions that are `kept`. Where
     two rates would hold and neither names more than the other, there is one for both.
@@ -50,18 +50,18 @@ def specific_rates(cases: Sequence[PricedCase], kept: Collection[tuple[str, str]
         settled = len(nearest) == 1 and _changes(written[nearest[0]][0]) == _changes(amounts)
         if settled and not (len(stated) == 1 and stated & set(kept)):
             continue
-        own = (above for above, _ in _changes(amounts))
-        edges = frozenset((*own, *(edge for other in below for edge in written[other][1])))
+        changes = (above for above, _ in _changes(amounts))
+        edges = frozenset((*changes, *(edge for other in below for edge in written[other][1])))
         written[stated] = amounts, edges
         for edge in sorted(edges):
             yield SpecificRate(conditions, edge, amount_at(amounts, edge))
 
 
 def amount_at(amounts: TierAmounts, above: int) -> Decimal:
-    """The amount for prompts of more tokens than this, up to where the next tier begins."""
+    """Return the amount for prompts of more tokens than this, up to where the next tier begins."""
     return amounts[bisect_right(amounts, above, key=lambda each: each[0]) - 1][1]
 
 
 def _changes(amounts: TierAmounts) -> TierAmounts:
-    """The amounts without tiers that begin and change nothing."""
+    """Return the amounts without tiers that begin and change nothing."""
     return tuple(each for index, each in enumerate(amounts) if not index or each[1] != amounts[index - 1][1])

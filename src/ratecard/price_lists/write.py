@@ -19,18 +19,16 @@ from ratecard.card import RateCard
 from ratecard.changes.insertion import Insertion, inserted, new_retirement
 from ratecard.changes.replace_files import replace_files
 from ratecard.examples import wrong_examples
-from ratecard.load.folder import METERS, UNITS, Disk, TableFiles, read_folder, shipped_units, tables_from
+from ratecard.load.folder import METERS, UNITS, Disk, TableFiles, read_folder, tables_from
 from ratecard.load.positions import Positions, literal
 from ratecard.price_lists.lines import (
-    UnitNames,
+    TableLines,
     bucket_line,
     condition_lines,
     listing,
     meter_lines,
-    model_lines_of,
     unit_lines,
     value_line,
-    version_lines,
 )
 from ratecard.price_lists.peer import UNDATED, LeftOut, PeerModel, PriceList
 from ratecard.price_lists.report import LEFT_OUT, Imported
@@ -51,10 +49,10 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     reason; `left-out.txt` in the folder names all that is left out. Raises `TableError` if the folder has tables of
     something else or cannot be written to; it is then as it was.
     """
-    fresh = _sound(_named(listed), checked)
+    fresh = _sound(_named(listed), effective, checked)
     there = folder.is_dir() and TableFiles(Disk(), os.path.realpath(folder)).found
     before = read_folder(folder) if there else {}
-    made = _Additions(fresh, before, effective, checked).made() if before else _everything(fresh)
+    made = _Additions(fresh.listed, fresh.lines, before, effective, fresh.tables).made() if before else fresh.made
     tables = tables_from({**before, **made.contents}) if before else fresh.tables
     if before and (wrong := wrong_examples(RateCard(tables)._compiler)):
         raise TableError(wrong)
@@ -70,12 +68,12 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
 
 @dataclass(frozen=True, slots=True)
 class _Fresh:
-    """A list as a folder of its own: its files, the tables that they make, and what of the list is in them."""
+    """A list as a folder of its own: what of the list is in it, its files, and the tables that they make."""
 
     listed: PriceList
-    contents: Mapping[str, bytes]
+    lines: TableLines
+    made: "_Made"
     tables: Tables
-    units: UnitNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +90,14 @@ def _file(provider: str) -> str:
 
 
 def _noise(model: PeerModel) -> str:
-    """The prices of a model that a float has made of others; nothing if there are none."""
+    """Return the prices of a model that a float has made of others; nothing if there are none."""
     rates = (rate for version in model.versions for charge in version.charges for rate in charge.rates)
-    found = {rate.amount: meant for rate in rates if (meant := meant_by(plain(rate.amount))) is not None}
-    return ", ".join(f"{text(plain(amount))} for {text(meant)}" for amount, meant in found.items())
+    exact = {rate.amount: meant for rate in rates if (meant := meant_by(plain(rate.amount))) is not None}
+    return ", ".join(f"{text(plain(amount))} for {text(meant)}" for amount, meant in exact.items())
 
 
 def _named(listed: PriceList) -> PriceList:
-    """The list with ids and aliases that mean one model each, of providers that can be files, at prices of tables."""
+    """Return the list of models that files can hold: one for each name, without prices that a float has spoilt."""
     ids = {model.model for model in listed.models}
     models, left_out, taken = [], list(listed.left_out), set[str]()
     for model in listed.models:
@@ -119,21 +117,21 @@ def _named(listed: PriceList) -> PriceList:
     return replace(listed, models=tuple(models), left_out=tuple(left_out))
 
 
-def _sound(listed: PriceList, checked: date) -> _Fresh:
-    """The list as tables that load and are right; models with faults are left out, with the first of them."""
+def _sound(listed: PriceList, effective: date, checked: date) -> _Fresh:
+    """Return the list as tables that load and are right; models with faults are left out, with the first of them."""
     while True:
-        units = UnitNames(shipped_units())
-        contents = _contents(listed, units, checked)
+        lines = TableLines(listed.source, checked)
+        made = _Additions(listed, lines, {}, effective).made()
         homes: dict[str, list[PeerModel]] = {}
         for model in listed.models:
             homes.setdefault(_file(model.provider), []).append(model)
         try:
-            tables = tables_from(contents)
+            tables = tables_from(made.contents)
             faults: Sequence[Fault] = wrong_examples(RateCard(tables)._compiler)
         except TableError as error:
             faults = error.faults
         if not faults:
-            return _Fresh(listed, contents, tables, units)
+            return _Fresh(listed, lines, made, tables)
         reasons: dict[str, str] = {}
         for fault in faults:
             # Of a wrong example the path begins with the model, of any other fault with its place in the file.
@@ -150,21 +148,6 @@ def _sound(listed: PriceList, checked: date) -> _Fresh:
         listed = replace(listed, models=kept, left_out=(*listed.left_out, *refused))
 
 
-def _contents(listed: PriceList, units: UnitNames, checked: date) -> dict[str, bytes]:
-    """Every file of a new folder."""
-    files: dict[str, list[str]] = {}
-    for model in listed.models:
-        home = files.setdefault(_file(model.provider), _head(model.provider))
-        home += model_lines_of(model, units, listed.source, checked)
-    # Shared files are written last: the models have named their units.
-    shared = {
-        METERS: listing("meters", meter_lines(listed).values())
-        + listing("conditions", condition_lines(listed).values()),
-        UNITS: listing("units", unit_lines(units.added).values()),
-    }
-    return {name: _text(lines) for name, lines in {**files, **shared}.items() if lines}
-
-
 def _head(provider: str) -> list[str]:
     return [f"family: {literal(provider)}", "models:"]
 
@@ -173,30 +156,35 @@ def _text(lines: Iterable[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _everything(fresh: _Fresh) -> _Made:
-    versions = sum(len(model.versions) for model in fresh.listed.models)
-    return _Made(dict(fresh.contents), (len(fresh.listed.models), versions, 0), fresh.listed.left_out)
-
-
 class _Additions:
-    """What a folder of an earlier import lacks of a list, as lines to insert."""
+    """What a folder of an earlier import, or a new one, lacks of a list, as lines to insert.
 
-    def __init__(self, fresh: _Fresh, before: Mapping[str, bytes], effective: date, checked: date) -> None:
-        self.fresh, self.before, self.effective, self.checked = fresh, before, effective, checked
+    `fresh` are the tables of the list alone, of which a new folder needs none.
+    """
+
+    def __init__(
+        self,
+        listed: PriceList,
+        lines: TableLines,
+        before: Mapping[str, bytes],
+        effective: date,
+        fresh: Tables | None = None,
+    ) -> None:
+        self.listed, self.lines, self.before, self.effective = listed, lines, before, effective
         self.tables = tables_from(before)
+        self.fresh = fresh or self.tables
         self.insertions: dict[str, list[Insertion]] = {}
-        self.left_out = list(fresh.listed.left_out)
+        self.left_out = list(listed.left_out)
         self.texts: dict[str, Positions] = {}
         # The number of every model in its file.
         self.numbers: dict[str, int] = {}
         self.models = self.versions = self.retired = 0
 
     def made(self) -> _Made:
-        """The new contents. Raises `TableError` if they need more than new lines, or the folder is not of this list."""
+        """Make the new contents. Raises `TableError` if more than lines must be added, or for another list."""
         self._refuse_others()
-        new = self._shared()
         added: dict[str, list[str]] = {}
-        for model in self.fresh.listed.models:
+        for model in self.listed.models:
             name = model.model
             if name in self.tables.models:
                 self._change(model, self.tables.models[name])
@@ -204,6 +192,7 @@ class _Additions:
                 self._leave_out(model, f"its name is an alias of {other} in {self.tables.files[other]}")
             else:
                 added.setdefault(model.provider, []).extend(self._new_model(model))
+        new = self._shared()
         for provider, lines in added.items():
             if _file(provider) in self.before:
                 self._append(_file(provider), lines)
@@ -215,22 +204,22 @@ class _Additions:
         return _Made(new, (self.models, self.versions, self.retired), tuple(self.left_out))
 
     def _new_model(self, model: PeerModel) -> list[str]:
-        """The lines of a model that the folder lacks, without aliases that others have there."""
+        """Return the lines of a model that the folder lacks, without aliases that others have there."""
         self.models, self.versions = self.models + 1, self.versions + len(model.versions)
-        own = replace(model, aliases=tuple(each for each in model.aliases if self.tables.named(each) is None))
-        return model_lines_of(own, self.fresh.units, self.fresh.listed.source, self.checked)
+        renamed = replace(model, aliases=tuple(each for each in model.aliases if self.tables.named(each) is None))
+        return self.lines.of_model(renamed)
 
     def _retire(self) -> None:
         """Retire the models that the list names no more."""
-        listed = {each.model for each in self.fresh.listed.models} | {each.model for each in self.fresh.listed.left_out}
+        listed = {each.model for each in self.listed.models} | {each.model for each in self.listed.left_out}
         for name, old in self.tables.models.items():
             if name in listed or old.retired is not None:
                 continue
             home, number = self._place(name)
             if utc(self.effective) <= old.versions[-1].begins:
                 words = f"the list has it no more, before its first price holds on {old.versions[-1].effective}"
-                provider, _, own = name.partition("/")
-                self.left_out.append(LeftOut(provider, own, f"{words}: edit {home} by hand"))
+                provider, _, id_ = name.partition("/")
+                self.left_out.append(LeftOut(provider, id_, f"{words}: edit {home} by hand"))
             else:
                 retired = new_retirement(self._at(home), ("models", number), Retirement(on=self.effective))
                 self.insertions.setdefault(home, []).append(retired)
@@ -238,7 +227,7 @@ class _Additions:
 
     def _refuse_others(self) -> None:
         """Raise `TableError` for models that no import of this list wrote."""
-        own, *_ = self.fresh.listed.source.split()
+        own, *_ = self.listed.source.split()
         for model in self.tables.models.values():
             if any(version.source.split()[0] != own for version in model.versions):
                 words = f"{model.model} is not from {own}. Import into a folder of its own"
@@ -250,7 +239,7 @@ class _Additions:
             place = old.versions[0].place.rpartition(":")[0]
             self._leave_out(model, f"it is retired in {place}, and listed again: edit that by hand")
             return
-        wanted = self.fresh.tables.models[old.model]
+        wanted = self.fresh.models[old.model]
         try:
             versions = list(_new_versions(old, wanted, self.effective))
         except TableError as error:
@@ -260,9 +249,7 @@ class _Additions:
         at = self._at(home)
         source = {version.effective: version for version in model.versions}
         for effective, of in versions:
-            lines = version_lines(
-                model, source[of.effective], effective, self.fresh.units, self.fresh.listed.source, self.checked
-            )
+            lines = self.lines.of_version(model, source[of.effective], effective)
             below = [index for index, version in enumerate(old.versions) if version.begins < utc(effective)]
             if below:
                 offset = at.above(("models", number, "versions", below[0]))
@@ -273,10 +260,10 @@ class _Additions:
             self.versions += 1
 
     def _shared(self) -> dict[str, bytes]:
-        """The shared files with what they lack of the list."""
-        listed, new = self.fresh.listed, dict[str, bytes]()
+        """Return the shared files with what they lack of the list."""
+        listed, new = self.listed, dict[str, bytes]()
         parts = {
-            (UNITS, "units", "unit"): unit_lines(self.fresh.units.added),
+            (UNITS, "units", "unit"): unit_lines(self.lines.units),
             (METERS, "meters", "meter"): meter_lines(listed),
             (METERS, "conditions", "condition"): condition_lines(listed),
         }
@@ -326,14 +313,14 @@ class _Additions:
         return self.texts[home]
 
     def _place(self, name: str) -> tuple[str, int]:
-        """The file of a model and its number there."""
+        """Return the file of a model and its number there."""
         home = self.tables.files[name]
         self._at(home)
         return home, self.numbers[name]
 
 
 def _new_versions(old: AnyModel, wanted: AnyModel, effective: date) -> Iterator[tuple[date, Version]]:
-    """The versions to add to a model, newest first, each with the version of the list whose rates it has.
+    """Return the versions to add to a model, newest first, each with the version of the list whose rates it has.
 
     A price that the list dates begins on its date, whenever that is; for any other, the rates that hold from
     `effective` on become those of the list. Raises `TableError` where lines that are there would have to change.
@@ -363,12 +350,12 @@ def _new_versions(old: AnyModel, wanted: AnyModel, effective: date) -> Iterator[
 
 
 def _same(one: Version | None, other: Version) -> bool:
-    """Whether two versions mean the same but for when they begin."""
+    """Return True if two versions mean the same but for when they begin."""
     return one is not None and _undated(one) == _undated(other)
 
 
 def _undated(version: Version) -> str:
-    """What a version means, whenever it begins."""
+    """Return what a version means, whenever it begins."""
     return meaning(version.model_copy(update={"effective": UNDATED}))
 
 

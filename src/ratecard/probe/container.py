@@ -20,7 +20,9 @@ _RATE_ROUNDING = Fraction(1, 10**6)
 
 
 def standard(rate: Fraction) -> Fraction:
-    """The exact rate of a rounded one: whole, or NTSC (a whole rate times 1000/1001); any other rate is unchanged.
+    """Return the exact rate of a rounded one: whole, or NTSC (a whole rate times 1000/1001).
+
+    Any other rate is unchanged.
 
     >>> standard(Fraction(19001, 317)), standard(Fraction(160000, 7189))
     (Fraction(60000, 1001), Fraction(160000, 7189))
@@ -42,7 +44,7 @@ _TAG = re.compile(r"(\d{1,4}):(\d\d):(\d\d\.\d{1,9})", re.ASCII)
 
 
 def _seconds_of(container: InputContainer, video: VideoStream, size: int) -> Fraction:
-    """Exact seconds of the video track, in a file of `size` bytes. Raises `UnreadableError`.
+    """Return exact seconds of the video track, in a file of `size` bytes. Raises `UnreadableError`.
 
     The length of the track, not of the container: sound that continues after the picture is not video to process.
     """
@@ -52,7 +54,7 @@ def _seconds_of(container: InputContainer, video: VideoStream, size: int) -> Fra
 
 
 def _by_the_index(container: InputContainer, video: VideoStream, size: int) -> Fraction:
-    """MP4 and MOV list the time and place of every frame, so only these lists are read."""
+    """Return the length that MP4 and MOV list: they have the time and place of every frame, so only lists are read."""
     for stream in container.streams:
         stream.discard = Discard.all
     for _ in container.demux():
@@ -75,25 +77,25 @@ def _by_the_index(container: InputContainer, video: VideoStream, size: int) -> F
 
 
 def _by_the_last_packets(container: InputContainer, video: VideoStream) -> Fraction:
-    """Matroska and WebM have one length for all tracks, or none: the packets after the last key frame are read.
+    """Return the length by the packets after the last key frame: Matroska has one length for all tracks, or none.
 
     Their clock usually ticks in milliseconds. A length that the file states to the nanosecond is used if these packets
     confirm it, else the end of the packets.
     """
-    whole = Fraction(container.duration or 0, av.time_base)
+    of_all = Fraction(container.duration or 0, av.time_base)
     end_of_all, end = _ends(container, video)
-    if whole > end_of_all + _SLACK:
+    if of_all > end_of_all + _SLACK:
         raise UnreadableError(
-            f"it is cut short: it says that it is {_milliseconds(whole)} long, "
+            f"it is cut short: it says that it is {_milliseconds(of_all)} long, "
             f"and ends after {_milliseconds(end_of_all)}"
         )
     measured = end - (video.start_time or 0) * (video.time_base or 0)
-    stated = (_tagged(video), _SLACK), (whole, _ROUNDING)
+    stated = (_tagged(video), _SLACK), (of_all, _ROUNDING)
     return next((length for length, most in stated if length and abs(length - measured) <= most), measured)
 
 
 def _ends(container: InputContainer, video: VideoStream) -> tuple[Fraction, Fraction]:
-    """When the last packet of all tracks ends, and that of the video track."""
+    """Return when the last packet of all tracks ends, and that of the video track."""
     ends: dict[int, Fraction] = {}
     try:
         container.seek(_NEVER, stream=video)
@@ -113,9 +115,9 @@ def _milliseconds(seconds: Fraction) -> str:
 
 
 def _tagged(video: VideoStream) -> Fraction:
-    """The length of the track from its Matroska tag, like `00:00:02.002000000`; 0 without the tag."""
-    found = _TAG.fullmatch(video.metadata.get("DURATION", ""))
-    return int(found[1]) * 3600 + int(found[2]) * 60 + Fraction(found[3]) if found else Fraction(0)
+    """Return the length of the track from its Matroska tag, like `00:00:02.002000000`; 0 without the tag."""
+    tag = _TAG.fullmatch(video.metadata.get("DURATION", ""))
+    return int(tag[1]) * 3600 + int(tag[2]) * 60 + Fraction(tag[3]) if tag else Fraction(0)
 
 
 # The first bytes of a file choose the reader; FFmpeg never guesses. So it reads no playlist, session description or
@@ -137,7 +139,7 @@ _COVERS = Disposition.attached_pic | Disposition.timed_thumbnails | Disposition.
 
 
 def facts_of(file: RawIOBase | BytesIO, size: int) -> SourceVideo:
-    """Seconds, size as shown and frames per second of a video file of `size` bytes. Raises `UnreadableError`.
+    """Return seconds, size as shown and frames per second of a video file of `size` bytes. Raises `UnreadableError`.
 
     The frame rate is the average, frames divided by seconds, because the frames are what is processed; of a constant
     rate it is the rate itself.
@@ -164,7 +166,7 @@ def _reader_of(file: RawIOBase | BytesIO) -> str:
 
 
 def _only_video(container: InputContainer) -> VideoStream:
-    """The only video track: of several it is unknown which one will be processed and priced."""
+    """Return the only video track: of several it is unknown which one will be processed and priced."""
     videos = [video for video in container.streams.video if not video.disposition & _COVERS]
     if len(videos) != 1:
         raise UnreadableError(f"it has {len(videos) or 'no'} video tracks, where one is allowed")
@@ -177,7 +179,7 @@ def _only_video(container: InputContainer) -> VideoStream:
 
 
 def _shown_size(container: InputContainer, video: VideoStream) -> tuple[int, int]:
-    """Width and height as a player shows them, from the first frame: those of the container may be wrong."""
+    """Return width and height as a player shows them, from the first frame: those of the container may be wrong."""
     stated = video.width, video.height
     video.codec_context.thread_count = 1
     video.codec_context.options = {"max_pixels": OPTIONS["max_pixels"]}

@@ -8,7 +8,7 @@ class UnreadableError(Exception):
 
 
 def is_data_uri(video_url: str) -> bool:
-    """Whether a URL holds the video itself."""
+    """Return True if a URL holds the video itself."""
     return video_url[:5].lower() == "data:"
 
 
@@ -33,9 +33,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, least in (("max_bytes", 1), ("seconds", 1), ("redirects", 0)):
-            given = getattr(self, name)
-            if not isinstance(given, int) or isinstance(given, bool) or given < least:
-                raise ValueError(f"{name}={given!r} must be a whole number of at least {least}")
+            limit = getattr(self, name)
+            if not isinstance(limit, int) or isinstance(limit, bool) or limit < least:
+                raise ValueError(f"{name}={limit!r} must be a whole number of at least {least}")
         if not set(self.schemes) <= {"http", "https"}:
             raise ValueError(f"schemes={self.schemes!r} may hold only 'http' and 'https'")
 

@@ -48,22 +48,22 @@ _NOT_PUBLIC_6 = tuple(
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is on the public internet. Raises `ValueError` for anything else.
+    """Return True if an IP address is on the public internet. Raises `ValueError` for anything else.
 
     >>> is_public("8.8.8.8"), is_public("169.254.169.254"), is_public("::ffff:8.8.8.8")
     (True, False, False)
     """
-    found = ip_address(address)
-    if isinstance(found, IPv4Address):
-        return not any(found in network for network in _NOT_PUBLIC_4)
-    return found in _PUBLIC_6 and not any(found in network for network in _NOT_PUBLIC_6)
+    ip = ip_address(address)
+    if isinstance(ip, IPv4Address):
+        return not any(ip in network for network in _NOT_PUBLIC_4)
+    return ip in _PUBLIC_6 and not any(ip in network for network in _NOT_PUBLIC_6)
 
 
 Resolver = Callable[[str, int], Sequence[str]]
 
 
 def look_up(host: str, port: int) -> list[str]:
-    """Every address of a host, from the system's resolver, which also reads `2130706433`, `0177.1` and `localhost.`."""
+    """Return every address of a host by the resolver of the system, which reads `2130706433` and `localhost.` too."""
     return [str(answer[4][0]) for answer in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
@@ -79,7 +79,7 @@ class CheckedNetwork(httpcore.NetworkBackend):
         self._sockets = httpcore.SyncBackend()
 
     def connect_tcp(self, host: str, port: int, *options: Any, **named: Any) -> httpcore.NetworkStream:
-        """A connection to the first address that answers; none of them may be private."""
+        """Return a connection to the first address that answers; none of them may be private."""
         try:
             addresses = list(dict.fromkeys(self._resolve(host, port)))
         except (OSError, UnicodeError):

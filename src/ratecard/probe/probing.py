@@ -39,8 +39,8 @@ def probe(video_url: str, limits: Limits | None = None) -> SourceVideo:
         raise ImportError("Probing videos needs PyAV and httpx: pip install 'ratecard[probe]'")
     if len(video_url) > (4 * limits.max_bytes if is_data_uri(video_url) else _LONGEST_URL):
         _refuse("its URL is too long")
-    found = _run({"video_url": video_url, "limits": asdict(limits)}, limits.seconds)
-    return SourceVideo(**found)
+    facts = _run({"video_url": video_url, "limits": asdict(limits)}, limits.seconds)
+    return SourceVideo(**facts)
 
 
 def _run(task: dict[str, Any], seconds: int) -> dict[str, str]:
@@ -65,10 +65,10 @@ def _run(task: dict[str, Any], seconds: int) -> dict[str, str]:
     if done.returncode:
         _log.error("a probe ended with status %d: %s", done.returncode, done.stderr[-2000:].decode(errors="replace"))
         _refuse("it is damaged")
-    found: dict[str, str] = json.loads(done.stdout)
-    if "refused" in found:
-        _refuse(found["refused"])
-    return found
+    answer: dict[str, str] = json.loads(done.stdout)
+    if "refused" in answer:
+        _refuse(answer["refused"])
+    return answer
 
 
 def _refuse(reason: str) -> NoReturn:

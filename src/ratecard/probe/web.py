@@ -35,7 +35,7 @@ class Web:
         self._pool.close()
 
     def open(self, count: int) -> tuple[bytes, int]:
-        """The first bytes and the size of the file, after redirects; all bytes if the server has no ranges."""
+        """Return the first bytes and the size of the file, after redirects; all bytes if the server has no ranges."""
         for _ in range(self._limits.redirects + 1):
             with self._get(0, count) as answer:
                 if answer.status not in _REDIRECTS:
@@ -44,7 +44,7 @@ class Web:
         raise UnreadableError(f"it redirects more than {self._limits.redirects} times")
 
     def read(self, first: int, count: int, size: int) -> bytes:
-        """`count` bytes from `first` on, of a file whose server supports ranges."""
+        """Return `count` bytes from `first` on, of a file whose server supports ranges."""
         with self._get(first, count) as answer:
             if answer.status != 206 or self._tag_of(answer) != self._tag:
                 raise UnreadableError("it changed while it was read")
@@ -102,17 +102,17 @@ class Web:
         if answer.status == 200:
             if int(_header(answer, b"content-length") or 0) > self._left:
                 self._refuse_to_read_more()
-            whole = self._body(answer, self._left + 1)
-            return whole, len(whole)
+            content = self._body(answer, self._left + 1)
+            return content, len(content)
         self._tag = self._tag_of(answer)
-        found = _CONTENT_RANGE.fullmatch(_header(answer, b"content-range") or b"")
-        if found is None:
+        content_range = _CONTENT_RANGE.fullmatch(_header(answer, b"content-range") or b"")
+        if content_range is None:
             raise UnreadableError("its server answered a range without saying which")
-        size = int(found[3])
+        size = int(content_range[3])
         return self._part(answer, 0, count, size), size
 
     def _part(self, answer: httpcore.Response, first: int, count: int, size: int) -> bytes:
-        """The body of a range, which must be the requested one, or end with the file."""
+        """Return the body of a range, which must be the requested one, or end with the file."""
         last = min(first + count, size) - 1
         expected = b"bytes %d-%d/%d" % (first, last, size)
         if (_header(answer, b"content-range") or b"") != expected:
@@ -164,15 +164,15 @@ class RangedFile(io.RawIOBase):
         self.failure: UnreadableError | None = None
 
     def readable(self) -> bool:
-        """Yes."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Yes: by another range."""
+        """Return True: by another range."""
         return True
 
     def tell(self) -> int:
-        """The position of the next read."""
+        """Return the position of the next read."""
         return self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
@@ -186,12 +186,12 @@ class RangedFile(io.RawIOBase):
             return b""
         block, offset = divmod(self._at, BLOCK)
         try:
-            found = self._block(block)[offset:][: None if count < 0 else count]
+            part = self._block(block)[offset:][: None if count < 0 else count]
         except UnreadableError as failure:
             self.failure = failure
             return b""
-        self._at += len(found)
-        return found
+        self._at += len(part)
+        return part
 
     def _block(self, wanted: int) -> bytes:
         if wanted not in self._blocks:

@@ -92,7 +92,7 @@ def confine(seconds: int) -> None:
 
 
 def _answer(task: dict[str, Any]) -> dict[str, Any]:
-    """The facts as exact text, or the reason of a refusal."""
+    """Return the facts as exact text, or the reason of a refusal."""
     try:
         facts = read_source(task["video_url"], Limits(**task["limits"]))
     except UnreadableError as refusal:

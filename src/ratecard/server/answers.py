@@ -3,7 +3,6 @@
 `PriceQuote`, `RatedQuote` and their lines only describe what the library writes itself: pydantic has no exact number.
 """
 
-import json
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -14,11 +13,6 @@ from ratecard.base.money import plain_text
 from ratecard.rating.quote import Estimate
 
 _Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
-
-
-def json_of(answer: BaseModel) -> bytes:
-    """An answer as JSON."""
-    return json.dumps(answer.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":")).encode()
 
 
 class ErrorDetails(BaseModel):
@@ -38,7 +32,7 @@ class ModelNotice(BaseModel):
 
 
 def may_be_absent(schema: dict[str, Any]) -> None:
-    """A field with a default is absent where it has nothing to say, and never null."""
+    """Describe a field with a default as absent where it has nothing to say, and never null."""
     for described in schema.get("properties", {}).values():
         if described.pop("default", "") is None:
             described |= next(iter(described.pop("anyOf", [])), {})
@@ -147,18 +141,11 @@ class EstimatedCost(_Answer):
     ignored: list[str] = Field(description="Service parameters without effect on the price")
 
     @classmethod
-    def of_text(cls, model: str, found: Estimate, digest: str) -> "EstimatedCost":
-        """The estimate of a text request, as the library made it."""
-        lowest, highest = plain_text(found.lowest), plain_text(found.highest)
-        return cls(
-            type="text",
-            model=model,
-            lowest=lowest,
-            highest=highest,
-            currency=found.currency,
-            digest=digest,
-            ignored=list(found.ignored),
-        )
+    def of_text(cls, model: str, estimate: Estimate, digest: str) -> "EstimatedCost":
+        """Return the estimate of a text request, as the library made it."""
+        bounds = {"lowest": plain_text(estimate.lowest), "highest": plain_text(estimate.highest)}
+        further = {"currency": estimate.currency, "digest": digest, "ignored": list(estimate.ignored)}
+        return cls(type="text", model=model, **bounds, **further)
 
 
 class ListedRate(_Answer):

@@ -54,7 +54,7 @@ def router(
     most_body_bytes: int = MOST_BODY_BYTES,
     unready: Callable[[], str] = str,
 ) -> APIRouter:
-    """The endpoints, for `app.include_router(...)` of FastAPI and `app.mount("/", ...)` of Starlette.
+    """Return the endpoints, for `app.include_router(...)` of FastAPI and `app.mount("/", ...)` of Starlette.
 
     `tables` is a rate card, or a folder that is followed while it is edited; None is the shipped folder. `base_path` is
     put before every path. `parts` are the endpoints to include: quotes, rates, models, billing, health, metrics.
@@ -114,7 +114,7 @@ def application(
     cors_origins: Sequence[str] = (),
     **options: Any,
 ) -> FastAPI:
-    """A FastAPI application with every endpoint; tables, base path and further options are those of `router`.
+    """Return a FastAPI application with every endpoint; tables, base path and further options are those of `router`.
 
     Health and metrics are answered without the base path too, where load balancers and Prometheus look for them.
     Every error is an error object, and every answer has the `X-Request-Id` of its request, or one that is made. Pages
@@ -154,7 +154,7 @@ def application(
 
 
 def _http_error(request: Request, error: Exception) -> Response:
-    """What the framework raises: a path that is not there."""
+    """Answer what the framework raises: a path that is not there."""
     if not isinstance(error, HTTPException):
         raise error
     REFUSED_REQUESTS.labels("not found" if error.status_code == 404 else "method").inc()

@@ -76,7 +76,7 @@ class Bearer(SecurityBase):
         self.scheme_name = "bearer"
 
     async def __call__(self, request: Request) -> Any:
-        """The account of the request's token."""
+        """Return the account of the request's token."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         token = token.strip()
         if scheme.lower() != "bearer" or not token:
@@ -132,7 +132,7 @@ class ApiKeys:
             raise ValueError(f"{source} holds no key. Write KEY or ACCOUNT:KEY, separated by commas")
 
     def account(self, token: str) -> str | None:
-        """The account of a key; None for any other token. Digests are compared, so the time says nothing of a key."""
+        """Return the account of a key, by digests, so that the time says nothing of a key; None for another token."""
         return self._accounts.get(_digest(token))
 
 
@@ -153,7 +153,7 @@ class KeyFile:
         self._looked = clock()
 
     def account(self, token: str) -> str | None:
-        """The account of a key; None for any other token."""
+        """Return the account of a key; None for any other token."""
         now = self._clock()
         if now - self._looked >= _LOOK_EVERY * 10**9:
             self._looked = now
@@ -175,12 +175,12 @@ class KeyFile:
         _logger.info("keys of %s are read again", self.path)
 
     def _state(self) -> tuple[int, ...]:
-        """What differs once the file has changed, by a link to another one too; nothing where there is none."""
+        """Return what differs once the file has changed, by a link to another one too; nothing where there is none."""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except OSError:
             return ()
-        return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+        return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
 
     def _read(self) -> ApiKeys:
         try:

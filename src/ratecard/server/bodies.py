@@ -105,7 +105,7 @@ class ChargeRequest(_Body):
 
 
 def _one_amount(schema: dict[str, Any]) -> None:
-    """A refund has one of the two. (Clients that are made from `oneOf` would have two kinds of refunds.)"""
+    """Describe that a refund has one of the two. (Clients made from `oneOf` would have two kinds of refunds.)"""
     may_be_absent(schema)
     back, corrected = {"required": ["amount"]}, {"required": ["corrected"]}
     schema |= {"if": back, "then": {"not": corrected}, "else": corrected}

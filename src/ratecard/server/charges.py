@@ -1,8 +1,7 @@
 """`POST /charges` and `POST /charges/{request_id}/refunds`: usages are rated, booked in the ledger, and paid back."""
 
-import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -15,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ratecard.base.errors import CurrencyError, InstantError, QuoteError
+from ratecard.base.json_writer import compact_json
 from ratecard.base.messages import REQUIRED, Problems, echo, too_small, wrong_type
 from ratecard.base.money import USD, places_of
 from ratecard.base.suggestions import few_suggestions
@@ -43,10 +43,9 @@ from ratecard.server.bodies import (
     ChargeRequest,
     RefundRequest,
 )
-from ratecard.server.describe import IGNORED, errors, headers_of
-from ratecard.server.http import JSON, error_object, ignored_fields, read_json_body
+from ratecard.server.describe import IGNORED, headers_of, operation
+from ratecard.server.http import error_object, ignored_fields, json_answer, read_json_body
 from ratecard.server.long_work import LONG_BODY, LongWork
-from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import UNREAD, new_router
 from ratecard.server.tables import LiveRateCard
 from ratecard.server.usage_history import EntryDetails, LedgerRow, Timestamp
@@ -104,7 +103,7 @@ class _Payment:
         return [words for _, words in self.problems(given)]
 
     def problems(self, given: Mapping[str, Any]) -> Problems:
-        """What is wrong with each amount, by the name of its balance."""
+        """Return what is wrong with each amount, by the name of its balance."""
         wrong = {name: amount for name, amount in given.items() if _MONEY.accept(amount) is None}
         return [((name,), words) for name, amount in wrong.items() for words in _MONEY.messages(amount)]
 
@@ -143,49 +142,49 @@ _REFUND: dict[str, RequestField] = {
 def _checked(
     body: bytes, fields: Mapping[str, RequestField], described: type[BaseModel]
 ) -> tuple[dict[str, Any], Problems]:
-    """The valid fields of a body, and what is wrong with the others. Raises `QuoteError` if it is not an object."""
+    """Check the fields of a body; return the valid ones, and problems. Raises `QuoteError` if it is no object."""
     given = read_body(body)
     problems: Problems = unrecognized(given, fields.keys())
     needed = (name for name, field in described.model_fields.items() if field.is_required())
     problems += [((name,), REQUIRED) for name in needed if name not in given]
-    found = {}
+    valid = {}
     for name, field in fields.items():
         if name in given:
             value = field.accept(given[name])
             if value is not None:
-                found[name] = value
+                valid[name] = value
             elif isinstance(field, _Payment) and isinstance(given[name], Mapping):
                 problems += [((name, *path), words) for path, words in field.problems(given[name])]
             else:
                 problems += [((name,), words) for words in field.messages(given[name])]
-    return found, problems
+    return valid, problems
 
 
 @few_suggestions()
 def read_charge(body: bytes, card: RateCard, account: str | None = None) -> dict[str, Any]:
-    """The fields of a charge of an account. Raises `QuoteError` with every error, those of the usage at `usage`."""
-    found, problems = _checked(body, _CHARGE, ChargeRequest)
+    """Read the fields of a charge. Raises `QuoteError` with every error, those of the usage at `usage`."""
+    fields, problems = _checked(body, _CHARGE, ChargeRequest)
     if problems:
-        if found.keys() >= {"usage", "timestamp"}:
+        if fields.keys() >= {"usage", "timestamp"}:
             try:
-                card.at(found["timestamp"], account=account).rate(found["usage"])
+                card.at(fields["timestamp"], account=account).rate(fields["usage"])
             except QuoteError as error:
                 problems += _at_usage(error).problems or [(("usage",), error.error)]
         raise QuoteError(INVALID, problems)
-    return found
+    return fields
 
 
 def read_refund(body: bytes) -> dict[str, Any]:
-    """The fields of a refund. Raises `QuoteError` with every error."""
-    found, problems = _checked(body, _REFUND, RefundRequest)
-    given = [name for name in ("amount", "corrected") if name in found or any(path == (name,) for path, _ in problems)]
-    if len(given) != 1:
+    """Return the fields of a refund. Raises `QuoteError` with every error."""
+    fields, problems = _checked(body, _REFUND, RefundRequest)
+    named = [name for name in ("amount", "corrected") if name in fields or any(path == (name,) for path, _ in problems)]
+    if len(named) != 1:
         problems.append((("amount",), "Exactly one of amount and corrected is needed"))
-    if found.get("amount") == 0:
+    if fields.get("amount") == 0:
         problems.append((("amount",), "Number must be greater than 0"))
     if problems:
         raise QuoteError(INVALID, problems)
-    return found
+    return fields
 
 
 def _at_usage(error: QuoteError) -> QuoteError:
@@ -213,16 +212,16 @@ class _Booking:
         try:
             booked = await book(body, account)
         except QuoteError as error:
-            return _json(error.to_json(), 400)
+            return json_answer(error.to_json(), 400)
         except InstantError as error:
-            return _json(QuoteError(INVALID, [(("timestamp",), str(error))]).to_json(), 400)
+            return json_answer(QuoteError(INVALID, [(("timestamp",), str(error))]).to_json(), 400)
         except LedgerConflictError as error:
             return error_object(409, str(error))
         except RefundError as error:
             if error.field == "request_id":
                 return error_object(404, f"Not found: {error.messages[0]}")
             problems = [((error.field,), words) for words in error.messages]
-            return _json(QuoteError(INVALID, problems).to_json(), 400)
+            return json_answer(QuoteError(INVALID, problems).to_json(), 400)
         except LedgerUnavailableError:  # its reason may name machines of the host, and is not passed on
             words = "The ledger is not available now. Send the same again later: it is booked once"
             raise HTTPException(503, words, {"Retry-After": "1"}) from None
@@ -230,36 +229,31 @@ class _Booking:
             raise
         except LedgerError as error:
             return error_object(400, str(error))
-        content = json.dumps(booked.to_dict(), ensure_ascii=False, separators=(",", ":"))
         ignored = booked.ignored if isinstance(booked, BookedCharge) else ()
-        return _json(content.encode(), ignored=ignored)
+        headers = {name.decode(): value.decode() for name, value in ignored_fields(ignored)}
+        return json_answer(compact_json(booked.to_dict()), headers=headers)
 
     async def _read(self, request: Request, body: bytes, read: Callable[[bytes], dict[str, Any]]) -> dict[str, Any]:
         return read(body) if len(body) <= LONG_BODY else await self.long_work.result_of(request, partial(read, body))
 
     async def charge(self, request: Request, body: bytes, account: str) -> BookedCharge:
         card = self.live.now().card
-        found = await self._read(request, body, partial(read_charge, card=card, account=account))
+        fields = await self._read(request, body, partial(read_charge, card=card, account=account))
         try:
             with few_suggestions():
-                return await charge_async(self.ledger, card, found.pop("usage"), account=account, **found)
+                return await charge_async(self.ledger, card, fields.pop("usage"), account=account, **fields)
         except QuoteError as error:
             raise _at_usage(error) from None
         except CurrencyError as error:
-            field = "paid" if "paid" in found else "currency"
+            field = "paid" if "paid" in fields else "currency"
             raise QuoteError(INVALID, [((field,), str(error))]) from None
 
     async def refund(self, request: Request, body: bytes, account: str) -> BookedRefund:
-        request_id, found = request.path_params["request_id"], await self._read(request, body, read_refund)
+        request_id, fields = request.path_params["request_id"], await self._read(request, body, read_refund)
         if _NAME.accept(request_id) is None:
             raise RefundError("request_id", f"no charge '{echo(request_id)}' of this account")
-        name = found.pop("id")
-        return await refund_async(self.ledger, account=account, request_id=request_id, refund_id=name, **found)
-
-
-def _json(content: bytes, status: int = 200, ignored: Sequence[str] = ()) -> Response:
-    headers = {name.decode(): value.decode() for name, value in ignored_fields(ignored)}
-    return Response(content, status, {"x-service-version": SERVICE_VERSION, **headers}, JSON)
+        name = fields.pop("id")
+        return await refund_async(self.ledger, account=account, request_id=request_id, refund_id=name, **fields)
 
 
 class BookedEntry(LedgerRow[ExactText]):
@@ -305,25 +299,22 @@ _REFUND_EXAMPLE = {
 }
 
 
-def _described(
-    name: str, summary: str, answer: type[BaseModel], example: dict[str, Any], path: str = ""
+def _booking_operation(
+    name: str, path: str, summary: str, model: type[BaseModel], example: Any, *statuses: int, **further: Any
 ) -> dict[str, Any]:
     used = {"model": ErrorObject, "description": "The id was used before, for other content; nothing was booked"}
-    headers = {} if path else headers_of(IGNORED)
-    answers = {200: {"model": answer, "description": "It is booked, now or before", "headers": headers}, 409: used}
-    content = {JSON: {"examples": {"one": {"value": example}}}}
-    extra: dict[str, Any] = {"requestBody": {"required": True, "content": content}}
-    if path:
-        schema = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
-        extra["parameters"] = [{"name": path, "in": "path", "required": True, "schema": schema}]
-    return {
-        "tags": ["Charges"],
-        "operation_id": name,
-        "summary": summary,
-        "response_class": Response,
-        "responses": {**answers, **errors(400, 401, *([404] if path else []), 413, 415, 503)},
-        "openapi_extra": extra,
-    }
+    booked = {"model": model, "description": "It is booked, now or before", "headers": further.pop("headers", {})}
+    options = operation(
+        name,
+        path,
+        summary,
+        {200: booked, 409: used},
+        *(400, 401, 413, 415, 503, *statuses),
+        tag="Charges",
+        examples={"one": {"value": example}},
+        **further,
+    )
+    return options | {"operation_id": name}
 
 
 def charges_router(
@@ -333,7 +324,7 @@ def charges_router(
     *,
     most_body_bytes: int = MOST_BODY_BYTES,
 ) -> APIRouter:
-    """A router with `POST /charges` and its refunds, to be included under the base path of the API.
+    """Return a router with `POST /charges` and its refunds, to be included under the base path of the API.
 
     `account_of` is a FastAPI dependency that returns the account of a request, or None for 401, or raises an
     `HTTPException` (any other exception is answered 503): use keys that no customer has, because a key may charge its
@@ -346,14 +337,10 @@ def charges_router(
     currency = (str, Field("", description="A balance that pays all of it", examples=payers or None))
     described = create_model("ChargeRequest", __base__=ChargeRequest, __doc__=ChargeRequest.__doc__, currency=currency)
 
+    words = "Rate a usage at its timestamp and charge it to the account of the key, once"
+
     @routes.post(
-        "/charges",
-        **_described(
-            "charge",
-            "Rate a usage at its timestamp and charge it to the account of the key, once",
-            ChargeAnswer,
-            _CHARGE_EXAMPLE,
-        ),
+        **_booking_operation("charge", "/charges", words, ChargeAnswer, _CHARGE_EXAMPLE, headers=headers_of(IGNORED)),
     )
     async def charges(
         request: Request,
@@ -363,15 +350,15 @@ def charges_router(
         return await booking.answered(request, account, partial(booking.charge, request))
 
     # A request id may have a slash. It is not an argument: for one, FastAPI would describe an answer 422.
-    @routes.post(
+    path, words = (
         "/charges/{request_id:path}/refunds",
-        **_described(
-            "refund",
-            "Pay back a part of a charge, once: to the balance that paid last first",
-            RefundAnswer,
-            _REFUND_EXAMPLE,
-            path="request_id",
-        ),
+        "Pay back a part of a charge, once: to the balance that paid last first",
+    )
+    name = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
+    request_id = {"name": "request_id", "in": "path", "required": True, "schema": name}
+
+    @routes.post(
+        **_booking_operation("refund", path, words, RefundAnswer, _REFUND_EXAMPLE, 404, parameters=(request_id,))
     )
     async def refunds(
         request: Request, account: Annotated[str | None, Depends(account_of)], body: RefundRequest = UNREAD

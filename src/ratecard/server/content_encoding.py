@@ -14,7 +14,9 @@ _PIECE = 4096
 
 
 def decoder(coding: str, most: int) -> Callable[[bytes], bytes]:
-    """The function from an encoded body to its bytes. Raises `HTTPException`: 415 for a coding that is not understood.
+    """Return the function from an encoded body to its bytes.
+
+    Raises `HTTPException`: 415 for a coding that is not understood.
 
     The function raises `HTTPException` too: 400 for bytes that are not of the coding, 413 for more than `most` of them.
 

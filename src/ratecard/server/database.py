@@ -41,13 +41,13 @@ class MeasuredLedger(Ledger):
 
     @contextmanager
     def transaction(self, need: Need) -> Iterator[Any]:
-        """As that of `Ledger`: a transaction, with the wait for a connection."""
+        """Open a transaction as `Ledger` does, and measure it with the wait for a connection."""
         with _measured("transaction"), super().transaction(need) as connection:
             yield connection
 
     @contextmanager
     def writing(self, accounts: Collection[str]) -> Iterator[Any]:
-        """As that of `Ledger`: a transaction, with the wait for other writers of the accounts."""
+        """Open a transaction as `Ledger` does, and measure it with the wait for other writers of the accounts."""
         with _measured("write"), super().writing(accounts) as connection:
             yield connection
 
@@ -84,7 +84,7 @@ class LedgerWatch:
         self._answers = False
 
     def unready(self) -> str:
-        """Why the ledger cannot be used, without the names of machines; empty if it can."""
+        """Return why the ledger cannot be used, without the names of machines; empty if it can."""
         if self._answers and not self._ledger.outage.failed_to_write(self.doubt):
             return ""
         return f"the ledger's database {self._ledger.outage.problem or 'does not answer'}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
+from threading import Event
 from typing import Any
 
 from fastapi import APIRouter, Security
@@ -20,6 +21,7 @@ from starlette.responses import Response
 
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import QuoteError
+from ratecard.base.json_writer import compact_json, spaced
 from ratecard.base.messages import Problems, allowed_values, echo
 from ratecard.load.contracts import is_contract
 from ratecard.price_book import PriceBook
@@ -27,24 +29,34 @@ from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import MOST_BODY_BYTES, MOST_PROBLEMS, read_body
 from ratecard.requests.fields import Choice
-from ratecard.server.answers import Health, LastRefusal
+from ratecard.server.answers import (
+    ErrorObject,
+    Health,
+    LastRefusal,
+    ListedModel,
+    ModelList,
+    PriceQuote,
+    Probed,
+)
 from ratecard.server.auth import Bearer, Check, account_of
 from ratecard.server.bodies import AudioQuoteRequest, VideoQuoteRequest
 from ratecard.server.describe import (
-    audio_quote_description,
-    health_description,
-    livez_description,
-    metrics_description,
-    model_description,
-    models_description,
-    readyz_description,
-    usage_description,
-    video_quote_description,
+    AT_DAY,
+    EXPLAIN,
+    IGNORED,
+    NOTICES,
+    TEXT,
+    VERSION,
+    audio_examples,
+    headers_of,
+    operation,
+    parameter,
+    priced_answers,
+    table_answer_of,
+    video_examples,
 )
-from ratecard.server.http import INVALID_QUERY, JSON, ignored_fields, read_json_body
+from ratecard.server.http import INVALID_QUERY, JSON, ignored_fields, json_answer, read_json_body
 from ratecard.server.long_work import LONG_BODY, LongWork, Result
-from ratecard.server.readiness import DRAINING
-from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import UNREAD
 from ratecard.server.source_videos import Probe, Sources
 from ratecard.server.tables import LiveRateCard, Served
@@ -79,12 +91,12 @@ _BOOLEAN = Choice(("true", "false"))
 
 
 def explain_asked(request: Request) -> bool:
-    """Whether the query has `explain=true`. Raises `QuoteError` for any value but true and false."""
+    """Return True if the query has `explain=true`. Raises `QuoteError` for any value but true and false."""
     asked = False
-    for given in request.query_params.getlist("explain"):
-        if _BOOLEAN.accept(given) is None:
-            raise QuoteError(INVALID_QUERY, [(("explain",), _BOOLEAN.messages(given)[0])])
-        asked = given == "true"
+    for word in request.query_params.getlist("explain"):
+        if _BOOLEAN.accept(word) is None:
+            raise QuoteError(INVALID_QUERY, [(("explain",), _BOOLEAN.messages(word)[0])])
+        asked = word == "true"
     return asked
 
 
@@ -98,7 +110,7 @@ class _Answer(Response):
 def table_answer(
     served: Served, body: bytes, status: int = 200, model: str = "", ignored: Sequence[str] = ()
 ) -> Response:
-    """JSON, with the service, the tables' digest and a model's retirement.
+    """Return JSON, with the service, the tables' digest and a model's retirement.
 
     `ignored` are fields without effect that the body does not list.
     """
@@ -111,9 +123,12 @@ _MOST_ACCEPT = 1024
 
 
 def metrics_routes(routes: APIRouter, service: Service) -> None:
-    """`GET /metrics`: this process; all workers where `PROMETHEUS_MULTIPROC_DIR` names the folder that they share."""
+    """Add `GET /metrics`: this process, or all workers that share the folder `PROMETHEUS_MULTIPROC_DIR`."""
 
-    @routes.get(tags=["Operation"], **metrics_description())
+    content = {"text/plain": {"schema": TEXT}, "application/openmetrics-text": {"schema": TEXT}}
+    described = {200: {"description": "Counters", "content": content}}
+
+    @routes.get(**operation("metrics", "/metrics", "Counters for Prometheus", described, tag="Operation"))
     async def metrics(request: Request) -> Response:
         registry: CollectorRegistry = REGISTRY
         if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
@@ -133,19 +148,25 @@ def _encoder_for(accept: str) -> tuple[Callable[[CollectorRegistry], bytes], str
         return choose_encoder("")
 
 
+# Set from the signal that ends the process on: it should get no more requests, as `/readyz` says.
+DRAINING = Event()
 _OK = b'{"status":"ok"}'
 # A folder can have thousands of faults; all of them are in the log.
 _FAULTS_SHOWN = 20
 
 
 def health_routes(routes: APIRouter, service: Service) -> None:
-    """`GET /livez` and `GET /readyz` for what restarts and routes, and `GET /healthz`: the tables in detail."""
+    """Add `GET /livez` and `GET /readyz` for what restarts and routes, and `GET /healthz`: the tables in detail."""
 
-    @routes.get(tags=["Operation"], **livez_description())
+    lives = {200: {"model": Probed, "description": "It does"}}
+    ready = {200: {"model": Probed, "description": "Yes"}}
+    healthy = {200: table_answer_of(Health, "The tables that are served, and those that were refused last")}
+
+    @routes.get(**operation("livez", "/livez", "Whether this process answers", lives, tag="Operation"))
     async def livez(request: Request) -> Response:
         return Response(_OK, media_type=JSON)
 
-    @routes.get(tags=["Operation"], **readyz_description())
+    @routes.get(**operation("readyz", "/readyz", "Whether requests should be sent here", ready, 503, tag="Operation"))
     async def readyz(request: Request) -> Response:
         if DRAINING.is_set():
             raise HTTPException(503, "Not ready: this process is ending")
@@ -154,9 +175,9 @@ def health_routes(routes: APIRouter, service: Service) -> None:
         service.live.now()
         return Response(_OK, media_type=JSON)
 
-    guarded = service.check is not None
-
-    @routes.get(dependencies=service.guards, tags=["Operation"], **health_description(guarded))
+    @routes.get(
+        **operation("health", "/healthz", "Which tables are served", healthy, tag="Operation", guards=service.guards)
+    )
     async def healthz(request: Request) -> Response:
         served = service.live.now()
         health = Health(
@@ -166,8 +187,7 @@ def health_routes(routes: APIRouter, service: Service) -> None:
             last_refusal=_last_refusal(service.live),
             versions=served.versions,
         )
-        body = json.dumps(health.model_dump(mode="json"), ensure_ascii=False).encode()
-        return table_answer(served, body)
+        return table_answer(served, spaced(health.model_dump_json(), 0).encode())
 
 
 def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
@@ -184,10 +204,24 @@ def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
 
 
 def model_routes(routes: APIRouter, service: Service) -> None:
-    """`GET /models`: every model that has a price, now or on a day; `GET /models/{id}`: one of them."""
-    guards, guarded = service.guards, service.check is not None
+    """Add `GET /models`: every model that has a price, now or on a day; `GET /models/{id}`: one of them."""
+    of_type = parameter("type", TEXT, "Only models of a type: text, video, image, ...")
+    known = [model.model for model in service.live.served.book.models()[:1]]
+    schema = {**TEXT, "examples": known} if known else TEXT
+    id_ = parameter("id", schema, "The id of the model, which may hold slashes", "path")
 
-    @routes.get(dependencies=guards, tags=["Models"], **models_description(guarded))
+    @routes.get(
+        **operation(
+            "listModels",
+            "/models",
+            "List the models that have a price",
+            {200: table_answer_of(ModelList, "Every model that has a price")},
+            400,
+            tag="Models",
+            guards=service.guards,
+            parameters=(of_type, AT_DAY),
+        )
+    )
     async def models(request: Request) -> Response:
         served = service.served(request)
         try:
@@ -199,7 +233,19 @@ def model_routes(routes: APIRouter, service: Service) -> None:
             body = await service.long_work.result_of(request, partial(served.models, type_, day))
         return table_answer(served, body)
 
-    @routes.get(dependencies=guards, tags=["Models"], **model_description(service.live.served, guarded))
+    @routes.get(
+        **operation(
+            "retrieveModel",
+            "/models/{id:path}",
+            "What one model accepts and costs",
+            {200: table_answer_of(ListedModel, "One model", NOTICES)},
+            400,
+            404,
+            tag="Models",
+            guards=service.guards,
+            parameters=(id_, AT_DAY),
+        )
+    )
     async def model(request: Request) -> Response:
         served, name = service.served(request), request.path_params["id"]
         about = served.model_of({"model": name})
@@ -219,30 +265,30 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 def listing_asked(
     request: Request, served: Served, names: Sequence[str] = ("type", "at")
 ) -> tuple[str | None, date | None]:
-    """The type and the day of a query. Raises `QuoteError` for anything else: ignored, it would list other models."""
-    given = dict[str, str]()
+    """Read the type and the day of a query. Raises `QuoteError` for anything else: it would list other models."""
+    values = dict[str, str]()
     problems: Problems = []
     for name, value in request.query_params.multi_items():
         if len(problems) == MOST_PROBLEMS:
             break
-        if name not in names or name in given:
+        if name not in names or name in values:
             words = "Unrecognized key(s) in object" if name not in names else "Given twice"
             problems.append(((), f"{words}: '{echo(name)}'. Allowed: {allowed_values(names)}, each once"))
-        given[name] = value
+        values[name] = value
     types = Choice(sorted({served.card.tables.models[name].type for name in served.book.tables.models}))
-    if "type" in given and types.accept(given["type"]) is None:
-        problems += [(("type",), words) for words in types.messages(given["type"])]
-    day = _day(given["at"]) if "at" in given else None
-    if "at" in given and day is None:
+    if "type" in values and types.accept(values["type"]) is None:
+        problems += [(("type",), words) for words in types.messages(values["type"])]
+    day = _day(values["at"]) if "at" in values else None
+    if "at" in values and day is None:
         problems.append((("at",), "Invalid date. Expected YYYY-MM-DD, like 2026-10-01"))
     if problems:
         raise QuoteError(INVALID_QUERY, problems)
-    return given.get("type"), day
+    return values.get("type"), day
 
 
-def _day(given: str) -> date | None:
+def _day(text: str) -> date | None:
     try:
-        return date.fromisoformat(given) if _DAY.fullmatch(given) else None
+        return date.fromisoformat(text) if _DAY.fullmatch(text) else None
     except ValueError:  # the 31st of June
         return None
 
@@ -251,18 +297,27 @@ _PATH = "/billing/usage"
 
 
 def billing_routes(routes: APIRouter, service: Service) -> None:
-    """`GET /billing/usage`, which was replaced: 404 before its last day, 410 from then on."""
+    """Add `GET /billing/usage`, which was replaced: 404 before its last day, 410 from then on."""
 
-    @routes.get(deprecated=True, tags=["Billing"], **usage_description())
+    headers = {name: {"schema": TEXT} for name in ("Deprecation", "Link", "Sunset")}
+    headers |= headers_of({"x-service-version": VERSION})
+    words = "the endpoint that replaces this one, and the parameters to rename"
+    answers = {
+        status: {"model": ErrorObject, "description": f"{when}: {words}", "headers": headers}
+        for status, when in ((404, "Before its last day"), (410, "From its last day on"))
+    }
+    gone = operation("usage", _PATH, "Gone: use /billing/usage-history", answers, tag="Billing")
+
+    @routes.get(deprecated=True, status_code=410, **gone)
     async def usage(request: Request) -> Response:
         sunset = service.live.now().book.sunset(f"GET {_PATH}")
         if sunset is None:  # not in the limits table of the host
             raise HTTPException(404, f"Not found: GET {_PATH}")
         base = request.scope["path"].removesuffix(_PATH)
-        headers = {**sunset.headers, "x-service-version": SERVICE_VERSION}
         # A host may use another base path.
-        headers["Link"] = headers["Link"].replace(f"<{BASE_PATH}/", f"<{base}/", 1)
-        return Response(json.dumps(sunset.body, ensure_ascii=False), sunset.status, headers, JSON)
+        link = sunset.headers["Link"].replace(f"<{BASE_PATH}/", f"<{base}/", 1)
+        body = spaced(compact_json(sunset.body).decode(), 0).encode()
+        return json_answer(body, sunset.status, {**sunset.headers, "Link": link})
 
 
 # From the fields of a body and what is known of its source video.
@@ -270,9 +325,25 @@ _Price = Callable[[PriceBook, dict[str, Any], SourceVideo | None], Quote]
 
 
 def quote_routes(routes: APIRouter, service: Service) -> None:
-    """`POST /video/quote` and `POST /audio/quote`: the price of a request without running it."""
+    """Add `POST /video/quote` and `POST /audio/quote`: the price of a request without running it."""
     sources = Sources(service.probe) if service.probe else None
-    served, guarded, guards = service.live.served, service.check is not None, service.guards
+
+    def described(name: str, path: str, what: str, price: Callable[[Any], Quote], examples: Any) -> dict[str, Any]:
+        answers = priced_answers(PriceQuote, lambda body: json.loads(price(body).to_json()), examples, IGNORED)
+        words, guards = f"Price {what} without running it", service.guards
+        return operation(
+            name,
+            path,
+            words,
+            answers,
+            400,
+            413,
+            415,
+            tag="Quotes",
+            guards=guards,
+            parameters=(EXPLAIN,),
+            examples=examples,
+        )
 
     async def answered(request: Request, price: _Price, sources: Sources | None = None) -> Response:
         body = await read_json_body(request, service.most_body_bytes, service.long_work)
@@ -298,11 +369,15 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
             return table_answer(served, error.to_json(), 400)
         return await result_of(partial(answer, fields, source))
 
-    @routes.post(dependencies=guards, tags=["Quotes"], **video_quote_description(served, guarded))
+    prices = service.live.served.book
+
+    @routes.post(**described("videoQuote", "/video/quote", "a video", prices.quote_video, video_examples(prices)))
     async def video_quote(request: Request, body: VideoQuoteRequest = UNREAD) -> Response:
         return await answered(request, _priced_video, sources)
 
-    @routes.post(dependencies=guards, tags=["Quotes"], **audio_quote_description(served, guarded))
+    audio = "speech, transcription or music"
+
+    @routes.post(**described("audioQuote", "/audio/quote", audio, prices.quote_audio, audio_examples(prices)))
     async def audio_quote(request: Request, body: AudioQuoteRequest = UNREAD) -> Response:
         return await answered(request, lambda prices, fields, _: prices.quote_audio(fields))
 
@@ -314,7 +389,6 @@ def _priced_video(prices: PriceBook, fields: dict[str, Any], source: SourceVideo
 
 
 def explained(quote: Quote) -> bytes:
-    """`{"quote": 0.82, ...}` with everything in the quote; amounts are text."""
-    everything = json.dumps(quote.to_dict(), ensure_ascii=False, separators=(",", ":")).encode()
+    """Return `{"quote": 0.82, ...}` with everything in the quote; amounts are text."""
     # Both have the currency if it is not USD; keep one.
-    return quote.to_json().partition(b",")[0].removesuffix(b"}") + b"," + everything[1:]
+    return quote.to_json().partition(b",")[0].removesuffix(b"}") + b"," + compact_json(quote.to_dict())[1:]

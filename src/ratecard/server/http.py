@@ -24,13 +24,18 @@ INVALID_QUERY = "Invalid query parameters"
 
 
 def error_object(status: int, error: str, headers: Mapping[str, str] | None = None) -> Response:
-    """`{"error": ...}` with a status.
+    """Return `{"error": ...}` with a status.
 
     >>> error_object(404, "Not found: /x").body
     b'{"error":"Not found: /x"}'
     """
     body = json.dumps({"error": error}, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
-    return Response(body, status, {**(headers or {}), "x-service-version": SERVICE_VERSION}, JSON)
+    return json_answer(body, status, headers)
+
+
+def json_answer(content: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an answer of JSON that says the revision of the service."""
+    return Response(content, status, {**(headers or {}), "x-service-version": SERVICE_VERSION}, JSON)
 
 
 # Bytes of an answer below which it is not compressed, and from which on that is done in a thread.
@@ -41,7 +46,7 @@ _QUALITY = re.compile(r"0(\.[0-9]{0,3})?|1(\.0{0,3})?")
 
 
 def preferred(header: str, offered: Iterable[str]) -> str | None:
-    """The offered media type or encoding that an `Accept...` header prefers, the first of equals; None if all are 0.
+    """Return what an `Accept...` header prefers of the offered, the first of equals; None if all are 0.
 
     The most specific range decides (RFC 9110, section 12.4.2): `text/csv`, then `text/*`, then `*/*`; or `gzip`, then
     `*`. A range that is there twice has its greater quality, and one whose quality is not a number from 0 to 1 has 0.
@@ -55,8 +60,8 @@ def preferred(header: str, offered: Iterable[str]) -> str | None:
     qualities: dict[str, Decimal] = {}
     for element in header.lower().split(",", _MOST_RANGES)[:_MOST_RANGES]:
         name, *parameters = map(str.strip, element.split(";", _MOST_PARAMETERS))
-        given = next((each[2:] for each in parameters if each.startswith("q=")), "1")
-        quality = Decimal(given) if _QUALITY.fullmatch(given) else Decimal(0)
+        weight = next((each[2:] for each in parameters if each.startswith("q=")), "1")
+        quality = Decimal(weight) if _QUALITY.fullmatch(weight) else Decimal(0)
         qualities[name] = max(quality, qualities.get(name, quality))
     best, most = None, Decimal(0)
     for each in offered:
@@ -126,7 +131,7 @@ _on_the_way = 0
 
 
 async def read_json_body(request: Request, most: int, long_work: LongWork) -> bytes:
-    """The bytes of a JSON body. Raises `HTTPException`: 415 for another type, 413 for more than `most` bytes.
+    """Read the bytes of a JSON body. Raises `HTTPException`: 415 for another type, 413 for more than `most` bytes.
 
     An encoded body is decoded by `long_work`, and is longer than `most` by what comes out (see `content_encoding`).
     What the client sends is counted too, so that neither a wrong Content-Length nor a chunked body exceeds the limit.
@@ -156,7 +161,7 @@ async def _read_body(request: Request, most: int) -> bytes:
 
 
 async def _joined(request: Request, message: Message, most: int) -> bytes:
-    """The parts of a body, the first of which is here."""
+    """Return the parts of a body, the first of which is here."""
     global _on_the_way
     body = bytearray()
     try:

@@ -143,7 +143,7 @@ class LastSound:
         return self.read() == contents or (self.folder / _SERVED / name).exists()
 
     def unusable(self, words: str) -> StateError:
-        """The error of kept tables that cannot be used, with what to do."""
+        """Return the error of kept tables that cannot be used, with what to do."""
         return StateError(
             f"{self.folder}/{_KEPT} {words}. It holds the tables that were served last, with which changed ones are "
             f"compared. Restore it from a backup; or, if the folder of tables is right, delete all of {self.folder}: "
@@ -162,7 +162,7 @@ class LastSound:
 
 
 def _name_of(contents: Mapping[str, bytes]) -> str:
-    """A digest of the bytes; the digest of a rate card ignores examples and dates."""
+    """Return a digest of the bytes; the digest of a rate card ignores examples and dates."""
     checksum = sha256()
     for name, content in sorted(contents.items()):
         checksum.update(f"{len(name.encode())} {name} {len(content)} ".encode())

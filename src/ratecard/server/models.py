@@ -38,13 +38,13 @@ _OTHERWISE = {"resolution_aliases", "enhancement_model"}
 
 
 def listed_models(prices: PriceBook, now: date, type_: str | None = None) -> list[ListedModel]:
-    """Every model (of a type) that has a price at the instant of `prices`, as far as it is known `now`."""
+    """Return every model (of a type) that has a price at the instant of `prices`, as far as it is known `now`."""
     models = prices.models(type_)
     return [_listed(prices, known, now) for model in models if (known := _as_known(model, prices.instant, now))]
 
 
 def listed_model(prices: PriceBook, now: date, name: str) -> ListedModel:
-    """One model. Raises `QuoteError` that says why it has no price at the instant of `prices`."""
+    """Return one model. Raises `QuoteError` that says why it has no price at the instant of `prices`."""
     model = _as_known(prices.model(name), prices.instant, now)
     if model is None:
         raise QuoteError(NotOffered(f"No price for {name} on {prices.day} is announced"))
@@ -52,7 +52,7 @@ def listed_model(prices: PriceBook, now: date, name: str) -> ListedModel:
 
 
 def price_change(model: Model[Any], now: date) -> dict[str, str]:
-    """The headers that announce the next change of a model's prices; none where no change is announced.
+    """Return the headers that announce the next change of a model's prices; none where no change is announced.
 
     >>> from ratecard import load_rate_card
     >>> price_change(load_rate_card().tables.models["ovi-image-to-video"], date(2026, 10, 1))
@@ -68,18 +68,18 @@ def price_change(model: Model[Any], now: date) -> dict[str, str]:
 
 
 def _is_known(version: Version, now: date) -> bool:
-    """Whether a version is in effect or announced: a future one without `announced` is not listed."""
+    """Return True if a version is in effect or announced: a future one without `announced` is not listed."""
     return version.begins <= utc(now) or (version.announced is not None and utc(version.announced) <= utc(now))
 
 
 def _as_known(model: PricedModel, moment: date, now: date) -> PricedModel | None:
-    """A model with its version of an instant as far as it is known; None before the first one."""
+    """Return a model with its version of an instant as far as it is known; None before the first one."""
     known = (each for each in model.versions if each.version.begins <= utc(moment) and _is_known(each.version, now))
     return next(known, None)
 
 
 def _announced(model: Model[Any], now: date, after: date | None = None) -> list[Any]:
-    """The announced versions after an instant (by default now), the next one first."""
+    """Return the announced versions after an instant (by default now), the next one first."""
     return [each for each in reversed(model.versions) if each.begins > utc(after or now) and _is_known(each, now)]
 
 
@@ -121,7 +121,7 @@ def _version(tables: Tables, model: PricedModel) -> Iterator[tuple[str, Any]]:
 
 
 def _constraints(version: Version, meters: Meters) -> Iterator[tuple[str, Any]]:
-    """The allowed values by request field, or condition; those of `enhancement_model` as `topaz.models`."""
+    """Return the allowed values by request field, or condition; those of `enhancement_model` as `topaz.models`."""
     if isinstance(version, VideoVersion):
         for name in type(version.accepts).model_fields:
             value = getattr(version.accepts, name)
@@ -166,5 +166,5 @@ def _charge(charge: Charge, tables: Tables) -> ListedCharge:
 
 
 def _further(part: BaseModel, base: type[BaseModel]) -> dict[str, Any]:
-    """What a class of tables has beyond its base, as JSON: decimals and fractions as text, sizes as two numbers."""
+    """Return what a class of tables has beyond its base, as JSON: decimals as text, sizes as two numbers."""
     return part.model_dump(mode="json", by_alias=True, exclude=set(base.model_fields), exclude_none=True)

@@ -1,6 +1,5 @@
 """`POST /rate`: usages and their quotes. `POST /estimate`: the least and the most before a request runs."""
 
-import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -10,14 +9,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.json_writer import compact_json
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, field_names, wrong_type
 from ratecard.base.suggestions import few_suggestions
 from ratecard.requests.body import INVALID, read_body
 from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
 from ratecard.requests.service_parameters import SEARCHES
-from ratecard.server.answers import EstimatedCost, json_of
+from ratecard.server.answers import EstimatedCost, RatedList, RatedQuote
 from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateRequest, UsageList
-from ratecard.server.describe import estimate_description, rate_description
+from ratecard.server.describe import estimate_examples, operation, priced_answers, usage_examples
 from ratecard.server.endpoints import Service, table_answer
 from ratecard.server.http import INVALID_QUERY, read_json_body
 from ratecard.server.long_work import LONG_BODY, LONG_LIST
@@ -26,13 +26,21 @@ from ratecard.server.tables import Served
 
 # The function from a body to its answer, and the model that it is about. It raises `QuoteError`.
 _Priced = Callable[[Served, dict[str, Any]], tuple[bytes, str]]
-# Made once: `json.dumps` makes an encoder for every call with these options.
-_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def rate_routes(routes: APIRouter, service: Service) -> None:
-    """`POST /rate` and `POST /estimate`."""
-    described, guards = (service.live.served, service.check is not None), service.guards
+    """Add `POST /rate` and `POST /estimate`."""
+    prices = service.live.served.book
+
+    def described(name: str, words: str, answers: Any, examples: Any) -> dict[str, Any]:
+        guards = service.guards
+        return operation(
+            name, f"/{name}", words, answers, 400, 413, 415, tag="Quotes", guards=guards, examples=examples
+        )
+
+    def estimate_of(body: Any) -> dict[str, Any]:
+        cost = EstimatedCost.of_text(body["model"], prices.estimate_text(**body), prices.tables.digest)
+        return cost.model_dump(mode="json")
 
     async def answered(request: Request, price: _Priced) -> Response:
         body = await read_json_body(request, service.most_body_bytes, service.long_work)
@@ -50,11 +58,19 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
             return answer(fields)
         return await service.long_work.result_of(request, partial(answer, body))
 
-    @routes.post(dependencies=guards, tags=["Quotes"], **rate_description(*described))
+    usages = usage_examples(prices)
+    one = dict(list(usages.items())[:1])
+    rated = priced_answers(RatedQuote | RatedList, lambda usage: prices.rate(usage).to_dict(), one)
+
+    @routes.post(**described("rate", "Price a metered request of any type, or a list of them", rated, usages))
     async def rate(request: Request, body: MeteredUsage | UsageList = UNREAD) -> Response:
         return await answered(request, _rated)
 
-    @routes.post(dependencies=guards, tags=["Quotes"], **estimate_description(*described))
+    texts = estimate_examples(prices)
+    estimated = priced_answers(EstimatedCost, estimate_of, texts)
+    words = "The least and the most that a text request can cost before it runs"
+
+    @routes.post(**described("estimate", words, estimated, texts))
     async def estimate(request: Request, body: TextEstimateRequest = UNREAD) -> Response:
         return await answered(request, _estimated)
 
@@ -67,7 +83,7 @@ def refuse_query(request: Request) -> None:
 
 
 def _short(body: bytes) -> dict[str, Any] | bytes | None:
-    """What can be priced on the event loop: the fields of a short body, or one that cannot be read; else None."""
+    """Return what the event loop may price: the fields of a short body, or one that cannot be read; else None."""
     if len(body) > LONG_BODY:
         return None
     try:
@@ -92,7 +108,7 @@ def _answer(price: _Priced, served: Served, given: dict[str, Any] | bytes) -> tu
 def _rated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     if "usages" not in fields:
         quote = served.book.rate(fields)
-        return _ENCODE(quote.to_dict()).encode(), quote.model
+        return compact_json(quote.to_dict()), quote.model
     problems = unrecognized(fields, {"usages": None}.keys())
     usages = fields["usages"]
     if not isinstance(usages, list):
@@ -102,7 +118,7 @@ def _rated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     if problems:
         raise QuoteError(INVALID, problems)
     data = [_quote_or_error(served, usage) for usage in usages]
-    return _ENCODE({"object": "list", "data": data}).encode(), ""
+    return compact_json({"object": "list", "data": data}), ""
 
 
 def _quote_or_error(served: Served, usage: Any) -> dict[str, Any]:
@@ -122,13 +138,13 @@ _ESTIMATED = usage_keys(_OF_TEXT)
 
 
 def _estimated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
-    """The estimate of a text request, and its model; a refusal of any other, which has a price before it runs."""
+    """Estimate a text request; refuse any other, which has a price before it runs."""
     prices = served.book
-    given = fields.get("model")
-    if not isinstance(given, str):
-        message = wrong_type("string", given) if "model" in fields else REQUIRED
+    asked = fields.get("model")
+    if not isinstance(asked, str):
+        message = wrong_type("string", asked) if "model" in fields else REQUIRED
         raise QuoteError(INVALID, [(("model",), message)])
-    model, _ = prices.in_effect(prices.plain_name(given))
+    model, _ = prices.in_effect(prices.plain_name(asked))
     name = model.model
     type_ = fields.get("type", model.type)
     if type_ != "text" or model.type != "text":
@@ -140,8 +156,8 @@ def _estimated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     problems += [((field,), wrong_type("number" if field in _SEARCHES else "object", None)) for field in nulls]
     if problems:
         raise QuoteError(INVALID, problems)
-    found = prices.estimate_text(given, **{field: fields[field] for field in _OF_TEXT if field in fields})
-    return json_of(EstimatedCost.of_text(name, found, prices.tables.digest)), name
+    bounds = prices.estimate_text(asked, **{field: fields[field] for field in _OF_TEXT if field in fields})
+    return EstimatedCost.of_text(name, bounds, prices.tables.digest).model_dump_json().encode(), name
 
 
 def _not_estimated(name: str, of: str, asked: object) -> QuoteError:

@@ -31,8 +31,8 @@ class RequestLog:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        given = next((value for name, value in scope["headers"] if name == HEADER), b"")
-        request_id = given if _TAKEN.fullmatch(given) else token_hex(_BYTES).encode()
+        sent = next((value for name, value in scope["headers"] if name == HEADER), b"")
+        request_id = sent if _TAKEN.fullmatch(sent) else token_hex(_BYTES).encode()
         REQUEST_ID.set(request_id.decode())
         started, status = perf_counter_ns(), 0
 

@@ -21,7 +21,7 @@ _CHECKED = re.compile(rb"\bchecked: *(\d{4})-(\d{2})-(\d{2})\b")
 
 
 def derived(root: Path) -> str:
-    """The revision of a source tree: the time of its sources, or the last day on which a table was checked, if later.
+    """Return the time of the sources of a tree, or the last day on which a table was checked, if that is later.
 
     The time is `SOURCE_DATE_EPOCH`, else that of the newest commit, else that of the newest file.
     """
@@ -34,7 +34,7 @@ def derived(root: Path) -> str:
 
 
 def _committed(root: Path) -> str:
-    """The time of the newest commit in seconds since 1970; empty without git, or without a repository of its own."""
+    """Return the seconds of the newest commit since 1970; empty without git or a repository of its own."""
     git = ["git", "-C", str(root)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:

@@ -52,7 +52,7 @@ class Route(APIRoute):
         super().__init__(path, endpoint, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The endpoint, or FastAPI's handler where it takes arguments or the host adds dependencies."""
+        """Return the endpoint, or FastAPI's handler where it takes arguments or the host adds dependencies."""
         handler = super().get_route_handler()
 
         async def answered(request: Request) -> Response:
@@ -116,7 +116,7 @@ class Route(APIRoute):
         return self._counted[status]
 
     def _host_guards(self, app: Any) -> bool:
-        """Whether the host includes this route with dependencies; worked out once for an application."""
+        """Return True if the host includes this route with dependencies; worked out once for an application."""
         known, guarded = self._guarded
         if known is not app:
             contexts = iter_route_contexts(getattr(app, "routes", ()))
@@ -132,7 +132,7 @@ class _Unread(Request):
     _was_asked = False
 
     async def body(self) -> bytes:
-        """No bytes for FastAPI, which asks first; the body for a dependency of the host."""
+        """Return no bytes to FastAPI, which asks first, and the body to a dependency of the host."""
         if self._was_asked:
             return await super().body()
         self._was_asked = True
@@ -140,7 +140,7 @@ class _Unread(Request):
 
 
 def operation_id(name: str, path: str) -> Callable[[Any], str]:
-    """The id of an operation at a path: its name, after the words of a base path that is not the usual one.
+    """Return the id of an operation at a path: its name, after the words of a base path that is not the usual one.
 
     So two routers in one application have different ids.
     """
@@ -148,14 +148,14 @@ def operation_id(name: str, path: str) -> Callable[[Any], str]:
     def of(route: Any) -> str:
         base = route.path_format.removesuffix(path.replace(":path}", "}"))
         words = re.findall("[A-Za-z0-9]+", "" if base == BASE_PATH else base)
-        found = "".join(word.capitalize() for word in words) + name[0].upper() + name[1:]
-        return found[0].lower() + found[1:]
+        operation = "".join(word.capitalize() for word in words) + name[0].upper() + name[1:]
+        return operation[0].lower() + operation[1:]
 
     return of
 
 
 def new_router(prefix: str = "", *, lifespan: Lifespan | None = None, include_in_schema: bool = True) -> APIRouter:
-    """A router without endpoints, whose routes are of this class."""
+    """Return a router without endpoints, whose routes are of this class."""
     return APIRouter(
         prefix=prefix,
         route_class=Route,
@@ -167,7 +167,7 @@ def new_router(prefix: str = "", *, lifespan: Lifespan | None = None, include_in
 
 
 async def not_found(scope: Scope, receive: Receive, send: Send) -> None:
-    """404 as an error object, where the router is mounted by itself."""
+    """Answer 404 as an error object, where the router is mounted by itself."""
     if scope["type"] == "http":
         await error_object(404, f"Not found: {echo(scope['path'])}")(scope, receive, send)
     else:

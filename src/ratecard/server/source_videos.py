@@ -28,19 +28,19 @@ class Sources:
         self.probe, self._work = probe, LongWork(at_a_time)
 
     async def of(self, request: Request, prices: PriceBook, fields: Mapping[str, Any]) -> SourceVideo | None:
-        """The facts of the request's video; None where the price does not depend on one, or the request has none."""
+        """Read the video of a request; None where the price depends on none, or the request has none."""
         url = fields.get("video_url")
         if not isinstance(url, str) or _URL.accept(url) is None or not reads_source(prices, fields):
             return None
         if iscoroutinefunction(self.probe):
-            found = await self.probe(url)
+            video = await self.probe(url)
         else:
-            found = await self._work.result_of(request, partial(self.probe, url))
-        return found if isinstance(found, SourceVideo) else None
+            video = await self._work.result_of(request, partial(self.probe, url))
+        return video if isinstance(video, SourceVideo) else None
 
 
 def reads_source(prices: PriceBook, fields: Mapping[str, Any]) -> bool:
-    """Whether the price of a request depends on its source video: upscaling, interpolation, a matched ratio.
+    """Return True if the price of a request depends on its source video: upscaling, interpolation, a matched ratio.
 
     >>> from datetime import date
     >>> from ratecard import load_rate_card

@@ -28,7 +28,7 @@ from ratecard.card import MOST_CONTRACTS, RateCard
 from ratecard.changes.guard import Rules, refusals
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.price_book import PriceBook
-from ratecard.server.answers import ModelList, json_of
+from ratecard.server.answers import ModelList
 from ratecard.server.http import JSON
 from ratecard.server.last_sound import Contents, LastSound, StateError
 from ratecard.server.metrics import TABLES_INFO, TABLES_REFUSED, TABLES_STAND_REFUSED, TABLES_TAKEN
@@ -87,35 +87,36 @@ class Served:
 
     def notices_in(self, answer: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return an answer in a list with what headers say of its model, in fields: `deprecation`, `price_change`."""
-        found: dict[str, dict[str, str]] = {}
+        notices: dict[str, dict[str, str]] = {}
         for name, value in self.notices.get(self.model_of(fields), ()) if self.notices else ():
             notice, _, part = name.decode().removeprefix("x-service-model-").rpartition("-")
-            found.setdefault(notice.replace("-", "_"), {})[part] = value.decode("latin-1")
-        return {**answer, **found}
+            notices.setdefault(notice.replace("-", "_"), {})[part] = value.decode("latin-1")
+        return {**answer, **notices}
 
     def _notices(self, model: AnyModel) -> dict[str, str]:
         deprecation = self.book.deprecation(model.model)
         return (deprecation.headers if deprecation else {}) | price_change(model, self.book.instant)
 
     def models(self, type_: str | None, day: date | None) -> bytes:
-        """The answer of `GET /models` for a type and a day; made once for all days with the same."""
+        """Return the answer of `GET /models` for a type and a day; made once for all days with the same."""
         listing = self._listing(type_, day)
         if listing not in self._models:
             prices = self._book_of(day)
-            self._models[listing] = json_of(ModelList(data=listed_models(prices, self.book.instant, type_)))
+            listed = ModelList(data=listed_models(prices, self.book.instant, type_))
+            self._models[listing] = listed.model_dump_json().encode()
             while len(self._models) > _MOST_LISTINGS:
                 del self._models[next(iter(self._models))]
         return self._models[listing]
 
     def kept_models(self, type_: str | None, day: date | None) -> bytes | None:
-        """What `models` returns, if it is made already."""
+        """Return what `models` returns, if it is made already."""
         return self._models.get(self._listing(type_, day))
 
     def _book_of(self, day: date | None) -> PriceBook:
         return self.book if day in (None, self.book.day) else self.card.at(day, account=self._account)
 
     def _listing(self, type_: str | None, day: date | None) -> _Listing:
-        """What decides an answer: no listed price changes between two boundaries of the card."""
+        """Return what decides an answer: no listed price changes between two boundaries of the card."""
         moment = self.book.instant if day in (None, self.book.day) else utc(day)
         return type_, bisect_right(self._boundaries, moment)
 
@@ -124,9 +125,9 @@ class Served:
         return self.card.boundaries(account=self._account)
 
     def model(self, name: str, day: date | None) -> bytes:
-        """The answer of `GET /models/{id}` for a day. Raises `QuoteError` for a model without a price on it."""
+        """Return the answer of `GET /models/{id}` for a day. Raises `QuoteError` for a model without a price on it."""
         prices = self.book if day is None else self._book_of(day)
-        return json_of(listed_model(prices, self.book.instant, name))
+        return listed_model(prices, self.book.instant, name).model_dump_json().encode()
 
     @cached_property
     def versions(self) -> dict[str, str]:
@@ -189,7 +190,7 @@ class TableFolder:
         self._seen: Contents | tuple[Fault, ...] | None = contents
 
     def changed(self, pause: Callable[[], object]) -> RateCard | None:
-        """The rate card of the folder if its bytes changed since the last call; else None.
+        """Return the rate card of the folder if its bytes changed since the last call; else None.
 
         An editor writes in several steps: a changed folder is read again after every `pause`, until two readings are
         the same. Raises `TableError`, once for each state of the folder.
@@ -215,7 +216,7 @@ class TableFolder:
         self._seen = None
 
     def _read(self) -> Contents | tuple[Fault, ...]:
-        """The bytes by file name, or why the folder cannot be read."""
+        """Return the bytes by file name, or why the folder cannot be read."""
         try:
             return read_folder(self.path)
         except TableError as error:
@@ -412,7 +413,7 @@ class LiveRateCard:
             self.refuse(refused)
 
     def now(self) -> Served:
-        """The card and price book of this instant; `served` is that of the last call."""
+        """Return the card and price book of this instant; `served` is that of the last call."""
         served, instant = self.served, self._clock()
         if served.since <= instant < served.until and self._started:
             return served

@@ -29,10 +29,10 @@ from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber
 from ratecard.server.answers import ExactNumber, may_be_absent
 from ratecard.server.auth import Bearer, or_unavailable
-from ratecard.server.describe import errors, parameter
-from ratecard.server.http import INVALID_QUERY, JSON, preferred
+from ratecard.server.describe import operation, parameter
+from ratecard.server.http import INVALID_QUERY, JSON, json_answer, preferred
 from ratecard.server.revision import SERVICE_VERSION
-from ratecard.server.route import new_router, operation_id
+from ratecard.server.route import new_router
 from ratecard.server.tables import LiveRateCard
 from ratecard.tables.limits import NO_LIMITS, Limits, Rates
 
@@ -174,11 +174,11 @@ class Cursors:
         self._secret = secret
 
     def write(self, account: str, walk: Walk) -> str:
-        """A cursor for this account."""
+        """Return a cursor for this account."""
         return self._serializer(account).dumps(astuple(walk))
 
     def read(self, account: str, cursor: str) -> Walk:
-        """The walk of a cursor. Raises `QuoteError` for anything but a cursor of this account."""
+        """Return the walk of a cursor. Raises `QuoteError` for anything but a cursor of this account."""
         serializer = self._serializer(account)
         payload = cursor.rpartition(".")[0].encode(errors="replace")
         # Compared as a whole: base64 has several spellings of one signature, and only one of them was issued.
@@ -200,7 +200,7 @@ CSV = "text/csv"
 
 
 def page_answer(media: str, walk: Walk, page: Page, following: str | None) -> Response:
-    """A page. The next cursor is in the JSON, or in a header of the CSV."""
+    """Return a page. The next cursor is in the JSON, or in a header of the CSV."""
     headers = {
         "vary": "Accept",
         "x-service-version": SERVICE_VERSION,
@@ -242,7 +242,7 @@ class EntryDetails(_Described):
 
 
 def _one_price(schema: dict[str, Any]) -> None:
-    """An entry has one of the two prices. (Clients that are made from `oneOf` would have two kinds of entries.)"""
+    """Describe that an entry has one of the two prices. (Clients made from `oneOf` would have two kinds of entries.)"""
     may_be_absent(schema)
     usd, other = {"required": ["pricePerUnitUsd"]}, {"required": ["pricePerUnit"]}
     schema |= {"if": usd, "then": {"not": other}, "else": other}
@@ -292,7 +292,7 @@ class UsagePage(_Described):
 
 
 def _page_of(currency: dict[str, Any]) -> type[UsagePage]:
-    """A page whose rows have a currency as this schema says."""
+    """Return a page whose rows have a currency as this schema says."""
     of_schema = (str, Field(description=UsageEntry.model_fields["currency"].description, json_schema_extra=currency))
     entry = create_model("UsageEntry", __base__=UsageEntry, __doc__=UsageEntry.__doc__, currency=of_schema)
     return create_model("UsagePage", __base__=UsagePage, __doc__=UsagePage.__doc__, data=(list[entry], ...))
@@ -330,7 +330,7 @@ _ROWS = {
 def usage_history_router(
     ledger: Ledger, account_of: Callable[..., Any], *, secret: str | bytes, tables: LiveRateCard | None = None
 ) -> APIRouter:
-    """A router with `GET /billing/usage-history`, to be included under the base path of the API.
+    """Return a router with `GET /billing/usage-history`, to be included under the base path of the API.
 
     `account_of` is a FastAPI dependency that returns the account of a request, or None for 401, or raises an
     `HTTPException`; any other exception is answered 503. `secret` signs the cursors: 16 characters or more, the same in
@@ -359,14 +359,13 @@ def usage_history_router(
         size = LARGEST_PAGE if query.size is None else query.size
         return ledger.walk(account, start=query.start, end=query.end, currency=query.currency, size=size)
 
+    answers, words = (
+        {200: _ROWS | {"model": _page_of(schema)}},
+        "The ledger entries of the account, with cursor pagination",
+    )
+
     @router.get(
-        PATH,
-        tags=["Billing"],
-        summary="The ledger entries of the account, with cursor pagination",
-        generate_unique_id_function=operation_id("usageHistory", PATH),
-        response_class=Response,
-        responses={200: _ROWS | {"model": _page_of(schema)}, **errors(400, 401, 406, 503)},
-        openapi_extra={"parameters": parameters},
+        **operation("usageHistory", PATH, words, answers, 400, 401, 406, 503, tag="Billing", parameters=parameters)
     )
     async def usage_history(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
         if account is None:
@@ -383,7 +382,7 @@ def usage_history_router(
         try:
             return await ledger.in_thread((), page)
         except QuoteError as refusal:
-            return Response(refusal.to_json(), 400, {"x-service-version": SERVICE_VERSION}, JSON)
+            return json_answer(refusal.to_json(), 400)
         except LedgerUnavailableError:  # its reason may name machines of the host, and is not passed on
             raise HTTPException(503, "The usage history is not available now. Try again later") from None
 

@@ -17,7 +17,7 @@ class TextLines(logging.Formatter):
     """`2026-11-22T08:00:00.000Z INFO 17 5f0c... tables ... take the place of ...`: a `-` where there is no request."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One event; the lines of a traceback follow."""
+        """Return one event; the lines of a traceback follow."""
         head = f"{_time(record)} {record.levelname} {record.process} {REQUEST_ID.get() or '-'} "
         return head + super().format(record)
 
@@ -29,8 +29,8 @@ class JsonLines(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """One event."""
-        found: dict[str, Any] = {
+        """Return one event."""
+        event: dict[str, Any] = {
             "time": _time(record),
             "level": record.levelname,
             "worker": record.process,
@@ -40,8 +40,8 @@ class JsonLines(logging.Formatter):
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
-            found["exception"] = self.formatException(record.exc_info)
-        return json.dumps(found, ensure_ascii=False, default=str)
+            event["exception"] = self.formatException(record.exc_info)
+        return json.dumps(event, ensure_ascii=False, default=str)
 
 
 class Unanswered(logging.Filter):
@@ -58,7 +58,7 @@ class Unanswered(logging.Filter):
 
 
 def log_config(style: str, access: bool) -> dict[str, Any]:
-    """The configuration of `logging` for a process of the server: text or json, with a line a request or without."""
+    """Configure `logging` for a process of the server: text or json, with a line a request or without."""
     lines = {"text": TextLines, "json": JsonLines}[style]
     return {
         "version": 1,

@@ -21,7 +21,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 from uvicorn.supervisors.multiprocess import Process
 
-from ratecard.server.readiness import DRAINING
+from ratecard.server.endpoints import DRAINING
 from ratecard.service.logs import log_config
 from ratecard.service.protocol import Connection, ServiceConfig, break_off_stuck
 from ratecard.service.settings import SettingError, Settings, option
@@ -84,42 +84,42 @@ def run_server(settings: Settings) -> None:
 
 
 def listen(settings: Settings) -> list[socket.socket]:
-    """The sockets of an address, or a unix socket; says where. Raises `SettingError` for one that cannot be had."""
+    """Open the sockets of an address, or a unix socket, and log where. Raises `SettingError` if that fails."""
     if settings.unix_socket:
-        found, where = [_unix_socket(settings.unix_socket)], f"unix socket {settings.unix_socket}"
+        sockets, where = [_unix_socket(settings.unix_socket)], f"unix socket {settings.unix_socket}"
     else:
-        found = _sockets(settings.host, settings.port)
+        sockets = _sockets(settings.host, settings.port)
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        where = f"http{'s' if settings.tls_certificate else ''}://{host}:{found[0].getsockname()[1]}"
-    for each in found:  # from here on clients wait, and are not refused
+        where = f"http{'s' if settings.tls_certificate else ''}://{host}:{sockets[0].getsockname()[1]}"
+    for each in sockets:  # from here on clients wait, and are not refused
         each.listen(_BACKLOG)
     _logger.info("ratecard is running on %s (Press CTRL+C to quit)", where)
-    return found
+    return sockets
 
 
 def _sockets(host: str, port: int) -> list[socket.socket]:
-    found: list[socket.socket] = []
+    sockets: list[socket.socket] = []
     try:
         known = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         for family, address in dict.fromkeys((each[0], each[4]) for each in known):
             opened = socket.socket(family, socket.SOCK_STREAM)
-            found.append(opened)
+            sockets.append(opened)
             opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if hasattr(socket, "TCP_NOTSENT_LOWAT"):  # each accepted connection inherits it
                 opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
             if family == socket.AF_INET6:
                 opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             # A free port that was chosen for the first address is that of the others too.
-            opened.bind((address[0], port or found[0].getsockname()[1], *address[2:]))
+            opened.bind((address[0], port or sockets[0].getsockname()[1], *address[2:]))
     except OSError as error:
-        for each in found:
+        for each in sockets:
             each.close()
         raise SettingError(f"{option('port')}: {host}:{port} cannot be listened on: {error.strerror}") from None
-    return found
+    return sockets
 
 
 def _unix_socket(path: Path) -> socket.socket:
-    """A socket at a path; one that a killed server left there is replaced."""
+    """Return a socket at a path; one that a killed server left there is replaced."""
     opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with suppress(FileNotFoundError):
@@ -227,7 +227,7 @@ class Worker(Process):
         return self._server
 
     def is_alive(self, timeout: Any = 5) -> bool:
-        """Whether it answers its parent in time; that it ended while it was asked is noticed at once."""
+        """Return True if it answers its parent in time; that it ended while it was asked is noticed at once."""
         if not self.process.is_alive():
             return False
         with suppress(OSError, EOFError):

@@ -19,9 +19,9 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ratecard.server.content_encoding import too_long
+from ratecard.server.endpoints import DRAINING
 from ratecard.server.http import error_object
 from ratecard.server.metrics import REFUSED_REQUESTS
-from ratecard.server.readiness import DRAINING
 from ratecard.service.settings import Settings
 from ratecard.service.turns import LoopTurns
 
@@ -162,7 +162,7 @@ class Connection(HttpToolsProtocol):
         self._wait_for("header")
 
     def _client_address(self) -> object:
-        """The address of a client whose connections are counted; None for a proxy, and where none are."""
+        """Return the address of a client whose connections are counted; None for a proxy, and where none are."""
         allowed = self._limits.forwarded_allow
         if not self._limits.address_connections or "*" in allowed or not self.client:
             return None
@@ -172,7 +172,7 @@ class Connection(HttpToolsProtocol):
         return address if address.version == 4 else ip_network((address, _IPV6_PREFIX), strict=False)
 
     def _crowd(self) -> list["Connection"]:
-        """The other connections of its address, or of this process, if there are as many as may be; else none."""
+        """Return the other connections of its address, or process, if there are as many as may be; else none."""
         if self.address is None and len(self.connections) <= self._limits.connections:
             return []
         others = [each for each in self.connections if isinstance(each, Connection) and each is not self]
@@ -203,7 +203,7 @@ class Connection(HttpToolsProtocol):
         return self._limits.write_seconds * 10**9
 
     def is_stuck(self, now: int) -> bool:
-        """Whether an answer waits to be sent; notes since when. What is taken is noticed within a second."""
+        """Return True if an answer waits to be sent, and note since when: what is taken is noticed within a second."""
         self.stuck_since = min(self.stuck_since, now) if self.untaken else _NEVER
         return self.stuck_since < now
 
@@ -228,7 +228,7 @@ class Connection(HttpToolsProtocol):
             self._running.keep_alive = False
 
     def resume_writing(self) -> None:
-        """Go on: the client has taken most of what was sent."""
+        """Continue: the client has taken most of what was sent."""
         self.stuck_since = _NEVER
         super().resume_writing()
 
@@ -333,7 +333,7 @@ class Connection(HttpToolsProtocol):
             self.flow.resume_reading()
 
     def _piece(self) -> int:
-        """How many bytes may be parsed at once."""
+        """Return how many bytes may be parsed at once."""
         if not self._in_body:
             return _PIECE
         length = next((value for name, value in self.headers if name == b"content-length"), b"0")
@@ -380,7 +380,7 @@ class Connection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """The body is here."""
+        """Begin the request: its body is here."""
         self._in_body = False
         super().on_message_complete()
 

@@ -30,7 +30,7 @@ CONFIG = "config"
 
 
 def _items(given: Any) -> Any:
-    """A list as text, separated by commas or white space."""
+    """Return a list as text, separated by commas or white space."""
     return [item for item in re.split(r"[,\s]+", given) if item] if isinstance(given, str) else given
 
 
@@ -121,22 +121,22 @@ class Settings(BaseModel):
 
 
 def is_secret(name: str) -> bool:
-    """Whether a setting is read from the environment only."""
+    """Return True if a setting is read from the environment only."""
     return Settings.model_fields[name].json_schema_extra == _SECRET
 
 
 def option(name: str) -> str:
-    """The option of a setting: `--header-bytes`."""
+    """Return the option of a setting: `--header-bytes`."""
     return f"--{key(name)}"
 
 
 def variable(name: str) -> str:
-    """The environment variable of a setting: `RATECARD_HEADER_BYTES`."""
+    """Return the environment variable of a setting: `RATECARD_HEADER_BYTES`."""
     return f"{PREFIX}{name.upper()}"
 
 
 def key(name: str) -> str:
-    """The key of a setting in a file: `header-bytes`."""
+    """Return the key of a setting in a file: `header-bytes`."""
     return name.replace("_", "-")
 
 
@@ -155,46 +155,46 @@ def read_settings(
     """
     file = options.get(CONFIG) or environment.get(variable(CONFIG))
     names = {variable(name): name for name in Settings.model_fields}
-    given = {name: environment[name] for name in environment if name.startswith(PREFIX) and name != variable(CONFIG)}
+    entries = {name: environment[name] for name in environment if name.startswith(PREFIX) and name != variable(CONFIG)}
     sources = [
         ({name: value for name, value in options.items() if name != CONFIG}, option),
-        ({_known(each, names): value for each, value in given.items()}, variable),
+        ({_known(each, names): value for each, value in entries.items()}, variable),
         (_in_file(Path(file)) if file else {}, lambda name: f"{file}: {key(name)}"),
         (defaults or {}, option),
     ]
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     where: dict[str, str] = {}
     for values, place in reversed(sources):
-        found.update(values)
+        settings.update(values)
         where.update({name: place(name) for name in values})
     try:
-        return Settings.model_validate(found)
+        return Settings.model_validate(settings)
     except ValidationError as error:
         raise SettingError("; ".join(_faults(error, where))) from None
 
 
-def _known(given: str, names: Mapping[str, str]) -> str:
-    if given not in names:
+def _known(name: str, names: Mapping[str, str]) -> str:
+    if name not in names:
         # Kubernetes sets such variables for a Service called ratecard.
-        links = " Kubernetes sets it for a Service: say enableServiceLinks: false" if "_SERVICE_" in given else ""
-        raise SettingError(f"{given} is not a setting.{did_you_mean(given, names)}{links}")
-    return names[given]
+        links = " Kubernetes sets it for a Service: say enableServiceLinks: false" if "_SERVICE_" in name else ""
+        raise SettingError(f"{name} is not a setting.{did_you_mean(name, names)}{links}")
+    return names[name]
 
 
 def _in_file(path: Path) -> dict[str, Any]:
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingError(f"{path} cannot be read: {error.strerror}") from None
     except ValueError as error:  # not TOML, or not UTF-8
         raise SettingError(f"{path} is not TOML: {error}") from None
     names = {key(name): name for name in Settings.model_fields if not is_secret(name)}
-    for each in given:
+    for each in content:
         if each in map(key, Settings.model_fields) and each not in names:
             raise SettingError(f"{path}: {each} is secret: set {variable(each.replace('-', '_'))} instead")
         if each not in names:
             raise SettingError(f"{path}: {each} is not a setting.{did_you_mean(each, names)}")
-    return {names[each]: value for each, value in given.items()}
+    return {names[each]: value for each, value in content.items()}
 
 
 def _faults(error: ValidationError, where: Mapping[str, str]) -> Iterable[str]:

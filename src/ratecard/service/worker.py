@@ -19,7 +19,7 @@ SETTINGS, BETWEEN_WORKERS = "_RATECARD_SETTINGS", "_RATECARD_SHARED"
 
 
 def worker() -> FastAPI:
-    """The application, by the settings in the environment."""
+    """Return the application, by the settings in the environment."""
     shared = os.environ.get(BETWEEN_WORKERS)
     app = configured(Settings.model_validate_json(os.environ[SETTINGS]), Path(shared) if shared else None)
     app.openapi()  # it is kept: made by the first who asks for it, it would let all others wait
@@ -27,7 +27,7 @@ def worker() -> FastAPI:
 
 
 def configured(settings: Settings, shared: Path | None = None) -> FastAPI:
-    """The application for these settings: usage history with a database, charges with keys of their own."""
+    """Return the application for these settings: usage history with a database, charges with keys of their own."""
     folder = table_folder(settings, shared)
     check = check_of(settings)
     options: dict[str, Any] = {
@@ -43,7 +43,7 @@ def configured(settings: Settings, shared: Path | None = None) -> FastAPI:
 
 
 def table_folder(settings: Settings, shared: Path | None = None) -> TableFolder:
-    """The folder of tables; what was served last is kept for restarts, or else for the workers of this server."""
+    """Open the folder of tables; what was served last is kept for restarts, or for the other workers."""
     last_sound = LastSound(settings.state or (shared / "state" if shared else None))
     return TableFolder(settings.tables, last_sound, allow_edits=settings.allow_edits, digest=settings.digest)
 
@@ -72,19 +72,19 @@ def _with_ledger(settings: Settings, live: LiveRateCard, check: Check | None, op
 
 
 def check_of(settings: Settings) -> Check | None:
-    """What decides about keys; None without any. Raises `ValueError` for keys that cannot be read."""
+    """Return what decides about keys; None without any. Raises `ValueError` for keys that cannot be read."""
     if settings.keys_file is not None:
         return KeyFile(settings.keys_file).account
     return ApiKeys(settings.api_keys).account if settings.api_keys is not None else None
 
 
 def charging_of(settings: Settings) -> Check | None:
-    """What decides about keys for charges; None without any. Raises `ValueError` for keys that cannot be read."""
+    """Return what checks the keys of charges; None without any. Raises `ValueError` for unreadable keys."""
     return KeyFile(settings.charge_keys).account if settings.charge_keys else None
 
 
 def probe_if_installed() -> Probe | None:
-    """The function that reads source videos; None where `ratecard[probe]` is not installed."""
+    """Return the function that reads source videos; None where `ratecard[probe]` is not installed."""
     if any(find_spec(name) is None for name in ("av", "httpx")):
         return None
     from ratecard.probe import probe
@@ -93,5 +93,5 @@ def probe_if_installed() -> Probe | None:
 
 
 async def default_account() -> str:
-    """The account of every request to a server without keys."""
+    """Return the account of every request to a server without keys."""
     return DEFAULT_ACCOUNT

@@ -57,7 +57,7 @@ def _list(items: list[Any]) -> Iterator[str]:
 
 
 def _fits_a_line(value: Any) -> bool:
-    """Whether it is a word, a list of words, or a mapping of words."""
+    """Return True if it is a word, a list of words, or a mapping of words."""
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     return all(isinstance(part, str) for part in parts)
 
@@ -73,25 +73,25 @@ Each = TypeVar("Each")
 
 
 def numbers(*, most: int = 100_000) -> st.SearchStrategy[str]:
-    """Amounts above zero with up to four decimal places, as they are written; the simplest is 1."""
+    """Draw amounts above zero with up to four decimal places, as they are written; the simplest is 1."""
     parts = st.tuples(st.integers(1, most), st.integers(0, 4))
     return parts.map(lambda number: text(plain(number[0] * step(number[1]))))
 
 
 def rates_or_free() -> st.SearchStrategy[str]:
-    """As `numbers`, or zero; the simplest is 1."""
+    """Draw as `numbers` does, or zero; the simplest is 1."""
     return st.tuples(numbers(), st.integers(0, 9)).map(lambda drawn: "0" if drawn[1] == 9 else drawn[0])
 
 
 def some(values: Sequence[Each], *, least: int = 1, most: int | None = None) -> st.SearchStrategy[list[Each]]:
-    """Some of these values, in their order; the simplest is the first one."""
+    """Draw some of these values, in their order; the simplest is the first one."""
     drawn = st.lists(st.sampled_from(values), min_size=least, max_size=most or len(values), unique=True)
     return drawn.map(lambda found: sorted(found, key=values.index))
 
 
 @st.composite
 def rates_by(draw: st.DrawFn, choices: dict[str, list[str]]) -> list[TableDraft]:
-    """A rate for every combination of some of these attributes; the others do not matter."""
+    """Draw a rate for every combination of some of these attributes; the others do not matter."""
     names = draw(st.lists(st.sampled_from(sorted(choices)), unique=True)) if choices else []
     named = {name: choices[name] for name in sorted(names)}
     keys = product(*named.values())
@@ -100,7 +100,7 @@ def rates_by(draw: st.DrawFn, choices: dict[str, list[str]]) -> list[TableDraft]
 
 @st.composite
 def charges(draw: st.DrawFn, /, method: str, unit: str, rates: list[TableDraft], **options: Any) -> TableDraft:
-    """A charge, marked up or not."""
+    """Draw a charge, marked up or not."""
     markup = {"markup": draw(numbers(most=3))} if draw(st.booleans()) else {}
     return {"charge": method, "method": method, "unit": unit, **markup, **options, "rates": rates}
 
@@ -113,26 +113,26 @@ _WIDTH, _HEIGHT = st.integers(1, 99_999).map(str), st.integers(1, 99_999).map(st
 
 @cache
 def words_of(name: str) -> list[str]:
-    """The words of a request field in the shipped vocabulary, but for those that mean "as the source clip"."""
+    """Return the words of a request field in the shipped vocabulary, but for those that mean "as the source clip"."""
     matched = (*SOURCE_MATCHED_DURATIONS, *SOURCE_MATCHED_RATIOS)
     return [str(word) for word in getattr(tables_from({}).vocabulary.video, name) if word not in matched]
 
 
 @st.composite
 def by_the_second(draw: st.DrawFn, method: str) -> TableDraft:
-    """Seconds times a rate, and perhaps a fee for the input image."""
+    """Draw seconds times a rate, and perhaps a fee for the input image."""
     accepts = draw(_accepts())
     draw(_clips(accepts))
     rates = draw(rates_by(_choices(accepts, "resolution", "audio")))
-    found = [draw(charges(method, "video_second", rates))]
+    charged = [draw(charges(method, "video_second", rates))]
     if draw(st.booleans()):
-        found.append(draw(charges("fixed", "input_image", draw(rates_by({})))))
-    return draw(_version(accepts, found))
+        charged.append(draw(charges("fixed", "input_image", draw(rates_by({})))))
+    return draw(_version(accepts, charged))
 
 
 @st.composite
 def by_the_clip(draw: st.DrawFn, method: str) -> TableDraft:
-    """One price per clip."""
+    """Draw one price per clip."""
     accepts = draw(_accepts(durations=(*DURATIONS, *(word for word in words_of("duration") if word not in SECONDS))))
     rates = draw(rates_by(_choices(accepts, "resolution", "audio", "duration")))
     return draw(_version(accepts, [draw(charges(method, "clip", rates))]))
@@ -140,7 +140,7 @@ def by_the_clip(draw: st.DrawFn, method: str) -> TableDraft:
 
 @st.composite
 def by_video_tokens(draw: st.DrawFn, method: str) -> TableDraft:
-    """Video tokens, with reference video or without."""
+    """Draw video tokens, with reference video or without."""
     accepts = draw(_accepts(audio=False))
     sizes = draw(_sizes(accepts))
     clips = draw(_clips(accepts))
@@ -157,7 +157,7 @@ def by_video_tokens(draw: st.DrawFn, method: str) -> TableDraft:
 
 @st.composite
 def by_the_megapixel(draw: st.DrawFn, method: str) -> TableDraft:
-    """Megapixels of listed sizes, or of the source video."""
+    """Draw megapixels of listed sizes, or of the source video."""
     options: TableDraft = {"megapixels": draw(st.sampled_from(("exact", "rounded-up")))}
     if draw(st.booleans()):
         accepts = draw(_accepts(audio=False))
@@ -172,7 +172,7 @@ def by_the_megapixel(draw: st.DrawFn, method: str) -> TableDraft:
 
 @st.composite
 def by_the_tier(draw: st.DrawFn, method: str) -> TableDraft:
-    """Upscaling or interpolation: a rate for every tier of heights, and perhaps for every enhancement model."""
+    """Draw upscaling or interpolation: a rate for every tier of heights, and perhaps for every enhancement model."""
     accepts = draw(_source(factor="upscale_factor" if method == "upscale-rate" else "slowdown_factor"))
     accepts["target_fps"] = {"min": "16", "max": "120"}
     choices = {"up_to": [*draw(some(("480", "720", "1080"))), "any"]}
@@ -181,10 +181,10 @@ def by_the_tier(draw: st.DrawFn, method: str) -> TableDraft:
     rates = draw(rates_by(choices).filter(lambda rates: "up_to" in rates[0]))
     if method == "upscale-rate":
         step = {"from": str(draw(st.integers(17, 120))), "factor": draw(numbers(most=4))}
-        found = charges(method, "video_second", rates, frame_rate=step)
+        charge = charges(method, "video_second", rates, frame_rate=step)
     else:
-        found = charges(method, "interpolated_second", rates, at_frame_rate=draw(st.sampled_from(("60", "24"))))
-    return draw(_version(accepts, [draw(found)]))
+        charge = charges(method, "interpolated_second", rates, at_frame_rate=draw(st.sampled_from(("60", "24"))))
+    return draw(_version(accepts, [draw(charge)]))
 
 
 @st.composite
@@ -226,8 +226,8 @@ def _sizes(draw: st.DrawFn, accepts: TableDraft) -> list[TableDraft]:
 
 
 @st.composite
-def _version(draw: st.DrawFn, accepts: TableDraft, found: list[TableDraft]) -> TableDraft:
-    """A version, with a default for some of its choices."""
+def _version(draw: st.DrawFn, accepts: TableDraft, charged: list[TableDraft]) -> TableDraft:
+    """Draw a version, with a default for some of its choices."""
     names = [name for name, values in accepts.items() if isinstance(values, list)]
     defaults = {name: draw(st.sampled_from(accepts[name])) for name in names if draw(st.booleans())}
     places = draw(st.integers(0, 4))
@@ -235,12 +235,12 @@ def _version(draw: st.DrawFn, accepts: TableDraft, found: list[TableDraft]) -> T
     if draw(st.booleans()):
         rounding["line_places"] = str(draw(st.integers(places, 12)))
     kept = {"defaults": defaults} if defaults else {}
-    return {"accepts": accepts, **kept, "charges": found, "rounding": rounding}
+    return {"accepts": accepts, **kept, "charges": charged, "rounding": rounding}
 
 
 def _choices(accepts: TableDraft, *names: str) -> dict[str, list[str]]:
-    found: dict[str, Any] = {name: accepts[name] for name in names if name in accepts}
-    return found | ({"audio": _HEARD[accepts["audio"]]} if "audio" in names else {})
+    choices: dict[str, Any] = {name: accepts[name] for name in names if name in accepts}
+    return choices | ({"audio": _HEARD[accepts["audio"]]} if "audio" in names else {})
 
 
 VIDEO_VERSIONS: dict[str, tuple[str, Callable[[str], st.SearchStrategy[TableDraft]]]] = {
@@ -263,16 +263,16 @@ _CONDITIONS = {"service_tier": ("batch", "priority"), "speed": ("fast",)}
 
 @st.composite
 def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
-    """Tokens by bucket, perhaps with further tiers, under conditions, and with factors."""
+    """Draw tokens by bucket, perhaps with further tiers, under conditions, and with factors."""
     options: TableDraft = {}
-    whole = ["input", "output"] if kind == "text" else ["input"]
-    buckets = [*whole, *draw(_caches()), *draw(st.just([]) | some(_PARTS))] if kind == "text" else whole
+    sides = ["input", "output"] if kind == "text" else ["input"]
+    buckets = [*sides, *draw(_caches()), *draw(st.just([]) | some(_PARTS))] if kind == "text" else sides
     lines = [{"tokens": bucket, "rate": draw(rates_or_free())} for bucket in buckets]
     tiers: list[TableDraft] = []
     if draw(st.booleans()):
         options["context_token_threshold"] = str(draw(st.integers(1, 1_000_000)))
         tiers = [{"context": "extended"}]
-        further = [*whole, *draw(_caches())] if kind == "text" else whole
+        further = [*sides, *draw(_caches())] if kind == "text" else sides
         lines += [{**tiers[0], "tokens": bucket, "rate": draw(rates_or_free())} for bucket in further]
     elif draw(st.booleans()):
         edges = draw(st.lists(st.integers(1, 1_000_000), min_size=1, max_size=2, unique=True))
@@ -298,18 +298,18 @@ def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
 
 @st.composite
 def by_the_image(draw: st.DrawFn, kind: str) -> TableDraft:
-    """Images by resolution and quality; further inputs of an edit; larger ones of an upscaler."""
+    """Draw images by resolution and quality; further inputs of an edit; larger ones of an upscaler."""
     if kind == "upscale":
         factors = [{"factor": factor, "rate": draw(rates_or_free())} for factor in draw(some(("2x", "4x")))]
         larger = draw(charges("per-upscale", "image", factors))
         return _metered_version(draw(charges("per-image", "image", draw(rates_by({})))), larger)
     choices = {"resolution": draw(some(("1K", "2K", "4K"))), "quality": draw(some(("low", "high")))}
-    found = [draw(charges("per-image", "image", draw(rates_by(choices))))]
+    charged = [draw(charges("per-image", "image", draw(rates_by(choices))))]
     if kind == "edit" and draw(st.booleans()):
         included = str(draw(st.integers(0, 3)))
-        found.append(draw(charges("per-input-image", "input_image", draw(rates_by({})), included=included)))
-    version = _metered_version(*found)
-    words = {name: [rate[name] for rate in found[0]["rates"] if name in rate] for name in choices}
+        charged.append(draw(charges("per-input-image", "input_image", draw(rates_by({})), included=included)))
+    version = _metered_version(*charged)
+    words = {name: [rate[name] for rate in charged[0]["rates"] if name in rate] for name in choices}
     defaults: dict[str, str] = {}
     for name, named in words.items():
         if draw(st.booleans()) and named:
@@ -319,13 +319,13 @@ def by_the_image(draw: st.DrawFn, kind: str) -> TableDraft:
 
 @st.composite
 def by_one_count(draw: st.DrawFn, kind: str, method: str, units: tuple[str, ...]) -> TableDraft:
-    """Characters, seconds, songs, searches: one rate."""
+    """Draw characters, seconds, songs, searches: one rate."""
     return _metered_version(draw(charges(method, draw(st.sampled_from(units)), draw(rates_by({})))))
 
 
 @st.composite
 def by_the_band(draw: st.DrawFn, kind: str) -> TableDraft:
-    """Songs by the band of their seconds; there may be gaps between bands."""
+    """Draw songs by the band of their seconds; there may be gaps between bands."""
     edges = draw(st.lists(st.integers(1, 999), min_size=2, max_size=6, unique=True).map(sorted))
     bands = list(zip(edges[::2], edges[1::2], strict=False))
     lines = [{"seconds": f"{first}..{last}", "rate": draw(rates_or_free())} for first, last in bands]
@@ -334,7 +334,7 @@ def by_the_band(draw: st.DrawFn, kind: str) -> TableDraft:
 
 @st.composite
 def by_credits(draw: st.DrawFn, kind: str) -> TableDraft:
-    """Calls to blockchain nodes."""
+    """Draw calls to blockchain nodes."""
     options: dict[str, Any] = {
         "failed_credits": str(draw(st.integers(0, 9))),
         "max_calls": str(draw(st.integers(1, 100))),
@@ -355,8 +355,8 @@ def _caches() -> st.SearchStrategy[list[str]]:
     return st.just([]) | some(("cache_input", "cache_write"))
 
 
-def _metered_version(*found: TableDraft) -> TableDraft:
-    return {"charges": list(found), "rounding": "none"}
+def _metered_version(*charged: TableDraft) -> TableDraft:
+    return {"charges": list(charged), "rounding": "none"}
 
 
 # For a unit of the shipped tables, one of which no decimal holds what one counted thing is a part.
@@ -372,7 +372,7 @@ _ODD_UNITS = {
 
 @st.composite
 def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft:
-    """A metered version, perhaps with odd units, other counts charged than counted, and a minimum."""
+    """Draw a metered version, perhaps with odd units, other counts charged than counted, and a minimum."""
     if draw(st.integers(0, 2)) < 2:
         return version
     for charge in version["charges"]:
@@ -397,7 +397,7 @@ def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft
 
 @st.composite
 def _under_conditions(draw: st.DrawFn, charge: TableDraft) -> TableDraft:
-    """A charge with further rates under a condition for some of its lines, and with factors."""
+    """Draw a charge with further rates under a condition for some of its lines, and with factors."""
     name = draw(st.sampled_from(sorted(_CONDITIONS)))
     value = draw(st.sampled_from(_CONDITIONS[name]))
     numbered = draw(some(range(len(charge["rates"])), least=0))
@@ -433,7 +433,7 @@ METERED_VERSIONS: dict[str, tuple[tuple[str, ...], Callable[[str], st.SearchStra
 
 
 def example_of(version: TableDraft, kind: str) -> TableDraft:
-    """The simplest request that a version prices, as a table writes it: `request` and `source`, or `usage`."""
+    """Return the simplest request that a version prices, as a table writes it: `request` and `source`, or `usage`."""
     charge = version["charges"][0]
     if kind == "video":
         return _of_video(version["accepts"])
@@ -502,7 +502,7 @@ def rate_cards(
 def table_files(
     *, methods: Collection[str] | None = None, min_models: int = 1, max_models: int = 3
 ) -> st.SearchStrategy[dict[str, bytes]]:
-    """As `rate_cards`, as the bytes of a file by its name, to be written into a folder. Every example is right."""
+    """Draw as `rate_cards` does, but the bytes of each file by name, for a folder. Every example is right."""
     check_range("min_models", min_models, "max_models", max_models)
     known = check_words("methods", methods, DRAWN_METHODS)
     if known == (_RPC,) and min_models > 1:
@@ -512,7 +512,7 @@ def table_files(
 
 
 def card_of(files: dict[str, bytes]) -> RateCard:
-    """The card of these files, with the shipped units, vocabulary and limits."""
+    """Return the card of these files, with the shipped units, vocabulary and limits."""
     return RateCard(tables_from(files))
 
 
@@ -532,9 +532,9 @@ def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
     # Read once to know what the examples cost, which a person would work out by hand.
     card = card_of({**further, _NAME: yaml_text(family).encode()})
     for model in models:
-        found = card.tables.models[model["model"]]
-        for version, draft in zip(found.versions, model["versions"], strict=True):
-            quote = price_example(card._unproved.at(version.effective), found, version.examples[0])
+        priced = card.tables.models[model["model"]]
+        for version, draft in zip(priced.versions, model["versions"], strict=True):
+            quote = price_example(card._unproved.at(version.effective), priced, version.examples[0])
             draft["examples"][0]["total"] = text(plain(quote.total))
     written = yaml_text(family)
     note(written)

@@ -46,7 +46,7 @@ class Quoted(NamedTuple):
         return [line for line in self.quote.lines if line.unit != MINIMUM]
 
     def of(self, *charges: Charge) -> Fraction:
-        """What some of the charges come to."""
+        """Return what some of the charges come to."""
         sources = {rate.source for charge in charges for rate in charge.rates}
         return sum((Fraction(line.amount) for line in self.quote.lines if line.source in sources), Fraction(0))
 
@@ -101,7 +101,7 @@ class Case:
         return {name: content.decode("utf-8-sig").splitlines() for name, content in self.files.items()}
 
     def charges(self, field: str) -> list[Any]:
-        """The charges that depend on a field of the request, or whose rates name an attribute; without conditions."""
+        """Return the charges that read a field, or whose rates name an attribute; without conditions."""
         return [charge for charge in self.plain(self.found, self.version).charges if field in charge.fields]
 
     @cached_property
@@ -115,26 +115,26 @@ class Case:
         return [(charge, {*of.fields, *of.further} - {*of.inert}) for charge, of in read if of]
 
     def reading(self, field: str) -> list[Any]:
-        """The charges that depend on a field of usages of the model's own type."""
+        """Return the charges that depend on a field of usages of the model's own type."""
         return [charge for charge, fields in self.readings if field in fields]
 
     def further(self) -> list[tuple[AnyModel, Version]]:
-        """The surcharges in effect that the model's requests may have."""
-        named = [self.prices.in_effect(name) for name in getattr(self.version, "surcharges", {}).values()]
+        """Return the surcharges in effect that the model's requests may have."""
+        named = [self.prices.in_effect(name) for name in self.version.searches.values()]
         return [(model, self.prices._at_hour(version)) for model, version in named]
 
     def plain(self, model: AnyModel, version: Version) -> Version:
-        """A version as it is for requests that state no condition."""
+        """Return a version as it is for requests that state no condition."""
         if not isinstance(version, MeteredVersion):
             return version
         return self.prices._compiler.metered(model, version, self.prices.limits.rates).under({}).version
 
     def per(self, unit: str) -> int:
-        """How many of what it counts one unit holds."""
+        """Return how many of what it counts one unit holds."""
         return self.prices.tables.units[unit].per
 
     def price(self, charge: Charge, count: Fraction | int) -> Fraction:
-        """What a charge with one rate takes for a count: its options, its unit and its rounding, worked out anew."""
+        """Return what a charge with one rate takes for a count, worked out anew: options, unit and rounding."""
         once = self.prices.tables.units[charge.unit].counts == "prompt"
         left = Fraction(1 if once else count)
         if isinstance(charge, CountedCharge):
@@ -150,10 +150,10 @@ class Case:
         return amount if divisor == 1 else Fraction(floor(amount * places + Fraction(1, 2)), places)
 
     def places_of(self, charge: Charge) -> int:
-        """To how many places the amounts of a charge are rounded: as its version says, this one or that of a search."""
+        """Return the places to which the amounts of a charge are rounded, by its version or that of a search."""
         each = (self.plain(*one) for one in ((self.found, self.version), *self.further()))
-        found: Any = (version for version in each if charge in version.charges)
-        return next(12 if version.line_places is None else version.line_places for version in found)
+        holders: Any = (version for version in each if charge in version.charges)
+        return next(12 if version.line_places is None else version.line_places for version in holders)
 
     def rounded(self, exact: Decimal) -> Decimal:
         """Round an exact amount as the table rounds totals; only video is rounded."""

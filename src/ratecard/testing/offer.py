@@ -52,12 +52,12 @@ def check_words(name: str, given: object, known: Sequence[Word]) -> tuple[Word, 
 
 
 def priced_models(prices: PriceBook, model: object, types: Collection[str]) -> list[tuple[AnyModel, Version]]:
-    """The models of these types that have a price in the book; only the one named by `model`, if given."""
+    """Return the models of these types that have a price in the book; only the one named by `model`, if given."""
     if model is None:
-        found = [each for each in prices._in_effect_all() if each[0].type in types]
-        if not found:
+        models = [each for each in prices._in_effect_all() if each[0].type in types]
+        if not models:
             raise InvalidArgument(f"No model of type {' or '.join(types)} has a price on {prices.day}")
-        return found
+        return models
     if not isinstance(model, str):
         raise InvalidArgument(f"Expected the name of a model but got model={model!r}")
     try:
@@ -121,13 +121,13 @@ class Offer:
         return [int(edge) for edge in tiers(rates) if edge != ANY]
 
     def settled(self, body: dict[str, Any], name: str) -> Any:
-        """The value of a field; if it is left out, its default or its only choice."""
+        """Return the value of a field; if it is left out, its default or its only choice."""
         values = getattr(self.accepts, name)
         only = values[0] if isinstance(values, tuple) and len(values) == 1 else None
         return body.get(name, self.version.default_values.get(name, only))
 
     def attribute(self, body: dict[str, Any], name: str) -> str:
-        """The value of a rate's attribute for a body, in the table's own spelling."""
+        """Return the value of a rate's attribute for a body, in the table's own spelling."""
         accepts = self.accepts
         if name == "audio":
             return {"none": "false", "always": "true"}.get(accepts.audio, str(body.get("audio", True)).lower())
@@ -140,15 +140,15 @@ class Offer:
         return value
 
     def matches_clip(self, body: dict[str, Any]) -> bool:
-        """Whether the duration is that of the reference clip."""
+        """Return True if the duration is that of the reference clip."""
         return "duration" in self.active and self.settled(body, "duration") in SOURCE_MATCHED_DURATIONS
 
     def matches_ratio(self, body: dict[str, Any]) -> bool:
-        """Whether the aspect ratio is that of the reference clip."""
+        """Return True if the aspect ratio is that of the reference clip."""
         return "aspect_ratio" in self.active and self.settled(body, "aspect_ratio") in SOURCE_MATCHED_RATIOS
 
     def values(self, name: str) -> st.SearchStrategy[Any]:
-        """The valid values of a field, the simplest first."""
+        """Draw the valid values of a field, the simplest first."""
         accepts, wide = self.accepts, self.wide
         if name == "resolution":
             words = (*(accepts.resolution or wide.resolution), *accepts.resolution_aliases)
@@ -171,7 +171,7 @@ class Offer:
         return st.sampled_from(getattr(accepts, name) or getattr(wide, name))
 
     def clip_seconds(self, body: dict[str, Any]) -> st.SearchStrategy[Any]:
-        """The seconds of reference video that a body may name."""
+        """Draw the seconds of reference video that a body may name."""
         limits = self.accepts.reference_video_total_duration
         if limits and self.matches_clip(body):
             return seconds(limits.source_min, limits.longest_clip)
@@ -179,6 +179,6 @@ class Offer:
 
 
 def seconds(least: int | Decimal, most: int | Decimal) -> st.SearchStrategy[int | Decimal]:
-    """Seconds between two whole numbers: whole ones first, then with a fraction."""
+    """Draw seconds between two whole numbers: whole ones first, then with a fraction."""
     of_thousandths = st.integers(int(least) * 1_000, int(most) * 1_000)
     return st.integers(int(least), int(most)) | of_thousandths.map(lambda number: Decimal(number).scaleb(-3))

@@ -39,7 +39,7 @@ def checks_of(
     *,
     max_examples: int = MAX_EXAMPLES,
 ) -> Iterator[CheckItem]:
-    """Every example and every law of every version, on its first day; with `at`, of the versions in effect then.
+    """Return every example and every law of every version, on its first day; with `at`, of the versions in effect then.
 
     `files` are the tables of the card by name, as bytes; each law is tried with `max_examples` requests.
     """
@@ -58,7 +58,7 @@ def checks_of(
 
 def check_example(case: Case, example: Example) -> None:
     """Check that an example has the total that its table states. Raises `BrokenLawError`."""
-    request, line = _request(case, example), f"  {case.shown(example.place)}"
+    request, line = Request(*request_of_example(case.found, example)), f"  {case.shown(example.place)}"
     try:
         asked = Quoted(request, request.price(case.prices), case)
     except QuoteError as error:
@@ -66,11 +66,6 @@ def check_example(case: Case, example: Example) -> None:
         raise BrokenLawError(f"{words}\n{line}\n  {request}") from None
     words = f"The example says {text(example.total)}, but the rates give {text(asked.quote.total)}\n{line}"
     expect(asked.quote.total == example.total, words, asked)
-
-
-def _request(case: Case, example: Example) -> Request:
-    """The request of an example, as a client would send it."""
-    return Request(*request_of_example(case.found, example))
 
 
 def _versions(card: RateCard, at: datetime | date | None) -> Iterator[tuple[PriceBook, AnyModel, Version]]:
@@ -108,7 +103,7 @@ class RateCardPlugin:
         return report
 
     def _tables(self, session: pytest.Session) -> Iterator[pytest.Collector]:
-        """The files of the folder with their checks. Raises `pytest.UsageError` if the folder cannot be loaded."""
+        """Give each file with its checks. Raises `pytest.UsageError` if the folder cannot be loaded."""
         try:
             files = read_folder(self.folder)
             checks = list(checks_of(RateCard(tables_from(files)), files, self.at, max_examples=self.max_examples))
@@ -128,7 +123,7 @@ class TableFile(pytest.Collector):
     checks: list[CheckItem]
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One item for each check."""
+        """Return one item for each check."""
         for each in self.checks:
             item: TableItem = TableItem.from_parent(self, name=each.name)
             item.check = each
@@ -145,11 +140,11 @@ class TableItem(pytest.Item):
         self.check.run()
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """The `file:line` in the tables."""
+        """Return the `file:line` in the tables."""
         return self.path, self.check.line - 1, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The message of a broken law; a traceback for any other error."""
+        """Return the message of a broken law; a traceback for any other error."""
         if isinstance(excinfo.value, BrokenLawError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
@@ -166,8 +161,8 @@ def _read_instant(given: str | None) -> datetime | date | None:
         raise pytest.UsageError(f"--rate-card-at '{given}' {words}") from None
 
 
-def _read_count(given: int | None) -> int:
+def _read_count(count: int | None) -> int:
     """Read `--rate-card-examples`: a number above zero. Raises `pytest.UsageError`."""
-    if given is not None and given < 1:
-        raise pytest.UsageError(f"--rate-card-examples {given}: write a number above zero")
-    return given or MAX_EXAMPLES
+    if count is not None and count < 1:
+        raise pytest.UsageError(f"--rate-card-examples {count}: write a number above zero")
+    return count or MAX_EXAMPLES

@@ -1,10 +1,8 @@
 """A request of any type, and its price."""
 
-import json
-from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any, NamedTuple
 
+from ratecard.base.json_writer import compact_json, spaced
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
@@ -17,11 +15,11 @@ class Request(NamedTuple):
     source: SourceVideo | None = None
 
     def with_fields(self, **changed: Any) -> "Request":
-        """The same request with other values of some fields."""
+        """Return the same request with other values of some fields."""
         return self._replace(body={**self.body, **changed})
 
     def without(self, name: str) -> "Request":
-        """The same request with one field left out."""
+        """Return the same request with one field left out."""
         return self._replace(body={key: value for key, value in self.body.items() if key != name})
 
     def price(self, prices: PriceBook, form: Any = None) -> Quote:
@@ -36,13 +34,8 @@ class Request(NamedTuple):
 def json_text(value: Any) -> str:
     """Write a request as JSON, with every digit of its decimals.
 
+    >>> from decimal import Decimal
     >>> json_text({"seconds": Decimal("4.10"), "audio": True})
     '{"seconds": 4.10, "audio": true}'
     """
-    if isinstance(value, Decimal):
-        return format(value, "f")
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(key)}: {json_text(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(json_text, value)) + "]"
-    return json.dumps(value)
+    return spaced(compact_json(value).decode(), 0)

@@ -18,7 +18,7 @@ from ratecard.requests.fields import Choice, Field, WholeNumber
 from ratecard.requests.metered import UsageSchema
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.tables.card import AnyModel
-from ratecard.tables.metered import MeteredVersion, TextVersion
+from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import COMPLETION, PROMPT
 from ratecard.tables.version import Version
 from ratecard.testing.offer import Offer, check_prices, check_words, priced_models, seconds
@@ -30,7 +30,7 @@ _MANY = 1_000_000
 
 
 def counted_usages(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Usages:
-    """Usages of a model that is charged neither as video nor by tokens: what the methods of its charges read."""
+    """Draw usages of a model that is charged neither as video nor by tokens: what the methods of its charges read."""
     named = {"model": model.model} if model.type != "rpc" else {}  # a usage of RPC has none
     named |= version.first_values(prices.tables.meters)
     metered = prices._compiler.metered(model, version, prices.limits.rates)
@@ -71,7 +71,7 @@ def _values(field: Field) -> st.SearchStrategy[Any]:
 
 
 def counts_of(readings: Iterable[UsageReading]) -> dict[str, st.SearchStrategy[Any]]:
-    """The `counts` of a usage: every meter that these charges price."""
+    """Draw the `counts` of a usage: every meter that these charges price."""
     meters = {name: seconds(0, _MANY) for reading in readings for name in reading.meters}
     return {"counts": st.fixed_dictionaries(meters)} if meters else {}
 
@@ -86,7 +86,7 @@ _REASONING = ("reasoning_tokens", "thinking_tokens")
 
 @st.composite
 def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: MeteredVersion) -> dict[str, Any]:
-    """Tokens, on both sides of each threshold, with as many from the cache as the prompt has; and what is counted."""
+    """Draw tokens on both sides of each threshold, up to all of them from the cache, and what is counted."""
     metered = prices._compiler.metered(model, version, prices.limits.rates)
     rates, prompts = token_rates(metered), st.integers(0, _MANY)
     for edge in rates.thresholds:
@@ -107,11 +107,11 @@ def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: M
 
 
 @st.composite
-def text_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: TextVersion) -> dict[str, Any]:
-    """Tokens, and searches of the kinds that the model supports."""
+def _usages_of_tokens(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: MeteredVersion) -> dict[str, Any]:
+    """Draw tokens, and searches of the kinds that the model supports."""
     usage = draw(token_usages(prices, model, version))
     words: dict[str, Any] = {}
-    for kind in version.surcharges.keys() & SEARCHES.keys():
+    for kind in version.searches.keys() & SEARCHES.keys():
         field, switch = SEARCHES[kind]
         if draw(st.booleans()):
             usage[field] = draw(st.integers(0, prices.limits.scraped_urls if kind == "web_scraping" else 50))
@@ -123,7 +123,7 @@ def text_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: Te
 
 @st.composite
 def in_any_dialect(draw: st.DrawFn, usage: Mapping[str, Any], *, embedding: bool = False) -> dict[str, Any]:
-    """The same tokens (`prompt_tokens` and the rest), as one of the providers writes them: names, totals and parts.
+    """Write the same tokens (`prompt_tokens` and the rest) as one of the providers does: names, totals and parts.
 
     What it adds has no effect on the price, and is not listed as ignored.
     """
@@ -166,7 +166,7 @@ def in_any_dialect(draw: st.DrawFn, usage: Mapping[str, Any], *, embedding: bool
 def usages(
     prices: PriceBook, *, model: str | None = None, types: Collection[str] | None = None
 ) -> st.SearchStrategy[dict[str, Any]]:
-    """Usages that `prices.rate` charges: of every model, of some types, or of the model that is named.
+    """Draw usages that `prices.rate` charges: of every model, of some types, or of the model that is named.
 
     An image model that also upscales has usages of type `upscale`. Surcharges are part of text usages.
     Shrinks to the shortest usage, with the smallest counts.
@@ -182,25 +182,25 @@ def usages(
     """
     chosen = check_words("types", types, TYPES.words)
     models = priced_models(check_prices(prices), model, chosen)
-    found = [each for each in models if _can_be_used(prices, *each)]
-    if not found:
+    usable = [each for each in models if _can_be_used(prices, *each)]
+    if not usable:
         raise InvalidArgument(
             f"Got model={model!r}, types={types!r}: usages are of models that need no source video, and of the first "
             "table of RPC credits"
         )
-    ordered = sorted(found, key=lambda each: (TYPES.words.index(each[0].type), each[0].model))
+    ordered = sorted(usable, key=lambda each: (TYPES.words.index(each[0].type), each[0].model))
     return st.sampled_from(ordered).flatmap(lambda each: _of_model(prices, *each))
 
 
 def metered_requests(prices: PriceBook, model: AnyModel, version: Version) -> st.SearchStrategy[Request]:
-    """The requests of one model of any type, including those with a source video, and surcharges by themselves."""
+    """Draw the requests of one model of any type, including those with a source video, and surcharges by themselves."""
     if not isinstance(version, MeteredVersion):
         return requests_of(Offer(prices, model, version))
     return _metered(prices, model, version).map(Request)
 
 
 def _can_be_used(prices: PriceBook, model: AnyModel, version: Version) -> bool:
-    """Whether a usage can be of a model: a usage has no source video, and RPC usages are of the first RPC model."""
+    """Return True if a usage can be of a model: it has no source video, and RPC usages are of the first RPC model."""
     if model.type == "rpc":
         return next(prices._in_effect_all("rpc"))[0] is model
     return model.type != "video" or not Offer(prices, model, version).needs_source
@@ -216,6 +216,4 @@ def _of_model(prices: PriceBook, model: AnyModel, version: Version) -> st.Search
 def _metered(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> st.SearchStrategy[dict[str, Any]]:
     if version.tokens is None:
         return counted_usages(prices, model, version)
-    if isinstance(version, TextVersion):
-        return text_usages(prices, model, version)
-    return token_usages(prices, model, version)
+    return _usages_of_tokens(prices, model, version)

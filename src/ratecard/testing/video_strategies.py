@@ -21,7 +21,7 @@ _HEIGHTS = (180, 270, 360, 361, 480, 540, 541, 720, 721, 1080, 1081, 2160)
 def video_requests(
     prices: PriceBook, *, model: str | None = None, without_effect: bool = True
 ) -> st.SearchStrategy[dict[str, Any]]:
-    """Bodies that `prices.quote_video` quotes, of models that need no source video, or of the model that is named.
+    """Draw bodies that `prices.quote_video` quotes, of models that need no source video, or of the model that is named.
 
     With `without_effect`, a body may also have valid fields that change nothing. Shrinks to the model with the fewest
     required fields, and to the first value of each.
@@ -43,12 +43,12 @@ def video_requests(
 def sourced_video_requests(
     prices: PriceBook, *, model: str | None = None, without_effect: bool = True
 ) -> st.SearchStrategy[Request]:
-    """As `video_requests`, of every video model: pairs of a body and its source video, which may be None."""
+    """Draw as `video_requests` does, of every video model: pairs of a body and its source video, which may be None."""
     return _of_any(offers_of(prices, model), sourced=True, further=without_effect)
 
 
 def source_videos(*, max_seconds: int = 300, heights: tuple[int, ...] = _HEIGHTS) -> st.SearchStrategy[SourceVideo]:
-    """Source videos with all values known; `heights` are drawn more often, such as the edges of tiers."""
+    """Draw source videos with all values known; `heights` are drawn more often, such as the edges of tiers."""
     check_range("min_seconds", 1, "max_seconds", max_seconds)
     return st.builds(
         SourceVideo,
@@ -60,14 +60,14 @@ def source_videos(*, max_seconds: int = 300, heights: tuple[int, ...] = _HEIGHTS
 
 
 def offers_of(prices: PriceBook, model: str | None) -> list[Offer]:
-    """The offer of each video model, those with the fewest required fields first."""
+    """Return the offer of each video model, those with the fewest required fields first."""
     models = priced_models(check_prices(prices), model, ("video",))
     offers = [Offer(prices, found, version) for found, version in models if isinstance(version, VideoVersion)]
     return sorted(offers, key=lambda offer: (len(offer.required) + 2 * offer.of_source, offer.model))
 
 
 def offers_by_body(prices: PriceBook, model: str | None) -> list[Offer]:
-    """The offers of models that need no source video."""
+    """Return the offers of models that need no source video."""
     offers = [offer for offer in offers_of(prices, model) if not offer.needs_source]
     if not offers:
         which = f"model={model!r} needs" if model else f"Every video model on {prices.day} needs"
@@ -76,7 +76,7 @@ def offers_by_body(prices: PriceBook, model: str | None) -> list[Offer]:
 
 
 def sources_of(offer: Offer) -> st.SearchStrategy[SourceVideo]:
-    """The source videos of one offer, many of them at and just above the edges of its tiers, for every factor."""
+    """Draw the source videos of one offer, many of them at and just above the edges of its tiers, for every factor."""
     factors = offer.accepts.upscale_factor or (1,)
     near = {edge // factor + more for edge in offer.tier_edges for factor in factors for more in (0, 1)}
     return source_videos(max_seconds=offer.longest_source, heights=tuple(sorted(near)) or _HEIGHTS)
@@ -88,7 +88,7 @@ def _of_any(offers: list[Offer], *, sourced: bool, further: bool) -> st.SearchSt
 
 @st.composite
 def requests_of(draw: st.DrawFn, offer: Offer, *, sourced: bool = True, further: bool = True) -> Request:
-    """The requests of one offer."""
+    """Draw the requests of one offer."""
     body, source = {"model": offer.model}, None
     sources = sources_of(offer)
     if offer.of_source and (offer.needs_source or (sourced and draw(st.booleans()))):
@@ -131,7 +131,7 @@ BROKEN: dict[str, tuple[Any, ...]] = {
 def invalid_video_requests(
     prices: PriceBook, *, model: str | None = None, min_fields: int = 1, max_fields: int = 3
 ) -> st.SearchStrategy[tuple[dict[str, Any], tuple[str, ...]]]:
-    """Pairs (body, fields): `prices.quote_video(body)` must refuse it, and name exactly these fields.
+    """Draw pairs (body, fields): `prices.quote_video(body)` must refuse it, and name exactly these fields.
 
     A wrong field is missing, or has a value of no model, or of another model. Shrinks to one wrong field of a short
     body.
@@ -166,13 +166,13 @@ def _invalid(draw: st.DrawFn, offer: Offer, least: int, most: int) -> tuple[dict
 
 
 def _kept(offer: Offer, body: dict[str, Any]) -> set[str]:
-    """Fields not to break: without a ratio that defaults to the clip's, the clip would be missing too."""
+    """Return fields not to break: without a ratio that defaults to the clip's, the clip would be missing too."""
     falls_back = offer.matches_ratio({}) and REFERENCE not in body
     return {"aspect_ratio"} if falls_back else set()
 
 
 def _wrong_values(offer: Offer, body: dict[str, Any], name: str, given: Collection[str]) -> st.SearchStrategy[Any]:
-    """Wrong values of a field; a required field may also be missing, as may a frame rate without a video."""
+    """Draw wrong values of a field; a required field may also be missing, as may a frame rate without a video."""
     values = (*BROKEN[name], *_of_others(offer, name))
     needed = name in ("model", *offer.required)
     if name == "target_fps" and offer.interpolates:
@@ -181,17 +181,17 @@ def _wrong_values(offer: Offer, body: dict[str, Any], name: str, given: Collecti
 
 
 def _of_others(offer: Offer, name: str) -> tuple[Any, ...]:
-    """Values that the API knows and this model does not accept."""
+    """Return values that the API knows and this model does not accept."""
     accepts = offer.accepts
     if name == "resolution":
-        own = {word.casefold() for word in (*(accepts.resolution or ()), *accepts.resolution_aliases)}
+        accepted = {word.casefold() for word in (*(accepts.resolution or ()), *accepts.resolution_aliases)}
         takes_any = not (accepts.resolution or accepts.upscale_factor)
-        return () if takes_any else tuple(word for word in offer.wide.resolution if word.casefold() not in own)
+        return () if takes_any else tuple(word for word in offer.wide.resolution if word.casefold() not in accepted)
     if name in ("duration", "aspect_ratio", "upscale_factor", "slowdown_factor"):
-        own = set(getattr(accepts, name) or getattr(offer.wide, name))
-        if name == "duration" and own & {"auto", "Auto"}:
-            own |= {"auto", "Auto"}
-        return tuple(word for word in getattr(offer.wide, name) if word not in own)
+        accepted = set(getattr(accepts, name) or getattr(offer.wide, name))
+        if name == "duration" and accepted & {"auto", "Auto"}:
+            accepted |= {"auto", "Auto"}
+        return tuple(word for word in getattr(offer.wide, name) if word not in accepted)
     if name == "enhancement_model":
         return ("no such model",) if accepts.enhancement_model else ()
     if name == "target_fps" and accepts.target_fps:

@@ -30,10 +30,10 @@ _FURTHER = st.dictionaries(
 def a_valid_request_has_a_price(case: Case, data: st.DataObject) -> None:
     """Every request that the tables accept is priced: in the model's currency, at the version in effect."""
     asked = case.ask(data.draw(case.requests))
-    quote, found = asked.quote, case.found
-    given = (quote.model, quote.currency, quote.effective, quote.digest)
-    expected = (found.model, found.currency, case.version.effective, case.prices.tables.digest)
-    expect(given == expected, f"The quote is of {given}, not of {expected}", asked)
+    quote, model = asked.quote, case.found
+    stated = (quote.model, quote.currency, quote.effective, quote.digest)
+    expected = (model.model, model.currency, case.version.effective, case.prices.tables.digest)
+    expect(stated == expected, f"The quote is of {stated}, not of {expected}", asked)
 
 
 def no_amount_is_negative(case: Case, data: st.DataObject) -> None:
@@ -54,13 +54,13 @@ def lines_add_up_to_the_exact_amount(case: Case, data: st.DataObject) -> None:
         return
     least, added = case.version.minimum, [line for line in asked.quote.lines if line.unit == MINIMUM]
     sources = {rate.source for charge in case.version.charges for rate in charge.rates}
-    own = sum(Fraction(line.amount) for line in asked.quote.lines if line.source in sources)
+    charged = sum(Fraction(line.amount) for line in asked.quote.lines if line.source in sources)
     if added:
         expect([line.source for line in added] == [case.version.minimum_place], "The line names another line", asked)
-        expect(own + Fraction(added[0].amount) == least, f"With it, the charges do not come to {least}", asked)
+        expect(charged + Fraction(added[0].amount) == least, f"With it, the charges do not come to {least}", asked)
     elif least:  # a sum may lack what rounding took from it
         rounded = Fraction(len(asked.quote.lines), 10**case.version.places_of_lines)
-        expect(own + rounded >= least, f"A request costs at least {least}", asked)
+        expect(charged + rounded >= least, f"A request costs at least {least}", asked)
 
 
 def a_line_is_quantity_times_rate(case: Case, data: st.DataObject) -> None:
@@ -143,16 +143,16 @@ def a_line_names_the_line_of_its_rate(case: Case, data: st.DataObject) -> None:
     """The `file:line` of every line holds a rate of its model, and times markup that is what a unit costs."""
     asked = case.ask(data.draw(case.requests))
     for line in asked.counted:
-        found = rates_at(case, line.source)
-        expect(bool(found), f"No rate of {case} is at {line.source}", asked)
-        unit_rates = {price for charge, rate in found for price in _unit_rates(charge, rate)}
+        rates = rates_at(case, line.source)
+        expect(bool(rates), f"No rate of {case} is at {line.source}", asked)
+        unit_rates = {price for charge, rate in rates for price in _unit_rates(charge, rate)}
         expect(Fraction(line.unit_rate) in unit_rates, f"{line.sku} is not charged at the rate of its line", asked)
         if not case.files:
             continue
         written = numbers_at(case, line.source)
-        stands = any(rate.rate in written for _, rate in found)
+        stands = any(rate.rate in written for _, rate in rates)
         shown = ", ".join(map(text, written)) or "no rate"
-        expect(stands, f"{line.source} holds {shown}, not {text(found[0][1].rate)}", asked)
+        expect(stands, f"{line.source} holds {shown}, not {text(rates[0][1].rate)}", asked)
 
 
 def a_line_is_charged_at_the_rate_that_fits(case: Case, data: st.DataObject) -> None:
@@ -164,26 +164,26 @@ def a_line_is_charged_at_the_rate_that_fits(case: Case, data: st.DataObject) -> 
 
 
 def rates_at(case: Case, source: str) -> list[tuple[Any, Rate]]:
-    """The rates at a `file:line`, with their charges."""
+    """Return the rates at a `file:line`, with their charges."""
     versions = [case.version, *(version for _, version in case.further())]
     charges = chain.from_iterable(version.charges for version in versions)
     return [(charge, rate) for charge in charges for rate in charge.rates if rate.source == source]
 
 
 def numbers_at(case: Case, source: str) -> list[Decimal]:
-    """The amounts written at a `file:line`; an alias (*name) is looked up at its anchor."""
+    """Return the amounts written at a `file:line`; an alias (*name) is looked up at its anchor."""
     name, _, line = source.rpartition(":")
     lines = case.texts.get(name, [])[int(line) - 1 :]
-    below, whole = "\n".join(lines[:3]), "\n".join(case.texts.get(name, []))
+    below, content = "\n".join(lines[:3]), "\n".join(case.texts.get(name, []))
     words = [match[1] for match in _RATE.finditer(below) if match.start() <= len(lines[0])]
     numbers = chain.from_iterable(
-        re.findall(rf"&{re.escape(word[1:])}\s+[\"']?([\d.]+)", whole) if word[0] == "*" else [word] for word in words
+        re.findall(rf"&{re.escape(word[1:])}\s+[\"']?([\d.]+)", content) if word[0] == "*" else [word] for word in words
     )
     return [Decimal(number) for number in numbers if _NUMBER.fullmatch(number)]
 
 
 def _unit_rates(charge: Any, rate: Rate) -> list[Fraction]:
-    """The prices of one unit at a rate: for an upscale, also multiplied from a frame rate on."""
+    """Return the prices of one unit at a rate: for an upscale, also multiplied from a frame rate on."""
     price = Fraction(rate.rate) * Fraction(charge.markup)
     return [price, *(price * Fraction(factor) for factor in getattr(charge, "frame_rates", {}).values())]
 
@@ -221,7 +221,7 @@ def every_price_cell_is_rounded_once(case: Case, data: st.DataObject) -> None:
 
 
 def _not_overridden(case: Case, charge: Any) -> Iterator[Rate]:
-    """The rates of a charge that are not replaced by those with hours, as these hold at the hour of the prices."""
+    """Yield the rates of a charge that those with hours do not replace, which hold at the hour of the prices."""
     held, domains = [rate for rate in charge.rates if rate.timed], domains_of(case.version, charge)
     for rate in charge.rates:
         others = (other for other in held if other.attributes.keys() <= rate.attributes.keys())

@@ -50,7 +50,7 @@ def check(law: Law, case: Case, *, max_examples: int = MAX_EXAMPLES) -> None:
 
 @cache
 def _attempts(max_examples: int) -> Callable[..., None]:
-    """Made once for all laws: Hypothesis reads the source of every function that it is given."""
+    """Return the trial of all laws, made once: Hypothesis reads the source of every function that it is given."""
 
     @seed(0)
     @settings(
@@ -70,20 +70,20 @@ def _attempts(max_examples: int) -> Callable[..., None]:
 
 
 def any_case(case: Case) -> bool:
-    """Every model but those of RPC that are never charged: only the first one is."""
+    """Return True for every model but those of RPC that are never charged: only the first one is."""
     return case.found.type != "rpc" or next(case.prices._in_effect_all("rpc"))[0] is case.found
 
 
 def of_type(*types: str) -> _Condition:
-    """Models of these types."""
+    """Return the condition of models of these types."""
     return lambda case: any_case(case) and case.found.type in types
 
 
 def charged_by(field: str) -> _Condition:
-    """Models with a charge that depends on a field of the request, or whose rates name an attribute."""
+    """Return the condition of models with a charge that depends on a field, or whose rates name an attribute."""
     return lambda case: any_case(case) and any(field in charge.fields for charge in case.version.charges)
 
 
 def reading(field: str) -> _Condition:
-    """Models with a charge that depends on a field of usages, as its method says."""
+    """Return models with a charge that depends on a field of usages, as its method says."""
     return lambda case: any_case(case) and bool(case.reading(field))

@@ -80,23 +80,23 @@ def an_estimate_holds_what_it_will_cost(case: Case, data: st.DataObject) -> None
 
 
 def expected_rates(case: Case, usage: dict[str, Any]) -> list[Rate]:
-    """The rates of the buckets that have tokens, in the order of the lines."""
+    """Return the rates of the buckets that have tokens, in the order of the lines."""
     charge, prompt, details = case.version.tokens, usage["prompt_tokens"], usage.get("prompt_tokens_details", {})
     counts = {bucket: details.get(field, 0) for bucket, field in DETAILS.items()}
     counts = {"input": prompt - sum(counts.values()), **counts, "output": usage.get("completion_tokens", 0)}
     held = [(rate, rank) for rate in charge.rates if (rank := _held(case, charge, rate, prompt)) is not None]
 
     def of(bucket: str) -> Rate | None:
-        """The rate of a bucket in the highest tier that has one, which names the most."""
-        own = [(rank, rate) for rate, rank in held if bucket in rate.attributes["tokens"]]
-        return max(own, key=lambda each: each[0])[1] if own else None
+        """Return the rate of a bucket in the highest tier that has one, which names the most."""
+        candidates = [(rank, rate) for rate, rank in held if bucket in rate.attributes["tokens"]]
+        return max(candidates, key=lambda each: each[0])[1] if candidates else None
 
-    found = (of(bucket) or of("input") for bucket, count in counts.items() if count)
-    return [rate for rate in found if rate]
+    rates = (of(bucket) or of("input") for bucket, count in counts.items() if count)
+    return [rate for rate in rates if rate]
 
 
 def _held(case: Case, charge: Tokens, rate: Rate, prompt: int) -> tuple[int, int, bool] | None:
-    """The least prompt of a rate's tier, how many conditions it names, and whether hours.
+    """Return the least prompt of a rate's tier, how many conditions it names, and whether hours.
 
     None where this prompt is shorter, or the rate is for a condition that is not the default.
     """
@@ -113,12 +113,12 @@ def _held(case: Case, charge: Tokens, rate: Rate, prompt: int) -> tuple[int, int
 
 
 def _tokens(case: Case) -> st.SearchStrategy[Request]:
-    found: Any = case.found
-    return token_usages(case.prices, found, case.version).map(Request)
+    model: Any = case.found
+    return token_usages(case.prices, model, case.version).map(Request)
 
 
 def _searches(case: Case) -> bool:
-    return bool(getattr(case.version, "surcharges", {}).keys() & SEARCHES.keys())
+    return bool(case.version.searches.keys() & SEARCHES.keys())
 
 
 def _estimated(case: Case) -> bool:
@@ -244,7 +244,7 @@ def _priced_by(
 
 
 def _counted(case: Case) -> list[tuple[Any, str]]:
-    """The charges for one count of a usage of the model's own type, with the field of that count."""
+    """Return the charges for one count of a usage of the model's own type, with the field of that count."""
     return [(charge, name) for charge, fields in case.readings for name in charge.NUMBERS if name in fields]
 
 

@@ -22,7 +22,7 @@ from ratecard.testing.video_strategies import requests_of, sources_of
 
 
 def quantity_of(case: Case, charge: VideoCharge, request: Request) -> Fraction:
-    """The units that a request uses of a charge, by the plain formula of its method."""
+    """Return the units that a request uses of a charge, by the plain formula of its method."""
     body, source, offer = request.body, request.source, case.offer
     asked = body.get("target_fps") if "target_fps" in offer.active else None
     return charge.units(
@@ -38,7 +38,7 @@ def quantity_of(case: Case, charge: VideoCharge, request: Request) -> Fraction:
 
 
 def _seconds_of(case: Case, request: Request) -> Fraction:
-    """The seconds of the output, or of the source where the version bills those."""
+    """Return the seconds of the output, or of the source where the version bills those."""
     if case.offer.of_source and request.source and request.source.seconds:
         return request.source.seconds
     if case.offer.matches_clip(request.body):
@@ -47,7 +47,7 @@ def _seconds_of(case: Case, request: Request) -> Fraction:
 
 
 def clip_of(case: Case, request: Request) -> Fraction:
-    """The seconds of the reference clip; 0 without one."""
+    """Return the seconds of the reference clip; 0 without one."""
     return Fraction(request.body.get(REFERENCE, 0)) if REFERENCE in case.offer.active else Fraction(0)
 
 
@@ -101,7 +101,7 @@ def _clips(case: Case) -> st.SearchStrategy[Any]:
 
 
 def _stated_clips(case: Case) -> st.SearchStrategy[Request]:
-    """Requests whose duration and aspect ratio are their own, not those of the clip."""
+    """Return requests whose duration and aspect ratio are their own, not those of the clip."""
     durations = st.sampled_from(case.offer.stated_durations)
     ratios = case.version.values_of("aspect_ratio")
 
@@ -199,7 +199,7 @@ def _amount(asked: Quoted, charge: Any) -> Fraction:
 
 
 def _alike(case: Case, one: Fraction, other: Fraction, slack: Fraction = Fraction(2)) -> bool:
-    """Equal but for the rounding of lines."""
+    """Return True if two amounts are equal but for the rounding of lines."""
     places: int = case.version.rounding.line_places
     return abs(one - other) <= slack * Fraction(1, 10**places)
 
@@ -224,10 +224,10 @@ SOURCE_VIDEO = (
 def every_charge_has_one_line(case: Case, data: st.DataObject) -> None:
     """A quote has one line for each charge of the version, fees included, in the order of the table."""
     asked = case.ask(data.draw(case.requests))
-    found = [{rate.source for rate in charge.rates} for charge in case.version.charges]
+    sources_of_charges = [{rate.source for rate in charge.rates} for charge in case.version.charges]
     sources = [line.source for line in asked.quote.lines]
-    lines = len(sources) == len(found) and all(map(set.__contains__, found, sources))
-    expect(lines, f"{len(found)} charges, but these lines: {', '.join(sources)}", asked)
+    lines = len(sources) == len(sources_of_charges) and all(map(set.__contains__, sources_of_charges, sources))
+    expect(lines, f"{len(sources_of_charges)} charges, but these lines: {', '.join(sources)}", asked)
 
 
 def a_line_counts_what_its_method_says(case: Case, data: st.DataObject) -> None:
@@ -286,7 +286,7 @@ def _refuse_without(case: Case, left: Request, name: str) -> None:
 
 
 def _choices(case: Case) -> tuple[str, ...]:
-    """The fields that are required, or of which one value is meant when they are left out."""
+    """Return the fields that are required, or of which one value is meant when they are left out."""
     meant = (name for name in case.offer.active if case.offer.settled({}, name) is not None)
     return tuple(dict.fromkeys((*case.offer.required, *(name for name in meant if name != "duration"))))
 
