@@ -100,8 +100,9 @@ class Answers:
         pairs, own = pricer.remapping.pairs(cards), known.plan.predicates
         # A usage that was rolled up for fixed instants has no boundaries of its cards.
         served = own if known.plan.dated or not dated else None
+        layouts, contracts = known.plan.layouts, bool(known.plan.account)
         asked = Predicates.of(
-            cards, dated=dated, by_model=by_model, pairs=pairs, layouts=known.plan.layouts, known=served
+            cards, dated=dated, by_model=by_model, pairs=pairs, layouts=layouts, known=served, contracts=contracts
         )
         known.check_columns(cards)
         rolled = known.serving(asked, dated=dated)
