@@ -212,7 +212,8 @@ class RateCard:
     def _prove_under(self, contract: Contract, model: AnyModel, version: Version) -> None:
         """Prove a version of the list, and the examples of a contract, once."""
         self.prove(model, version)
-        if self._proves and self._base is None:
+        # What a candidate makes of the list, contracts of the tables follow; its own ones say what they come to.
+        if self._proves and (self._base is None or contract.contract not in self._base.contracts):
             if contract.contract not in self._proved_contracts:
                 self._proved_contracts[contract.contract] = tuple(faults_of(self._unproved.work(contract)))
             if self._proved_contracts[contract.contract]:

@@ -16,6 +16,7 @@ from ratecard.simulation.answers.attribution import Attribution, attribute
 from ratecard.simulation.answers.bridge import Bridge, bridge_of, last_instant, period_key
 from ratecard.simulation.answers.comparison import MODEL, Comparison
 from ratecard.simulation.answers.customers import Customers, customers_of
+from ratecard.simulation.answers.discounts import Discounted, discounts_of
 from ratecard.simulation.answers.margin import Costing, Margin, margin_of
 from ratecard.simulation.answers.no_effect import first_day, without_effect
 from ratecard.simulation.answers.pace import DEFAULT_PACE, Pace, pace_of
@@ -119,6 +120,8 @@ class Answers:
         for pair in self.__dict__.pop("cost_prices", ()):
             for prices in pair:
                 prices.drop()
+        for prices in self.__dict__.pop("list_prices", ()):
+            prices.drop()
 
     @property
     def outcomes(self) -> list[Outcomes]:
@@ -227,7 +230,7 @@ class Answers:
         """
         # Rows that are priced as another model's change whenever they were sent.
         remapped = self.pricer.remapping.models
-        day = None if remapped else first_day(self.sides[0], self.sides[candidate])
+        day = None if remapped else first_day(*(self.sides[at] for at in (0, candidate)), contracts=self.by_contract)
         found = self.comparison.since(day, candidate) if day else None
         return found if found and found.before else None
 
@@ -291,6 +294,35 @@ class Answers:
             row.key: tuple((cost.get(row.key, zero), margin.get(row.key, zero)) for cost, margin in sums)
             for row in self.table(*keys)
         }
+
+    @property
+    def by_contract(self) -> bool:
+        """Whether rows have the prices of the contracts of their accounts."""
+        return bool(self.comparison.roll_up.plan.account)
+
+    @cached_property
+    def list_prices(self) -> tuple[SidePrices, ...]:
+        """For each side, what every row would be charged at list prices; by its contract where the list has none."""
+        rolled, found = self.comparison.roll_up, []
+        with uncollected():
+            listed = self.pricer.outcomes(self.sides, rolled.shapes.without_accounts())
+            for own, others in zip(self.outcomes, listed, strict=True):
+                of = numpy.where(own.priced & others.priced, others.of + len(own.distinct), own.of)
+                both = Outcomes(rolled.shapes, [*own.distinct, *others.distinct], of)
+                found.append(SidePrices(rolled, both))
+        return tuple(found)
+
+    def discounts(self, key: str = "") -> tuple[Discounted, ...]:
+        """What each customer pays by its contract and would at list prices, under each side; with costs, its margin.
+
+        `key` is the column of `by` that names a customer, by default that of the account; the amounts add up exactly to
+        the totals. Raises `SimulationError` where rows are not priced by contract, or the usage is not grouped so.
+        """
+        if not self.by_contract:
+            raise SimulationError("all rows are at list prices. Price them by contract: contracts=True, or --contracts")
+        keys = (key or self.comparison.roll_up.plan.account,)
+        rows, costs = self.table(*keys), self.costs_by(*keys) if self.costs else {}
+        return discounts_of(rows, [self.comparison.sums_of(each, keys) for each in self.list_prices], costs)
 
     def expected(
         self,

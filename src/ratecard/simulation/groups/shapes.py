@@ -5,6 +5,7 @@ Of a million shapes, columns of numbers are kept; objects are made of those that
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from functools import cache, cached_property
@@ -271,6 +272,13 @@ class Shapes:
             named, moment = divmod(rest, len(self.moments))
             found.append(first[named].shape(None, self.moments[moment], self.accounts[party]))
         return found, own.astype(numpy.int32)
+
+    def without_accounts(self) -> "Shapes":
+        """Return the same shapes as if no account had a contract."""
+        other = copy(self)
+        other.__dict__.pop("standing", None)
+        other.accounts = [None] * len(self.accounts)
+        return other
 
     def extend(self, other: "Shapes") -> None:
         """Number further shapes after these."""
