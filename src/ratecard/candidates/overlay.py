@@ -81,7 +81,7 @@ def with_candidate(tables: Tables, file: CandidateFile, *, idle: bool = False) -
 
 
 def _faults_of_contracts(base: Tables, tables: Tables, file: CandidateFile) -> Iterator[Fault]:
-    """Yield the faults of the contracts of a candidate: those of the files of `contracts/`, and where they may begin."""
+    """Yield the faults of the contracts of a candidate: as of files of `contracts/`, and where they may begin."""
     head, names = file.candidate, set[str]()
     for contract in file.contracts:
         name, ends = contract.contract, contract.until

@@ -218,9 +218,7 @@ def plan_of(
     pairs = remapping.pairs(cards)
     layouts, meters = usage.layouts, tuple(card.tables.meters for card in cards)
     by_model = not usage.is_ledger
-    predicates = Predicates.of(
-        cards, dated=dated, by_model=by_model, pairs=pairs, layouts=layouts, contracts=contracts
-    )
+    predicates = Predicates.of(cards, dated=dated, by_model=by_model, pairs=pairs, layouts=layouts, contracts=contracts)
     rpc = next(
         (model.model for side in compared for model in side.card.tables.models.values() if model.type == "rpc"), "rpc"
     )

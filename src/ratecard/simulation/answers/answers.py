@@ -230,7 +230,9 @@ class Answers:
         """
         # Rows that are priced as another model's change whenever they were sent.
         remapped = self.pricer.remapping.models
-        day = None if remapped else first_day(*(self.sides[at] for at in (0, candidate)), contracts=self.by_contract)
+        day = (
+            None if remapped else first_day(*(self.sides[at] for at in (0, candidate)), contracts=bool(self.by_account))
+        )
         found = self.comparison.since(day, candidate) if day else None
         return found if found and found.before else None
 
@@ -296,20 +298,21 @@ class Answers:
         }
 
     @property
-    def by_contract(self) -> bool:
-        """Whether rows have the prices of the contracts of their accounts."""
-        return bool(self.comparison.roll_up.plan.account)
+    def by_account(self) -> str:
+        """The column of the accounts whose contracts say what rows are charged; empty where the list alone does."""
+        return self.comparison.roll_up.plan.account
 
     @cached_property
     def list_prices(self) -> tuple[SidePrices, ...]:
         """For each side, what every row would be charged at list prices; by its contract where the list has none."""
         rolled, found = self.comparison.roll_up, []
+        in_figures, apart = self.comparison.coverage.in_figures, Refused("it is in no figure")
         with uncollected():
             listed = self.pricer.outcomes(self.sides, rolled.shapes.without_accounts())
             for own, others in zip(self.outcomes, listed, strict=True):
-                of = numpy.where(own.priced & others.priced, others.of + len(own.distinct), own.of)
-                both = Outcomes(rolled.shapes, [*own.distinct, *others.distinct], of)
-                found.append(SidePrices(rolled, both))
+                of = numpy.where(others.priced, others.of + len(own.distinct) + 1, own.of)
+                of = numpy.where(in_figures & own.priced, of, len(own.distinct))
+                found.append(SidePrices(rolled, Outcomes(rolled.shapes, [*own.distinct, apart, *others.distinct], of)))
         return tuple(found)
 
     def discounts(self, key: str = "") -> tuple[Discounted, ...]:
@@ -318,9 +321,9 @@ class Answers:
         `key` is the column of `by` that names a customer, by default that of the account; the amounts add up exactly to
         the totals. Raises `SimulationError` where rows are not priced by contract, or the usage is not grouped so.
         """
-        if not self.by_contract:
+        if not self.by_account:
             raise SimulationError("all rows are at list prices. Price them by contract: contracts=True, or --contracts")
-        keys = (key or self.comparison.roll_up.plan.account,)
+        keys = (key or self.by_account,)
         rows, costs = self.table(*keys), self.costs_by(*keys) if self.costs else {}
         return discounts_of(rows, [self.comparison.sums_of(each, keys) for each in self.list_prices], costs)
 

@@ -43,7 +43,13 @@ class Reading:
         dated = plan.dated or plan.chosen.by_day or DAY in plan.keys
         asked = [name for name in _HEAD if name != "timestamp" or dated]
         chosen = read_condition(usage.where).columns if usage.where else ()
-        asked += [*plan.keys, *filter(None, [plan.account]), *chosen, *plan.chosen.columns, *(name for names in known.values() for name in names)]
+        asked += [
+            *plan.keys,
+            *filter(None, [plan.account]),
+            *chosen,
+            *plan.chosen.columns,
+            *(name for names in known.values() for name in names),
+        ]
         columns = {name: usage.columns[name] for name in dict.fromkeys(asked) if usage.has(name)}
         if usage.is_ledger:  # every column of an export is part of the ledger that is made of it
             return replace(self, columns={name: each for name, each in columns.items() if name not in ("type",)})

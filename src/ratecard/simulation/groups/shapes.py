@@ -195,8 +195,8 @@ class Shapes:
     """Shapes by their number, with the requests and sums of each.
 
     `template`, `length`, `moment` and `party` have a number for each shape: that of its part in `templates`, `lengths`,
-    `moments` and `accounts`; -1 where it has no length. `sums` has a column for each quantity, of integers of Python where 64 bits
-    are too few.
+    `moments` and `accounts`; -1 where it has no length. `sums` has a column for each quantity, of integers of Python
+    where 64 bits are too few.
     """
 
     def __init__(
