@@ -4,8 +4,8 @@
 
 Makes up usage of as many customers as there are contracts, and a contract for each: discounts, rates, bounds, terms
 that begin and end. Each row is rated by `card.at(instant, account=...)`, and the sums by customer are compared with
-those of a simulation, to the last digit; with `--spark` also on Spark. Then it prints how long a simulation of `--timed`
-rows by customer takes with contracts and without, as CPU time of one process.
+those of a simulation, to the last digit; with `--spark` also on Spark. Then it prints how long a simulation of
+`--timed` rows by customer takes with contracts and without, as CPU time of one process.
 """
 
 import argparse
