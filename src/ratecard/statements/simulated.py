@@ -76,7 +76,9 @@ def simulated_months(
         if side.at is not None or not side.has_rates:
             words = f"{side.label}: the statement of a month has the prices of each row's own instant"
             raise StatementError(f"{words}. Compare tables or candidate files, and no dates or bills")
-    named = sorted({*accounts} or {name for side in compared for each in side.card.contracts.values() for name in each.accounts})
+    named = sorted(
+        {*accounts} or {name for side in compared for each in side.card.contracts.values() for name in each.accounts}
+    )
     spoken = table_dialect(dialect) if dialect is not None else None
     with closing(Workspace(memory)) as workspace:
         if kept := kept_place(usage, workspace.folder, None):
@@ -111,6 +113,8 @@ def write_months(found: Sequence[SimulatedMonth], path: Path) -> None:
         lines = csv.writer(file)
         lines.writerow(("account", "month", "prices", "contracts", *_AMOUNTS, "reason"))
         for each in found:
-            amounts = ["" if amount is None else exact_text(amount) for amount in each.amounts or (None,) * len(_AMOUNTS)]
+            amounts = [
+                "" if amount is None else exact_text(amount) for amount in each.amounts or (None,) * len(_AMOUNTS)
+            ]
             contracts = " ".join(each.statement.contracts) if each.statement else ""
             lines.writerow((each.account, f"{each.month:%Y-%m}", each.side, contracts, *amounts, each.reason))

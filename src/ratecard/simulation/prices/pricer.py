@@ -52,6 +52,7 @@ class Pricer:
         self._same_states: dict[tuple[Hashable, ...], PriceState] = {}
         self._chains: dict[tuple[RateCard, date, str | None], ContractChain] = {}
         self._meanings: dict[Identity, str] = {}
+        self._standings: dict[tuple[RateCard, PriceState], tuple[str | None, date]] = {}
         self._terms: dict[tuple[RateCard, PriceInputs, ChainNames], tuple[Hashable, ...]] = {}
 
     def add_to(self, places: int) -> None:
@@ -125,7 +126,10 @@ class Pricer:
             return outcomes.number(self.price(side, shape, basis))
         if shape.type != _VIDEO or shape.model is None:
             return [outcomes.number(self.price(side, each.shape, basis)) for each in shapes.among(numbers)]
-        prices, lengths = self._shape_prices(side, shape, moment), shapes.length[numbers].tolist()
+        prices, lengths = (
+            self._shape_prices(side, *self._standing(side, shape, moment, basis)),
+            shapes.length[numbers].tolist(),
+        )
         try:
             currency, answers = prices.by_length(shape, map(shapes.numbers.__getitem__, lengths))
         except QuoteError as error:
@@ -174,7 +178,8 @@ class Pricer:
         key = (shape[:3] if state.known else shape[:2], state, side.card if state.by_contract else None)
         if (outcome := self._outcomes.get(key)) is None:
             try:
-                outcome = self._shape_prices(side, shape, side.at or state.refused_at or moment).price(shape)
+                standing = self._standing(side, shape, side.at or state.refused_at or moment, state)
+                outcome = self._shape_prices(side, *standing).price(shape)
             except QuoteError as error:
                 outcome = Refused.of(error)
             outcome = self._with_own_lines(side, outcome, state)
@@ -188,26 +193,35 @@ class Pricer:
             return outcome
 
         def lines(shape: UsageShape) -> tuple[PricedLine, ...]:
-            found = self._shape_prices(side, shape, _moment(side, shape) or EARLIEST).price(shape).price
+            found = self._shape_prices(side, shape.account, _moment(side, shape) or EARLIEST).price(shape).price
             return found.of_shape(shape).lines if found else ()
 
         return outcome.price._replace(charged=lines)
 
-    def _shape_prices(self, side: Side, shape: UsageShape, moment: date) -> ShapePrices:
-        place = (side.card, moment, _names(self._chain(side.card, shape, moment)))
+    def _standing(self, side: Side, shape: UsageShape, moment: date, state: "PriceState") -> tuple[str | None, date]:
+        """Return an account and a moment at which the price of a shape is that of a state, the same for all of them.
+
+        So no more is compiled than there are states, where many contracts charge the same.
+        """
+        if not state.by_contract:
+            return shape.account, moment
+        return self._standings.setdefault((side.card, state), (shape.account, moment))
+
+    def _shape_prices(self, side: Side, account: str | None, moment: date) -> ShapePrices:
+        place = (side.card, moment, _names(self._chain(side.card, account, moment)))
         if place not in self._books:
-            book = side.card.at(moment, account=shape.account)
+            book = side.card.at(moment, account=account)
             self._books[place] = ShapePrices(book, self.predicates, self.currency, self.places)
         return self._books[place]
 
-    def _chain(self, card: RateCard, shape: UsageShape, moment: date) -> ContractChain:
-        """Return the contract whose prices the rows of a shape have at a moment, and what it extends."""
-        if shape.account is None:
+    def _chain(self, card: RateCard, account: str | None, moment: date) -> ContractChain:
+        """Return the contract that an account has at a moment, and what it extends."""
+        if account is None:
             return ()
-        place = (card, moment, shape.account)
+        place = (card, moment, account)
         if place not in self._chains:
             instant = utc(moment)
-            held = card.contract_of(None, shape.account, instant)
+            held = card.contract_of(None, account, instant)
             self._chains[place] = card.in_force.chain(held, instant)
         return self._chains[place]
 
@@ -244,7 +258,7 @@ class Pricer:
             if (inputs := self._same_inputs.get(basis.parts)) is None:
                 inputs = self._same_inputs[basis.parts] = PriceInputs(side.card, basis)
             self._inputs[place] = inputs
-        terms = self._terms_of(side.card, inputs, self._chain(side.card, shape, moment))
+        terms = self._terms_of(side.card, inputs, self._chain(side.card, shape.account, moment))
         if (state := inputs.states.get((moment, terms))) is None:
             state = PriceState(known=bool(inputs.models), refused_at=inputs.refused_at, by_contract=bool(terms))
             parts = (*inputs.parts_at(moment), terms)
