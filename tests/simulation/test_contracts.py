@@ -273,6 +273,6 @@ def test_every_format_has_list_discount_and_net(tmp_path: Path) -> None:
 def test_discounts_need_contracts_and_the_account_as_a_key() -> None:
     with simulate(table(ROWS), NOW, by=["account"]) as found, pytest.raises(SimulationError, match="--contracts"):
         found.discounts()
-    with simulate(table(ROWS), NOW, by=["model"], contracts=True) as found:
-        with pytest.raises(SimulationError, match="not grouped by 'account'"):
-            found.discounts()
+    by_model = simulate(table(ROWS), NOW, by=["model"], contracts=True)
+    with by_model as found, pytest.raises(SimulationError, match="not grouped by 'account'"):
+        found.discounts()

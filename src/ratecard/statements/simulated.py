@@ -37,7 +37,7 @@ class SimulatedMonth:
 
     @property
     def amounts(self) -> tuple[Decimal | None, Decimal, Fraction, Decimal] | None:
-        """What the lines come to at list and at contract prices, what the terms of the month add, and what is payable."""
+        """What the lines come to at list and at contract prices, what the terms add to them, and what is payable."""
         if (made := self.statement) is None:
             return None
         return made.list_total, made.charges, made.exact - Fraction(made.charges), made.payable
@@ -113,8 +113,8 @@ def write_months(found: Sequence[SimulatedMonth], path: Path) -> None:
         lines = csv.writer(file)
         lines.writerow(("account", "month", "prices", "contracts", *_AMOUNTS, "reason"))
         for each in found:
-            amounts = [
-                "" if amount is None else exact_text(amount) for amount in each.amounts or (None,) * len(_AMOUNTS)
-            ]
+            *exact, payable = each.amounts or (None,) * len(_AMOUNTS)
+            amounts = ["" if amount is None else exact_text(amount) for amount in exact]
+            amounts.append("" if payable is None else f"{payable:f}")
             contracts = " ".join(each.statement.contracts) if each.statement else ""
             lines.writerow((each.account, f"{each.month:%Y-%m}", each.side, contracts, *amounts, each.reason))
