@@ -105,7 +105,7 @@ def main() -> None:
         print(f"{given.rows:,} rows, {given.contracts} contracts: row by row {time.process_time() - started:.1f} s CPU")
         for engine in ("duckdb", "spark") if given.spark else ("duckdb",):
             started = time.process_time()
-            with simulate(usage, tables=folder, by=["customer"], contracts=True, engine=engine) as found:  # type: ignore[arg-type]
+            with simulate(usage, tables=folder, by=["customer"], contracts=True, engine=engine) as found:
                 sums = {row.key[0]: row.amounts[0] for row in found.groups if row.requests}
                 count = len(found.comparison.roll_up.shapes)
                 assert found.rows - found.priced == refused, (found.rows - found.priced, refused)

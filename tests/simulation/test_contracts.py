@@ -143,6 +143,13 @@ OFFERS = {
 }
 
 
+def test_a_rate_of_the_list_that_a_contract_follows_is_used(tmp_path: Path) -> None:
+    other = SHOP.with_candidate(candidate(tmp_path, "changes: [{scale: {model: flat}, factor: 2}]\n"))
+    rows = [row for row in ROWS if row["account"] in ("a", "b")]
+    with simulate(table(rows), NOW, Side("offer", other), by=["account"], contracts=True) as found:
+        assert found.attribution().untouched == ()
+
+
 @pytest.mark.parametrize("offer", OFFERS.values(), ids=OFFERS)
 def test_a_candidate_may_change_the_list_or_contracts(offer: str, tmp_path: Path) -> None:
     file = candidate(tmp_path, offer)

@@ -86,7 +86,7 @@ def simulated_months(
             raise StatementError(f"{words}. Give the usage that it was made of")
         cards = [side.card for side in compared]
         with opened_usage(workspace, usage, columns or {}, None, None, cards, silent, spoken) as opened:
-            found = []
+            found: list[SimulatedMonth] = []
             for account in named:
                 rows = AccountRows(workspace, opened, account, spoken)
                 found += _of_account(compared, rows, account, currency)
