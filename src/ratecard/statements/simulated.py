@@ -110,7 +110,7 @@ def _of_account(compared: Sequence[Side], rows: AccountRows, account: str, curre
 def write_months(found: Sequence[SimulatedMonth], path: Path) -> None:
     """Write the months as CSV: a line for each account, month and side, with all digits."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.writer(file)
+        lines = csv.writer(file, lineterminator="\n")
         lines.writerow(("account", "month", "prices", "contracts", *_AMOUNTS, "reason"))
         for each in found:
             *exact, payable = each.amounts or (None,) * len(_AMOUNTS)

@@ -10,7 +10,7 @@ import duckdb
 
 from ratecard.base.instants import utc
 from ratecard.simulation.groups.parties import Parties, parties_of
-from ratecard.simulation.groups.plan import ACCOUNT, EARLIEST, Plan
+from ratecard.simulation.groups.plan import ACCOUNT_COLUMN, EARLIEST, Plan
 from ratecard.simulation.groups.roll_up_sql import Grouping, period
 from ratecard.simulation.groups.shapes import Shapes, ShapeTemplate
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
@@ -60,7 +60,7 @@ def place(
     keys = {name: own.get(key, name) for key, name in zip(grouping.keys, plan.key_columns, strict=True)}
     sums = {f"q{number}": grouping.sums[number] for number in grouping.summed}
     columns = {"day": grouping.day or "CAST(NULL AS DATE)"} | ({"slot": "slot"} if grouping.slot else {})
-    columns |= {ACCOUNT: DuckDbSql().text(ACCOUNT)} if plan.account_column == ACCOUNT else {}
+    columns |= {ACCOUNT_COLUMN: DuckDbSql().text(ACCOUNT_COLUMN)} if plan.account_column == ACCOUNT_COLUMN else {}
     columns |= {
         name: key for key, name in zip(grouping.keys, plan.key_columns, strict=True) if keys[name] == name
     } | sums

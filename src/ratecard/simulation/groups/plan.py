@@ -26,9 +26,9 @@ EARLIEST = date.min
 MEDIA, _TOKENS, OTHER_TYPES = "video and music", "tokens", "other types"
 # Each of their requests has a length of its own, which is not summed.
 _MEDIA = ("video", "music")
-ACCOUNT = "account"
+ACCOUNT_COLUMN = "account"
 # The columns that name an account, the first that there is.
-_ACCOUNT_COLUMNS = (ACCOUNT, "customer")
+_ACCOUNT_COLUMNS = (ACCOUNT_COLUMN, "customer")
 NO_ACCOUNT = (
     "the usage has neither a column 'account' nor 'customer', so that it does not say whose rows are. "
     "Name it: --map account=COLUMN"
@@ -78,7 +78,11 @@ class Plan(NamedTuple):
     @property
     def account_column(self) -> str:
         """The column of the account among groups, which may be that of a key; empty where it does not matter."""
-        return next((name for name, key in self.others.items() if key == self.account), ACCOUNT) if self.account else ""
+        return (
+            next((name for name, key in self.others.items() if key == self.account), ACCOUNT_COLUMN)
+            if self.account
+            else ""
+        )
 
     @property
     def key_columns(self) -> tuple[str, ...]:
