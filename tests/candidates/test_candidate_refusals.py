@@ -314,7 +314,8 @@ def test_a_successor_that_is_added_with_a_fault_is_one_fault(card: RateCard, fol
         ),
         (
             HEAD.format(day="2027-09-01", announced="colour: red\n") + "- retire: plain\n",
-            "3: unknown key 'colour'. Allowed here: candidate, effective, until, announced, proposed_by, why, changes, contracts",
+            "3: unknown key 'colour'. Allowed here: candidate, effective, until, announced, proposed_by, why, changes,"
+            " contracts",
         ),
         (
             HEAD.format(day="2027-09-01", announced="") + "- retire: plain\n  retire: free\n",

@@ -78,11 +78,9 @@ class Plan(NamedTuple):
     @property
     def account_column(self) -> str:
         """The column of the account among groups, which may be that of a key; empty where it does not matter."""
-        return (
-            next((name for name, key in self.others.items() if key == self.account), ACCOUNT_COLUMN)
-            if self.account
-            else ""
-        )
+        if not self.account:
+            return ""
+        return next((name for name, key in self.others.items() if key == self.account), ACCOUNT_COLUMN)
 
     @property
     def key_columns(self) -> tuple[str, ...]:
