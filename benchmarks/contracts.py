@@ -102,7 +102,10 @@ def main() -> None:
         card = load_rate_card(folder)
         started = time.process_time()
         expected, refused = row_by_row(card, usage)
-        print(f"{given.rows:,} rows, {given.contracts} contracts: row by row {time.process_time() - started:.1f} s CPU")
+        print(
+            f"{given.rows:,} rows, {given.contracts} contracts: row by row {time.process_time() - started:.1f} s CPU",
+            flush=True,
+        )
         for engine in ("duckdb", "spark") if given.spark else ("duckdb",):
             started = time.process_time()
             with simulate(usage, tables=folder, by=["customer"], contracts=True, engine=engine) as found:
