@@ -103,7 +103,8 @@ def main() -> None:
         started = time.process_time()
         expected, refused = row_by_row(card, usage)
         print(
-            f"{given.rows:,} rows, {given.contracts} contracts: row by row {time.process_time() - started:.1f} s CPU",
+        spent_here = time.process_time() - started
+        print(f"{given.rows:,} rows, {given.contracts} contracts: row by row {spent_here:.1f} s CPU", flush=True)
             flush=True,
         )
         for engine in ("duckdb", "spark") if given.spark else ("duckdb",):
