@@ -102,11 +102,8 @@ def main() -> None:
         card = load_rate_card(folder)
         started = time.process_time()
         expected, refused = row_by_row(card, usage)
-        print(
         spent_here = time.process_time() - started
         print(f"{given.rows:,} rows, {given.contracts} contracts: row by row {spent_here:.1f} s CPU", flush=True)
-            flush=True,
-        )
         for engine in ("duckdb", "spark") if given.spark else ("duckdb",):
             started = time.process_time()
             with simulate(usage, tables=folder, by=["customer"], contracts=True, engine=engine) as found:
