@@ -189,6 +189,11 @@ site: $(VENV)/.tools  ## build the site into the folder site; a broken link fail
 catalogue: $(VENV)/.tools  ## write docs/errors-in-tables.md from the broken tables of the tests
 	$(BIN)/python tests/errors_in_tables.py
 
+.PHONY: focus
+focus: $(VENV)/.tools  ## hold a statement in FOCUS against the published validator, which needs Python 3.12 and an older numpy
+	test -x .focus/bin/focus-validator || (python3.12 -m venv .focus && .focus/bin/pip install -q focus-validator==2.2.1 'pyarrow<20')
+	FOCUS_VALIDATOR=.focus/bin/focus-validator $(BIN)/python -m pytest -q tests/statements/test_focus.py
+
 .PHONY: picture
 picture: $(VENV)/.tools  ## write docs/layers.svg, the picture of ARCHITECTURE.md, from the import contracts
 	$(BIN)/python tests/layers_picture.py

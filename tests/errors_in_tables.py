@@ -2,8 +2,8 @@
 
     python tests/errors_in_tables.py       writes the page
 
-The page is what the loader says today of the files in tests/tables/bad and tests/metered/bad, and of the edits of
-limits.yaml in tests/bad_limits.py.
+The page is what the loader says today of the files in tests/tables/bad and tests/metered/bad, of the edits of
+limits.yaml in tests/bad_limits.py, and of the contracts and terms in tests/bad_contracts.py.
 """
 
 import re
@@ -12,6 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bad_contracts import bad_contracts, bad_terms
 from bad_limits import BAD_LIMITS
 from bad_tables import BadTable, bad_metered_tables, bad_tables
 from ratecard.base.errors import Fault
@@ -68,6 +69,13 @@ FIXES = {
     r"every value is plain text$": "Leave the tag out.",
     r"a key must be a plain word": "Write a plain word before the colon.",
     r"^not YAML: ": "Close the quotes or brackets; a text with a colon, a comma or a # needs quotes.",
+    r"so leave out family and type$": "Leave out family and type, or the model.",
+    r"at_least is above at_most$": "Lower the one, raise the other, or leave one of them out.",
+    r"must be after from": "Write a later day in until, or leave it out.",
+    r"must say what it measures": "Write a unit, or a currency.",
+    r"is over nothing": "Name what the tables have in this unit or currency.",
+    r"must have an up_to in every tier but the last": "Write up_to in every tier but the last.",
+    r"whose up_to do not rise": "Write the tier with the smaller up_to first.",
     r"^not YAML text": "Remove the character: save the file as plain text in UTF-8.",
 }
 # What the last words of a message say, where they say what to do.
@@ -79,6 +87,8 @@ def page() -> str:
     files = groupby((*bad_tables(), *bad_metered_tables()), attrgetter("heading"))
     parts = {head: list(map(row, found)) for head, found in files}
     parts["Limits"] = [_row(bad.name, bad.text, Fault("limits.yaml", bad.line, (), bad.said)) for bad in BAD_LIMITS]
+    parts["Contracts"] = [_row("", text, fault) for text, fault in bad_contracts()]
+    parts["Terms of a month"] = [_row("", text, fault) for text, fault in bad_terms()]
     contents = "".join(f"* [{head}](#{_slug(head)}): {len(found)} mistakes\n" for head, found in parts.items())
     return "\n".join((HEAD, contents, *(section(head, found) for head, found in parts.items())))
 
@@ -99,10 +109,10 @@ def row(bad: BadTable) -> str:
 
 def _row(name: str, text: str, fault: Fault) -> str:
     lines = text.splitlines()
-    line, name = lines[fault.line - 1].strip() if len(lines) >= fault.line else "", name[0].upper() + name[1:]
+    line, name = lines[fault.line - 1].strip() if len(lines) >= fault.line else "", name[:1].upper() + name[1:]
     first, *more = fault.message.splitlines()
     message = f"{_code(first)} …" if more else _code(first)
-    cells = (f"{name}: {_code(line)}" if line else name, message, fix_of(fault.message))
+    cells = (": ".join(part for part in (name, line and _code(line)) if part), message, fix_of(fault.message))
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 

@@ -10,6 +10,7 @@ from ratecard.base.errors import Fault, InstantError, TableError
 from ratecard.base.instants import utc
 from ratecard.contracts.accounts import ContractsInForce
 from ratecard.contracts.overlay import tables_under
+from ratecard.contracts.winner import ContractChain, Later
 from ratecard.examples import Worked, faults_of, work_contract_example, work_version
 from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
@@ -198,15 +199,14 @@ class RateCard:
         if not self.tables.contracts and contract is None:
             return PriceBook(self._compiler, moment, self.prove)
         chain = self.in_force.chain(self.contract_of(contract, account, moment), moment)
-        withheld = self.in_force.withheld(chain)
-        if not chain and not withheld:
+        withheld, later = self.in_force.withheld(chain), self.in_force.later(contract, account, moment)
+        if not (chain or withheld or later):
             return PriceBook(self._compiler, moment, self.prove)
-        compiler = self._compiler_under(tuple(each.contract for each in chain), withheld)
-        prove = partial(self._prove_under, chain[0]) if chain else self.prove
-        return PriceBook(compiler, moment, prove)
+        compiler = self._compiler_under(tuple(each.contract for each in chain), withheld, later)
+        return PriceBook(compiler, moment, partial(self._prove_under, chain))
 
-    def _made_compiler_under(self, names: Sequence[str], withheld: frozenset[str]) -> Compiler:
-        return Compiler(tables_under(self.tables, [self.contracts[name] for name in names], withheld))
+    def _made_compiler_under(self, names: Sequence[str], withheld: frozenset[str], later: Later) -> Compiler:
+        return Compiler(tables_under(self.tables, [self.contracts[name] for name in names], withheld, later))
 
     def work(self, contract: Contract) -> Iterator[Worked]:
         """Work the examples of a contract, on its first day or at the instant that each says."""
@@ -214,11 +214,14 @@ class RateCard:
             book = self.at(example.at or contract.begins, contract=contract.contract)
             yield work_contract_example(book, contract.contract, number, example)
 
-    def _prove_under(self, contract: Contract, model: AnyModel, version: Version) -> None:
+    def _prove_under(self, chain: ContractChain, model: AnyModel, version: Version) -> None:
         """Prove a version of the list, and the examples of a contract, once."""
-        self.prove(model, version)
-        # What a candidate makes of the list, contracts of the tables follow; its own ones say what they come to.
-        if self._proves and (self._base is None or contract.contract not in self._base.contracts):
+        listed = self.tables.models[model.model]
+        self.prove(listed, listed.version_at(version.begins) or version)
+        for contract in chain[:1] if self._proves else ():
+            # What a candidate makes of the list, contracts of the tables follow; its own ones say what they come to.
+            if self._base is not None and contract.contract in self._base.contracts:
+                continue
             if contract.contract not in self._proved_contracts:
                 self._proved_contracts[contract.contract] = tuple(faults_of(self._unproved.work(contract)))
             if self._proved_contracts[contract.contract]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bad_contracts import HEADS, OVERRIDES
 from contract_tables import TABLES, card_of, contract
 from ratecard.base.errors import TableError
 
@@ -15,54 +16,12 @@ def faults(*contracts: str, tables: dict[str, str] = TABLES) -> str:
     return str(error.value)
 
 
-OVERRIDES = {
-    "- {for: {model: tierd}, percent: -5%}": "no model 'tierd'. Did you mean 'tiered'?",
-    "- {for: {type: txt}, percent: -5%}": "no type 'txt'. Did you mean 'text'?",
-    "- {for: {family: clip}, percent: -5%}": "no family 'clip'. Did you mean 'clips'?",
-    "- {for: {type: text, except: {model: x}}, percent: -5%}": "no model 'x'",
-    "- {for: {charge: tokens}, percent: -5%}": "names no models. Write one of: model, family, type",
-    "- {for: {model: tiered, type: text}, percent: -5%}": "names a model, so leave out family and type",
-    "- {for: {type: text, charge: token}, percent: -5%}": "no charge 'token'. Did you mean 'tokens'?",
-    "- {for: {type: text, conditions: {tokens: outputs}}, percent: -5%}": "no rate of type text is for tokens: outputs",
-    "- {for: {model: flat, conditions: {service_tier: batch}}, factor: 2}": "no rate of model flat is for service_tier",
-    "- {for: {model: clip, conditions: {audio: true}}, percent: -5%}": "no rate of model clip is for audio: true",
-    "- {for: {type: text, except: {model: clip}}, percent: -5%}": "leaves nothing out: no model of type text is of",
-    "- {for: {family: clips, except: [{model: clip}, {type: text}]}, percent: -5%}": "is of type text. Leave it out",
-    "- {for: {type: text, except: {type: text}}, percent: -5%}": "except leaves out every model of type text",
-    "- {for: {model: hidden}, closed: true}\n- {for: {model: hidden}, only: true}": "only keeps hidden from everyone",
-    "- {for: {type: text}}": "has no price. Write one of: percent, factor, rate, at_most, at_least, only, closed",
-    "- {for: {type: text}, percent: -5%, at_most: 3}": "has percent and at_most. Write one of",
-    "- {for: {type: text}, only: false}": "says only: false, which changes nothing",
-    "- {for: {type: text, charge: tokens}, closed: true}": "says closed, which is of whole models",
-    "- {for: {model: web-search}, only: true}": "only of web-search, which text models may charge",
-    "- {for: {type: text}, percent: -100%}": "leaves nothing of a rate",
-    "- {for: {type: text}, rate: -1}": "is negative",
-    "- {for: {type: text}, rte: 1}": "unknown key 'rte'. Did you mean 'rate'?",
-    "- {for: {type: text}, factor: 2}\n- {for: {type: text}, rate: 3}": "rate and factor (contracts/c0.yaml:7) meet",
-    "- {for: {type: text, charge: tokens}, rate: 3}\n- {for: {model: flat}, rate: 2}": "meet, and neither names more",
-    "- {for: {type: text}, at_most: 3}\n- {for: {model: flat}, at_least: 4}": "at_least is above at_most",
-    "- {for: {model: tiered, conditions: {service_tier: batch}}, at_least: 3}\n- {for: {type: text}, at_most: 4}": (
-        "at_least is above at_most"
-    ),
-}
-
-
 @pytest.mark.parametrize("overrides", OVERRIDES)
 def test_a_wrong_override_is_refused_at_its_line(overrides: str) -> None:
     found = faults(contract(overrides))
     assert OVERRIDES[overrides] in found
     assert found.startswith("contracts/c0.yaml:"), found
     assert int(found.split(":")[1]) == 6 + len(overrides.splitlines())
-
-
-HEADS = {
-    contract("", until="2026-10-01"): "c0.yaml:4: until '2026-10-01' must be after from 2026-10-01",
-    contract("", until="tomorrow"): "c0.yaml:4: until 'tomorrow' is not a date",
-    contract("", further="currency: euro\n"): "c0.yaml:1: currency 'euro' is not an ISO 4217 code",
-    contract("", further="extends: bas\n"): "c0.yaml:1: extends 'bas', which is no contract",
-    contract("", further="discount: 5%\n"): "c0.yaml:6: unknown key 'discount'",
-    contract("").replace("source: signed 2026-09-20\n", ""): "c0.yaml:1: source is missing",
-}
 
 
 @pytest.mark.parametrize("text", HEADS)

@@ -2,19 +2,24 @@
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Header, Request
+from fastapi.routing import iter_route_contexts
 from starlette.testclient import TestClient
 
 from contract_tables import SEARCH, TEXT, VIDEO, card_of, contract
+from ratecard.base.errors import QuoteError
 from ratecard.card import RateCard
 from ratecard.ledger import Clock, open_ledger
 from ratecard.ledger.store import Ledger
+from ratecard.price_book import PriceBook
 from ratecard.server import Bearer, LiveRateCard
 from ratecard.server.app import application
 from ratecard.server.charges import charges_router
@@ -110,6 +115,9 @@ def requests() -> Iterator[tuple[str, str, str, Any]]:
     for query in ("", "?currency=USD"):
         yield f"history{query}", "GET", f"{base}/billing/usage-history{query}", None
     yield "billing", "GET", f"{base}/billing/usage", None
+    for name in NAMES:
+        yield f"HEAD {name}", "HEAD", f"{base}/models/{name}", None
+        yield f"OPTIONS {name}", "OPTIONS", f"{base}/models/{name}", None
     others = (("GET", "/metrics"), ("GET", f"{base}/metrics"), ("GET", f"{base}/nothing"), ("PUT", f"{base}/rate"))
     for method, path in others:
         yield f"{method} {path}", method, path, None
@@ -140,7 +148,9 @@ def test_the_requests_are_of_every_endpoint(serve: Callable[[RateCard], Server])
 
 
 def routes(app: FastAPI) -> set[str]:
-    return set(app.openapi()["paths"]) | {"/openapi.json"}
+    """The paths that the application answers, also those that openapi.json does not list, but for its own pages."""
+    every = {context.path for context in iter_route_contexts(app.routes)}
+    return ({str(path) for path in every} | set(app.openapi()["paths"])) - {"/docs", "/docs/oauth2-redirect"}
 
 
 @pytest.mark.parametrize(("key", "own", "others"), [
@@ -173,8 +183,8 @@ def test_each_account_pays_by_its_own_contract(serve: Callable[[RateCard], Serve
         prices[key] += [rated["total"], rated.get("contract"), charged["entries"][0].get("contract")]
         for name, (status, headers, _) in answers.items():
             if "/livez" not in name and "/readyz" not in name and "openapi" not in name and "metrics" not in name:
-                assert ("cache-control", "private") in headers or status in (404, 405, 410), name
-                assert "Authorization" in dict(headers).get("vary", "") or status in (404, 405, 410), name
+                assert ("cache-control", "private") in headers or status in (204, 404, 405, 410), name
+                assert "Authorization" in dict(headers).get("vary", "") or status in (204, 404, 405, 410), name
         listed = {each["id"] for each in json.loads(answers["models"][2])["data"]}
         prices[key].append(sorted(name for name in NAMES if name in listed))
     everyone = ["clip", "tiered", "web-search"]
@@ -228,3 +238,114 @@ def test_without_keys_everyone_is_answered_the_list() -> None:
         answer = client.post("/api/v1/rate", json=usage, headers=headers)
         assert "contract" not in answer.json()
         assert "cache-control" not in answer.headers
+
+
+def failing(_: str = "") -> str:
+    raise RuntimeError("the directory of accounts is away")
+
+
+async def failing_later() -> str:
+    return failing()
+
+
+def failing_by_header(request: Request, x_account: Annotated[str, Header()] = "") -> str:
+    return failing(x_account or request.url.path)
+
+
+class Failing:
+    async def __call__(self) -> str:
+        return failing()
+
+
+@pytest.mark.parametrize("account_of", [failing, failing_later, failing_by_header, Failing(), partial(failing, "k")])
+def test_a_function_of_the_host_that_fails_is_answered_503(
+    account_of: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    live = LiveRateCard(card_of(A, tables=EVERYBODY))
+    with open_ledger(f"sqlite:///{tmp_path}/l.db", clock=Clock(now=lambda: NOW)) as ledger:
+        app = FastAPI()
+        app.include_router(charges_router(ledger, live, account_of))
+        app.include_router(usage_history_router(ledger, account_of, secret="0123456789abcdef", tables=live))  # noqa: S106
+        client = TestClient(app, raise_server_exceptions=False)
+        for method, path in (("POST", "/charges"), ("POST", "/charges/r/refunds"), ("GET", "/billing/usage-history")):
+            answer = client.request(method, path, json={} if method == "POST" else None)
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "1"), path
+            assert "directory" not in answer.text
+    assert "the check of accounts failed" in caplog.text
+
+
+def test_a_wrong_example_of_a_contract_is_answered_503_and_its_fault_is_in_the_log_alone(
+    serve: Callable[[RateCard], Server], caplog: pytest.LogCaptureFixture
+) -> None:
+    wrong = A + "examples:\n  - {model: tiered, usage: {prompt_tokens: 5, completion_tokens: 1}, total: 77}\n"
+    server = serve(card_of(wrong, B, tables=EVERYBODY))
+    statuses = {key: server.answers(key) for key in KEYS}
+    for name in ("models", "rate tiered 0", "video clip", "charge tiered 0 2026-11-01T00:00:00Z", "estimate tiered"):
+        assert [statuses[key][name][0] for key in KEYS] == [503, *[statuses[key][name][0] for key in list(KEYS)[1:]]]
+        status, headers, text = statuses["key-of-a"][name]
+        assert json.loads(text)["error"] == "Prices are not available now. Try again later"
+        assert {"acme", "77", "contracts/"}.isdisjoint(re.split(r"[ ,:\"]", text)), (status, headers)
+    assert not any(answer[0] >= 500 for key in list(KEYS)[1:] for answer in statuses[key].values())
+    assert (
+        "no price is answered until the tables are mended: contracts/c0.yaml:10: acme: the example says 77"
+        in caplog.text
+    )
+
+
+def calls(act: Callable[[], object]) -> int:
+    """How many functions of this library and of Python are called: work that the time of an answer is made of."""
+    count = 0
+
+    def counted(_: object, event: str, __: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(counted)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_a_model_that_is_kept_for_another_takes_the_work_of_an_unknown_one() -> None:
+    """Time is noisy, so the calls are counted: an answer that looked for the contract would make more."""
+    card = card_of(A, B, tables=tables("secret-a", "secret-b"))
+    for account in ("account-n", "account-b"):
+        book = card.at(NOW, account=account)
+
+        def refused(name: str, book: PriceBook = book) -> None:
+            for ask in (book.rate, book.quote_video):
+                with pytest.raises(QuoteError):
+                    ask({"type": "video", "model": name, "duration": "5s"} if ask == book.rate else {"model": name})
+
+        # The first of each fills what is kept of an account, as the names that suggestions are made of.
+        _, _, kept, unknown = (calls(partial(refused, f"secret-{name}")) for name in "azaz")
+        assert kept == unknown, account
+
+
+def test_what_holds_later_is_announced_to_the_account_that_has_it_alone(serve: Callable[[RateCard], Server]) -> None:
+    """`a` has -20 % until 2027, then another contract until February, then the list; `b` begins on 2026-12-01."""
+    first = contract("- {for: {type: text}, percent: -20%}", "first", "account-a", until="2027-01-01")
+    then = contract("- {for: {type: text}, rate: 9}", "then", "account-a", begins="2027-01-01", until="2027-02-01")
+    begins = contract("- {for: {model: flat}, factor: 2}", "begins", "account-b", begins="2026-12-01")
+    server = serve(card_of(first, then, begins, tables=EVERYBODY))
+    upcoming: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for key in KEYS:
+        for name in ("flat", "clip"):
+            answer = server.client.get(f"/api/v1/models/{name}", headers={"authorization": f"Bearer {key}"})
+            change = answer.headers.get("x-service-model-price-change-date", "")
+            listed = [each["pricing"] for each in answer.json()["upcoming"]]
+            upcoming[key, name] = [(each["effective"], each["charges"][0]["rates"][0]["rate"]) for each in listed]
+            assert change == (listed[0]["effective"] if listed else "")
+    assert upcoming == {
+        ("key-of-a", "flat"): [("2027-01-01", "9"), ("2027-02-01", "1")],
+        ("key-of-a", "clip"): [],
+        ("key-of-b", "flat"): [("2026-12-01", "2"), ("2027-10-01", "1")],
+        ("key-of-b", "clip"): [],
+        ("key-of-nobody", "flat"): [],
+        ("key-of-nobody", "clip"): [],
+    }
+    for day, rate in (("2026-11-20", "0.8"), ("2027-01-15", "9"), ("2027-03-01", "1")):
+        answer = server.client.get(f"/api/v1/models/flat?at={day}", headers={"authorization": "Bearer key-of-a"})
+        assert answer.json()["pricing"]["charges"][0]["rates"][0]["rate"] == rate

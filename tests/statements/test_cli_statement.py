@@ -119,7 +119,8 @@ def test_what_was_not_issued_is_not_compared(words: list[str], tmp_path: Path, c
 def test_an_account_without_a_row_in_the_month_is_told(words: list[str]) -> None:
     done = run([*words[:3], "bolk", *words[4:]])
     assert done.exit_code == 0
-    assert "the usage has no row of bolk in 2026-10" in done.stdout
+    assert "The usage has no row of bolk in 2026-10. Did you mean 'bolt'?\n" in done.stdout
+    assert "bolk has no contract on 2026-10-01: prices and terms of the list\n" in done.stdout
     assert "Booked amounts" not in done.stdout
 
 

@@ -6,11 +6,10 @@ import pytest
 from click.testing import CliRunner
 from statement_tables import WORDS, write_tables
 
+from bad_contracts import BAD_TERMS, FREE
 from ratecard.base.errors import TableError
 from ratecard.cli import main
 from ratecard.load.folder import load_tables
-
-FREE = "{included: 1, unit: mtoken}"
 
 
 def refused(folder: Path, *terms: str) -> str:
@@ -20,61 +19,7 @@ def refused(folder: Path, *terms: str) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("terms", "words"),
-    [
-        (
-            ["{unit: mtoken}"],
-            "monthly.yaml:2: monthly is no term. Write one of: included, graduated, volume, commitment, minimum",
-        ),
-        (["{included: 1, minimum: 2, unit: mtoken}"], "has included and minimum; write each on its own"),
-        (["{included: 1}"], "must say what it measures, by one of: unit (like mtoken), currency (like USD)"),
-        (["{included: 1, unit: mtoken, currency: USD}"], "must say what it measures"),
-        (["{included: 0, unit: mtoken}"], "must be more than zero"),
-        (["{included: 1, unit: mtokens}"], "unit 'mtokens' is not in units.yaml. Did you mean 'mtoken'?"),
-        (["{included: 1, currency: usd}"], "currency 'usd' is not an ISO 4217 code"),
-        (["{minimum: 1, unit: mtoken}"], "is a minimum in units, and is of money"),
-        (["{minimum: 1, currency: USD, from: 2026-10-02}"], "is within a month, and nothing is prorated"),
-        (["{minimum: 1, currency: USD, from: 2026-10-01, until: 2026-10-01}"], "must be after from"),
-        (["{commitment: 1, currency: USD}"], "has no from. Write the month in which the commitment begins"),
-        (
-            ["{included: 1, unit: mtoken, for: {model: scrib}}"],
-            "model 'scrib' is not in the tables. Did you mean 'scribe'?",
-        ),
-        (["{included: 1, unit: mtoken, for: {charge: words}}"], "charge 'words' is not in the tables"),
-        (["{included: 1, unit: mtoken, for: {except: {family: wods}}}"], "family 'wods' is not in the tables"),
-        (
-            ["{included: 1, unit: mtoken, for: {type: text, except: {family: sound}}}"],
-            "except leaves nothing out: no model of type text is of family sound. Leave it out",
-        ),
-        (
-            ["{included: 1, unit: mtoken, for: {except: [{type: text}, {type: speech}, {type: video}]}}"],
-            "except leaves out every model. Name fewer in it",
-        ),
-        (
-            ["{included: 1, unit: mtoken, for: {type: speech}}"],
-            "is over nothing: no model of the tables that has lines in mtoken",
-        ),
-        (["{included: 1, currency: EUR}"], "is over nothing"),
-        (["{included: 1, unit: mtoken, fro: x}"], "unknown key 'fro'"),
-        (["{volume: [{up_to: 1, percent: 0%}], unit: mtoken}"], "must have an up_to in every tier but the last"),
-        (["{volume: [], unit: mtoken}"], "must have an up_to in every tier but the last"),
-        (["{volume: [{percent: 0%}, {percent: 0%}], unit: mtoken}"], "must have an up_to in every tier but the last"),
-        (["{volume: [{up_to: 2, rate: 1}, {up_to: 2, rate: 1}, {rate: 1}], unit: mtoken}"], "up_to do not rise"),
-        (["{volume: [{up_to: 2, rate: 1, factor: 2}, {rate: 1}], unit: mtoken}"], "has rate and factor; keep one"),
-        (["{volume: [{up_to: 2}, {rate: 1}], unit: mtoken}"], "has no price. Write one of: rate"),
-        (
-            ["{volume: [{up_to: 2, percent: 0%}, {rate: 1}], currency: USD}"],
-            "is over money, which has no rate of a unit",
-        ),
-        ([FREE, FREE], "monthly.yaml:3: is over scribe (tokens) too, as included (monthly.yaml:2)"),
-        (["{included: 1, currency: USD}", FREE], "is over scribe (tokens) too"),
-        (
-            ["{graduated: [{rate: 1}], unit: mtoken}", "{volume: [{percent: 0%}], currency: USD, for: {type: text}}"],
-            "is over scribe (tokens) too, as graduated",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("terms", "words"), BAD_TERMS)
 def test_a_fault_names_its_line_and_what_is_allowed(tmp_path: Path, terms: list[str], words: str) -> None:
     assert words in refused(tmp_path, *terms)
 

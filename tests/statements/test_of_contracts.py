@@ -202,5 +202,5 @@ def test_a_contract_dearer_than_the_list_does_not_hide_the_minimum_of_the_list(t
         words = ACME.partition("monthly:")[0].replace("percent: -20%", price)
         tables = contract(tmp_path, words, words=least, monthly=None)
         found = made(tmp_path, tables, [text("2026-09-02")], "2026-09")
-        assert (str(found.payable), found.list_total) == (payable, 5), price
+        assert (str(found.payable), found.list_total) == (payable, Decimal(5)), price
         assert {line.rated.sku for line in found.lines} == {"scribe-llm-input-mtoken", "scribe-minimum"}

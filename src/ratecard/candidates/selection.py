@@ -3,16 +3,15 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from ratecard.base.messages import Finding, Path
-from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.candidates.rates import Refusal
 from ratecard.tables.card import AnyModel
-from ratecard.tables.selection import ModelNames, Selection
+from ratecard.tables.selection import ModelNames, Selection, known_names, no_model
 
 
 def model_by_id(models: Mapping[str, AnyModel], name: str, path: Path) -> AnyModel:
     """Find a model by its id. Raises `Refusal`."""
     if name not in models:
-        raise Refusal((path, _no_model(name, models)))
+        raise Refusal((path, no_model(name, models)))
     return models[name]
 
 
@@ -34,10 +33,11 @@ def selected(
     Raises `Refusal` with every name that is of no model, or of none that the other names allow, and with every `except`
     that leaves no model out.
     """
-    wrong = [*_unclear(wanted, path), *_unknown(models, families, wanted, path)]
+    known = known_names(models, families)
+    wrong = [*_unclear(wanted, path), *(((*path, part), words) for part, words in wanted.unknown(known))]
     excluded = [(names, (*path, "except", number)) for number, names in enumerate(wanted.excluded)]
     for names, at in excluded:
-        wrong += [*_unclear(names, at), *_unknown(models, families, names, at)]
+        wrong += [*_unclear(names, at), *(((*at, part), words) for part, words in names.unknown(known))]
     if wrong:
         raise Refusal(*dict.fromkeys(wrong))
     named = [model for model in models.values() if _fits(model, families, wanted) and (wanted.model or priced(model))]
@@ -75,27 +75,6 @@ def _unclear(names: ModelNames, path: Path) -> Iterator[Finding]:
             yield (*path, "except"), "except is of a family or type; beside model, leave the name out there instead"
         elif not names.excluded:
             yield (*path, "except"), "except is empty. Name a model, family or type in it, or leave it out"
-
-
-def _unknown(
-    models: Mapping[str, AnyModel], families: Mapping[str, str], names: ModelNames, path: Path
-) -> Iterator[Finding]:
-    """Yield a finding for each name that is not in the tables."""
-    known: dict[str, Collection[str]] = {
-        "model": models,
-        "family": sorted(set(families.values())),
-        "type": sorted({model.type for model in models.values()}),
-    }
-    for part, given in names.named:
-        for name in given:
-            if name not in known[part]:
-                words = f"matches nothing: no {part} '{name}'.{meant_or_allowed(name, known[part])}"
-                yield (*path, part), _no_model(name, models) if part == "model" else words
-
-
-def _no_model(name: str, models: Collection[str]) -> str:
-    near = did_you_mean(name, models)
-    return f"matches nothing: no model '{name}'.{near} Name a model's id, as the tables have it"
 
 
 def _idle(fitting: Collection[AnyModel], families: Mapping[str, str], names: ModelNames) -> Iterator[str]:

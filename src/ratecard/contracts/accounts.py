@@ -8,7 +8,7 @@ from ratecard.base.errors import RateCardError
 from ratecard.base.instants import utc
 from ratecard.base.suggestions import did_you_mean
 from ratecard.contracts.overlay import fits, layers_of
-from ratecard.contracts.winner import ContractChain
+from ratecard.contracts.winner import ContractChain, Later
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import Contract
 from ratecard.tables.selection import OverrideTarget
@@ -41,7 +41,8 @@ class ContractsInForce:
         self._withheld = lru_cache(_MOST_WITHHELD)(self._withheld_by)
 
     @cached_property
-    def _of_account(self) -> Mapping[str, list[Contract]]:
+    def of_accounts(self) -> Mapping[str, list[Contract]]:
+        """The contracts of each account."""
         found: dict[str, list[Contract]] = {}
         for contract in self._contracts.values():
             for account in contract.accounts:
@@ -57,8 +58,26 @@ class ContractsInForce:
 
     def of_account(self, account: str, instant: datetime) -> Contract | None:
         """Return the contract of an account at an instant; of two, the one that extends the other."""
-        held = [each for each in self._of_account.get(account, ()) if each.holds(instant)]
+        held = [each for each in self.of_accounts.get(account, ()) if each.holds(instant)]
         return max(held, key=lambda each: len(chain_of(each, self._contracts)), default=None)
+
+    def knows(self, account: str) -> bool:
+        """Return True for an account that has a contract, now or at another time."""
+        return account in self.of_accounts
+
+    def later(self, contract: str | None, account: str | None, instant: datetime) -> Later:
+        """Return what a contract, or the contracts of an account, come to after an instant.
+
+        They are the instants at which terms begin or end, each with the names of the contracts that hold from then on.
+        """
+        of = (
+            self.boundaries(self.named(contract)) if contract is not None else self.boundaries_of_account(account or "")
+        )
+        later = []
+        for at in sorted(each for each in of if each > instant):
+            then = self.named(contract) if contract is not None else self.of_account(account or "", at)
+            later.append((at, tuple(each.contract for each in self.chain(then, at))))
+        return tuple(later)
 
     def chain(self, contract: Contract | None, instant: datetime) -> ContractChain:
         """Return a contract and what it extends, as far as they hold at an instant; nothing before and after it."""
@@ -98,7 +117,7 @@ class ContractsInForce:
 
     def boundaries_of_account(self, account: str) -> set[datetime]:
         """Return the instants at which the terms of an account begin or end."""
-        return set[datetime]().union(*map(self.boundaries, self._of_account.get(account, ())))
+        return set[datetime]().union(*map(self.boundaries, self.of_accounts.get(account, ())))
 
 
 def _uses(contract: Contract, model: AnyModel, family: str | None) -> bool:

@@ -16,7 +16,7 @@ from ratecard.contracts.overlay import VersionSpan, fits, in_term, inside, layer
 from ratecard.contracts.winner import ContractChain, UnclearError
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override
-from ratecard.tables.selection import ModelNames, OverrideTarget
+from ratecard.tables.selection import ModelNames, OverrideTarget, known_names
 from ratecard.tables.version import Version
 
 # How many models a message names.
@@ -27,7 +27,8 @@ def contract_faults(tables: Tables) -> list[Fault]:
     """Return the faults of the contracts of these tables, each at its line."""
     checks = ContractChecks(tables)
     faults = [fault for contract in tables.contracts.values() for fault in checks.of(contract)]
-    return [*faults, *_two_of_one_account(tables.contracts), *_kept_for_nobody(tables)]
+    in_force = ContractsInForce(tables)
+    return [*faults, *_two_of_one_account(in_force, tables.contracts), *_kept_for_nobody(in_force, tables)]
 
 
 def fault_at(place: str, contract: str, words: str) -> Fault:
@@ -36,12 +37,8 @@ def fault_at(place: str, contract: str, words: str) -> Fault:
     return Fault(file, int(line or 1), (contract,), words)
 
 
-def _two_of_one_account(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
-    of_account: dict[str, list[Contract]] = {}
-    for contract in contracts.values():
-        for account in contract.accounts:
-            of_account.setdefault(account, []).append(contract)
-    for account, found in of_account.items():
+def _two_of_one_account(in_force: ContractsInForce, contracts: Mapping[str, Contract]) -> Iterator[Fault]:
+    for account, found in in_force.of_accounts.items():
         for one, other in combinations(sorted(found, key=lambda each: (each.begins, each.place)), 2):
             until = utc(one.until) if one.until else None
             chains = [{each.contract for each in chain_of(each, contracts)} for each in (one, other)]
@@ -53,10 +50,9 @@ def _two_of_one_account(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
                 yield fault_at(other.place, other.contract, f"{words}: two at one instant. {hint}")
 
 
-def _kept_for_nobody(tables: Tables) -> Iterator[Fault]:
+def _kept_for_nobody(in_force: ContractsInForce, tables: Tables) -> Iterator[Fault]:
     """Refuse `only` for a model that no contract with accounts has."""
-    in_force, contracts = ContractsInForce(tables), tables.contracts.values()
-    unused = set(in_force.kept)
+    contracts, unused = tables.contracts.values(), set(in_force.kept)
     for contract in contracts:
         if unused and contract.accounts:
             unused &= in_force.withheld(chain_of(contract, tables.contracts))
@@ -74,11 +70,7 @@ class ContractChecks:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._known = {
-            "model": tables.models.keys(),
-            "family": set(tables.families.values()),
-            "type": {model.type for model in tables.models.values()},
-        }
+        self._known = known_names(tables.models, tables.families)
         self._named = [
             {"model": name, "family": tables.families.get(name), "type": model.type}
             for name, model in tables.models.items()
@@ -163,7 +155,7 @@ class ContractChecks:
             yield from ((override.source, words) for words in wrong)
             if wrong:
                 continue
-            if words := override.target.excluded and override.target.idle_except(self._named):
+            if words := override.target.idle_except(self._named):
                 yield override.source, words
                 continue
             models = self.selected(override.target)
@@ -189,13 +181,7 @@ class ContractChecks:
                 yield "for names no models. Write one of: model, family, type"
             elif names.model and (names.family or names.type):
                 yield "names a model, so leave out family and type"
-            for part, given in names.named:
-                for name in given:
-                    if name not in self._known[part]:
-                        known = sorted(self._known[part])
-                        hint = f"{did_you_mean(name, known)} Name a model's id, as the tables have it"
-                        words = hint if part == "model" else meant_or_allowed(name, known)
-                        yield f"matches nothing: no {part} '{name}'.{words}"
+            yield from (words for _, words in names.unknown(self._known))
         if target.model and target.excluded:
             yield "except is of a family or type; beside model, leave the name out there instead"
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.instants import utc
 from ratecard.base.money import multiply, plain
-from ratecard.contracts.winner import ContractChain, Layers, UnclearError, contract_price, winner
+from ratecard.contracts.winner import ContractChain, Later, Layers, UnclearError, contract_price, winner
 from ratecard.rating.conditions import RateResolver
 from ratecard.tables.card import AnyModel, Tables, digest, meaning
 from ratecard.tables.contract import Contract, Override
@@ -40,10 +40,13 @@ from ratecard.tables.version import Version
 _NAMED_ALONE = (*BEGINS, *WINDOW)
 
 
-def tables_under(tables: Tables, chain: ContractChain, withheld: frozenset[str] = frozenset()) -> Tables:
+def tables_under(
+    tables: Tables, chain: ContractChain, withheld: frozenset[str] = frozenset(), later: Later = ()
+) -> Tables:
     """Return the tables as the accounts of a contract see them; of the list, without a chain.
 
-    Models that are `withheld` are not in them. A version is made when it is first asked for.
+    Models that are `withheld` are not in them. What holds `later` is in versions of its own, so that changes of price
+    are announced with it. A version is made when it is first asked for.
     """
     view = copy(tables)
     kept: Mapping[str, AnyModel] = tables.models
@@ -52,10 +55,11 @@ def tables_under(tables: Tables, chain: ContractChain, withheld: frozenset[str] 
         aliases = {alias: name for alias, name in tables.aliases.items() if name in kept}
         patterns = tuple(each for each in tables._patterns if each[1] in kept)
         _set(view, aliases=aliases, _patterns=patterns, models=kept, digest=tables.digest)
+    if chain or later:
+        _set(view, models=_Models(kept, lambda model: model_under(model, tables, chain, later)))
     if chain:
-        models = _Models(kept, lambda model: model_under(model, tables, chain))
         names = digest([tables.digest, *(f"{at} {meaning(each)}" for at, each in enumerate(chain))])
-        _set(view, models=models, digest=names, contract=chain[0].contract, list_tables=tables)
+        _set(view, digest=names, contract=chain[0].contract, list_tables=tables)
     return view
 
 
@@ -99,32 +103,63 @@ def layers_of(chain: ContractChain, model: AnyModel, family: str | None) -> Laye
     return [[each for each in contract.overrides if fits(each.target, model, family)] for contract in chain]
 
 
-def model_under(model: AnyModel, tables: Tables, chain: ContractChain) -> AnyModel:
+def model_under(model: AnyModel, tables: Tables, chain: ContractChain, later: Later = ()) -> AnyModel:
     """Return a model with the prices of a contract; itself where it has none.
 
     Versions that have no price within the term keep the list's, and so what overrides would make of them is no matter.
     Raises `TableError` where a candidate has brought overrides together that contradict each other.
     """
-    layers = layers_of(chain, model, tables.families.get(model.model))
-    if not any(layers):
+    chains = {at: [tables.contracts[name] for name in names] for at, names in later}
+    family = tables.families.get(model.model)
+    if not any(layer for each in (chain, *chains.values()) for layer in layers_of(each, model, family)):
         return model
-    terms = [{span.version.begins for span in in_term(model, each, utc(each.begins))} for each in chain]
     try:
-        versions = tuple(
-            version_under(
-                version,
-                [layer for layer, term in zip(layers, terms, strict=True) if version.begins in term],
-                tables.meters,
-            )
-            if version.begins in terms[0]
-            else version
-            for version in model.versions
-        )
+        versions = _versions_under(model, tables, chain)
+        for at, then in chains.items():
+            versions = [*_from(at, _versions_under(model, tables, then), versions, model), *_until(at, versions)]
     except UnclearError as error:
         file, _, line = error.override.source.rpartition(":")
-        fault = Fault(file, int(line), (chain[0].contract,), f"{model.model}: {error.message}")
-        raise TableError([fault]) from None
-    return model.model_copy(update={"versions": versions})
+        name = next(each.contract for each in tables.contracts.values() if error.override in each.overrides)
+        raise TableError([Fault(file, int(line), (name,), f"{model.model}: {error.message}")]) from None
+    return model.model_copy(update={"versions": tuple(versions)})
+
+
+def _versions_under(model: AnyModel, tables: Tables, chain: ContractChain) -> list[Version]:
+    layers = layers_of(chain, model, tables.families.get(model.model))
+    if not any(layers):
+        return list(model.versions)
+    terms = [{span.version.begins for span in in_term(model, each, utc(each.begins))} for each in chain]
+    return [
+        version_under(
+            version, [layer for layer, term in zip(layers, terms, strict=True) if version.begins in term], tables.meters
+        )
+        if version.begins in terms[0]
+        else version
+        for version in model.versions
+    ]
+
+
+def _until(at: datetime, versions: Iterable[Version]) -> Iterator[Version]:
+    return (version for version in versions if version.begins < at)
+
+
+def _from(at: datetime, versions: Sequence[Version], before: Sequence[Version], model: AnyModel) -> Iterator[Version]:
+    """Yield the versions from an instant on, the newest first: the one in effect then begins there if it differs."""
+    yield from (version for version in versions if version.begins >= at)
+    in_effect = next(_until(at, versions), None)
+    replaced = next(_until(at, before), None)
+    if in_effect is None or replaced is None or model.retired_at(at) or any(each.begins == at for each in versions):
+        return
+    if _prices(in_effect) != _prices(replaced):
+        # Whoever has a contract knows of its terms since it began, or was signed.
+        announced = in_effect.begins.date()
+        yield in_effect.model_copy(update={"effective": at.date(), "announced": announced})
+
+
+def _prices(version: Version) -> tuple[object, ...]:
+    rates = (charge.unit_rate(rate) for charge in version.charges for rate in charge.rates)
+    attributes = (rate.attributes for charge in version.charges for rate in charge.rates)
+    return (getattr(version, "minimum", None), *rates, *attributes)
 
 
 class VersionSpan(NamedTuple):
@@ -188,11 +223,11 @@ def inside(
     return attributes
 
 
-class _Line:
+class _Line(NamedTuple):
     """A rate, or a part of one, with the overrides that are for it if their conditions hold."""
 
-    def __init__(self, rate: Rate, layers: Layers) -> None:
-        self.rate, self.layers = rate, layers
+    rate: Rate
+    layers: Layers
 
 
 def _charge_under(charge: Charge, version: Version, layers: Layers, meters: Meters) -> Charge:

@@ -5,6 +5,7 @@ wins; the order of the file means nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from ratecard.tables.rate import RateFactor
 
 # A contract, and what it extends.
 ContractChain = Sequence[Contract]
+# Instants, each with the names of the contracts of the chain that holds from then on.
+Later = tuple[tuple[datetime, tuple[str, ...]], ...]
 # The overrides of each contract of a chain that are for one rate.
 Layers = Sequence[Sequence[Override]]
 

@@ -6,10 +6,11 @@ from itertools import combinations
 
 from ratecard.base.messages import Finding
 from ratecard.base.money import ISO_4217
-from ratecard.base.suggestions import did_you_mean
+from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.tables.card import AnyModel
 from ratecard.tables.contract import Contract
 from ratecard.tables.monthly import COMMITMENT, Term
+from ratecard.tables.selection import known_names
 from ratecard.tables.units import Unit
 
 # A model, a charge of it, and the unit of that.
@@ -73,12 +74,7 @@ class TermChecks:
 
     @cached_property
     def _known(self) -> Mapping[str, Collection[str]]:
-        return {
-            "type": {model.type for model in self._models.values()},
-            "family": {*self._families.values()},
-            "model": self._models,
-            "charge": {charge for (_, charge, _), _ in self._charges},
-        }
+        return known_names(self._models, self._families)
 
     def _names(self, term: Term) -> Iterator[Finding]:
         if term.currency is not None and term.currency not in ISO_4217:
@@ -90,14 +86,15 @@ class TermChecks:
             near = did_you_mean(term.unit, self._units)
             yield ("unit",), f"unit '{term.unit}' is not in units.yaml.{near} Allowed: {', '.join(self._units)}"
             return
-        named = [(part, values) for names in (term.target, *term.target.excluded) for part, values in names.named]
-        for name, values in [*named, ("charge", term.target.charge or ())]:
-            for value in values:
-                if value not in self._known[name]:
-                    near = did_you_mean(value, sorted(self._known[name]))
-                    yield ("for",), f"{name} '{value}' is not in the tables.{near}"
-                    return
-        if words := term.target.excluded and term.target.idle_except(self._every):
+        unknown = [words for names in (term.target, *term.target.excluded) for _, words in names.unknown(self._known)]
+        charges = sorted({charge for (_, charge, _), _ in self._charges})
+        for name in term.target.charge or ():
+            if name not in charges:
+                unknown.append(f"charge '{name}' is not in the tables.{meant_or_allowed(name, charges)}")
+        if unknown:
+            yield ("for",), unknown[0]
+            return
+        if words := term.target.idle_except(self._every):
             yield ("for",), words
             return
         currencies = {self._models[name].currency: name for name, _, _ in self._over(term)}

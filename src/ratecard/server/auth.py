@@ -3,14 +3,16 @@
 import logging
 import re
 from collections.abc import Callable
+from functools import wraps
 from hashlib import sha256
-from inspect import isawaitable
+from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction, isgeneratorfunction
 from pathlib import Path
 from time import monotonic_ns
 from typing import Any
 
 from fastapi.openapi.models import HTTPBearer as BearerScheme
 from fastapi.security.base import SecurityBase
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -36,6 +38,29 @@ def account_of(request: Request) -> str | None:
         "the check of keys returned an account that is not text, but %s: no contract is found by it", type(account)
     )
     raise _unavailable()
+
+
+def or_unavailable(host_check: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a dependency of the host that is answered 503 where it fails; its `HTTPException` is passed on.
+
+    Its parameters stay those of the host. One that yields is returned as it is: FastAPI runs it in parts.
+    """
+    if isgeneratorfunction(host_check) or isasyncgenfunction(host_check):
+        return host_check
+
+    @wraps(host_check)
+    async def checked(*values: Any, **named: Any) -> Any:
+        try:
+            if iscoroutinefunction(host_check) or iscoroutinefunction(getattr(host_check, "__call__", None)):  # noqa: B004
+                return await host_check(*values, **named)
+            return await run_in_threadpool(host_check, *values, **named)
+        except HTTPException:
+            raise
+        except Exception:
+            _logger.exception("the check of accounts failed")
+            raise _unavailable() from None
+
+    return checked
 
 
 class Bearer(SecurityBase):

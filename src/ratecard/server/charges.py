@@ -34,6 +34,7 @@ from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber, decimal
 from ratecard.requests.metered import unrecognized
 from ratecard.server.answers import ErrorObject, ExactText
+from ratecard.server.auth import Bearer, or_unavailable
 from ratecard.server.bodies import (
     AMOUNT,
     LONGEST_NAME,
@@ -335,9 +336,10 @@ def charges_router(
     """A router with `POST /charges` and its refunds, to be included under the base path of the API.
 
     `account_of` is a FastAPI dependency that returns the account of a request, or None for 401, or raises an
-    `HTTPException`: use keys that no customer has, because a key may charge its account any usage. `tables` rate each
-    usage at its timestamp. A longer body than `most_body_bytes` is refused.
+    `HTTPException` (any other exception is answered 503): use keys that no customer has, because a key may charge its
+    account any usage. `tables` rate each usage at its timestamp. A longer body than `most_body_bytes` is refused.
     """
+    account_of = account_of if isinstance(account_of, Bearer) else or_unavailable(account_of)
     booking, routes = _Booking(ledger, tables, most_body_bytes, LongWork()), new_router()
     limits = tables.served.card.tables.limits
     payers = [name for name in currencies(*(each.rates for each in limits)) if name != USD]

@@ -1,5 +1,6 @@
 """The route class of every endpoint: errors are error objects, and each request is counted."""
 
+import logging
 import re
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
@@ -17,10 +18,13 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from ratecard.accounts.limits import BASE_PATH
+from ratecard.base.errors import TableError
 from ratecard.base.messages import echo
 from ratecard.server.http import answer_encoded, error_object
 from ratecard.server.metrics import REQUEST_SECONDS
 from ratecard.server.revision import SERVICE_VERSION
+
+_logger = logging.getLogger(__name__)
 
 # The default of a body that is only described: its endpoint reads the request itself.
 UNREAD: Any = Body(None)
@@ -63,6 +67,11 @@ class Route(APIRoute):
             except HTTPException as error:
                 status = error.status_code
                 response = error_object(status, error.detail, error.headers)
+            except TableError as error:  # a contract whose example is wrong; no byte of it is answered
+                for fault in error.faults:
+                    _logger.error("no price is answered until the tables are mended: %s", fault)
+                status = 503
+                response = error_object(status, "Prices are not available now. Try again later", {"Retry-After": "60"})
             except ClientDisconnect:  # the client is gone and reads no answer
                 status = 400
                 response = error_object(status, "The body ended early")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from threading import Event, Lock, RLock, Thread, local
@@ -50,8 +50,8 @@ class Served:
     between them.
     """
 
-    def __init__(self, card: RateCard, now: int, contract: str | None = None) -> None:
-        self.card, self._now, self._contract = card, now, contract
+    def __init__(self, card: RateCard, now: int, account: str | None = None) -> None:
+        self.card, self._account = card, account
         instant = datetime.fromtimestamp(now // _SECOND, UTC)
         midnight = instant.replace(hour=0, minute=0, second=0)
         changes = (
@@ -62,28 +62,19 @@ class Served:
         since, until = next(pair for pair in pairwise(changes) if pair[0] <= instant < pair[1])
         self.since, self.until = (int(each.timestamp()) * _SECOND for each in (since, until))
         # A contract begins and ends at midnight, so that it holds as long as this.
-        self.book = card.at(instant, contract=contract)
-        self._under: dict[str, Served] = {}
+        self.book = card.at(instant, account=account)
+        self._of_account = lru_cache(MOST_CONTRACTS)(lambda account: Served(card, now, account))
         self.digest = card.digest
         self._models: dict[_Listing, bytes] = {}
         # Of every answer, and of the answers about each model whose retirement or next prices are announced.
         own = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
         self.headers = _encoded(own)
-        notices = {name: self._notices(card.tables.models[name]) for name in self.book.tables.models}
+        notices = {name: self._notices(model) for name, model in self.book.tables.models.items()}
         self.notices = {name: _encoded(headers) for name, headers in notices.items() if headers}
 
     def under(self, account: str | None) -> "Served":
-        """Return what an account is answered: itself, or the same with the prices of its contract, made once."""
-        contract = self.card.contract_of(None, account, self.book.instant)
-        if contract is None:
-            return self
-        name = contract.contract
-        found = self._under.get(name)
-        if found is None:
-            found = self._under[name] = Served(self.card, self._now, name)
-            while len(self._under) > MOST_CONTRACTS:
-                del self._under[next(iter(self._under))]
-        return found
+        """Return what an account is answered: itself, or the same with the prices of its contracts, made once."""
+        return self._of_account(account) if account is not None and self.card.in_force.knows(account) else self
 
     def model_of(self, fields: Mapping[str, Any]) -> str:
         """Return the id of the model that a request names; nothing where it names none."""
@@ -121,7 +112,7 @@ class Served:
         return self._models.get(self._listing(type_, day))
 
     def _book_of(self, day: date | None) -> PriceBook:
-        return self.book if day in (None, self.book.day) else self.card.at(day, contract=self._contract)
+        return self.book if day in (None, self.book.day) else self.card.at(day, account=self._account)
 
     def _listing(self, type_: str | None, day: date | None) -> _Listing:
         """What decides an answer: no listed price changes between two boundaries of the card."""
@@ -130,7 +121,7 @@ class Served:
 
     @cached_property
     def _boundaries(self) -> tuple[datetime, ...]:
-        return self.card.boundaries(contract=self._contract)
+        return self.card.boundaries(account=self._account)
 
     def model(self, name: str, day: date | None) -> bytes:
         """The answer of `GET /models/{id}` for a day. Raises `QuoteError` for a model without a price on it."""

@@ -28,6 +28,7 @@ from ratecard.rating.ledger_entry import currencies, unknown_currency
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber
 from ratecard.server.answers import ExactNumber, may_be_absent
+from ratecard.server.auth import Bearer, or_unavailable
 from ratecard.server.describe import errors, parameter
 from ratecard.server.http import INVALID_QUERY, JSON, preferred
 from ratecard.server.revision import SERVICE_VERSION
@@ -332,10 +333,11 @@ def usage_history_router(
     """A router with `GET /billing/usage-history`, to be included under the base path of the API.
 
     `account_of` is a FastAPI dependency that returns the account of a request, or None for 401, or raises an
-    `HTTPException`. `secret` signs the cursors: 16 characters or more, the same in every process, so that each reads
-    the cursors of the others. `tables` say which balances rows may be in, by default the shipped ones. Raises
-    `ValueError` for a shorter secret.
+    `HTTPException`; any other exception is answered 503. `secret` signs the cursors: 16 characters or more, the same in
+    every process, so that each reads the cursors of the others. `tables` say which balances rows may be in, by default
+    the shipped ones. Raises `ValueError` for a shorter secret.
     """
+    account_of = account_of if isinstance(account_of, Bearer) else or_unavailable(account_of)
     cursors = Cursors(secret)
     router = new_router()
 

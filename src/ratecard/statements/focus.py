@@ -5,6 +5,7 @@ of its own; the billed costs of all rows come to what is payable.
 """
 
 import csv
+import json
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -28,11 +29,12 @@ _IN_PRICING_CURRENCY = {f"PricingCurrency{name}": name for name in (*_PRICES, "E
 DECIMALS = (*COSTS, *_PRICES, *_IN_PRICING_CURRENCY, "ConsumedQuantity", "PricingQuantity")
 _TEXTS = """
 BillingAccountId BillingAccountName BillingCurrency BillingPeriodEnd BillingPeriodStart ChargeCategory ChargeClass
-ChargeDescription ChargeFrequency ChargePeriodEnd ChargePeriodStart ConsumedUnit HostProviderName InvoiceId
-InvoiceIssuerName PricingCategory PricingCurrency PricingUnit ProviderName PublisherName ServiceCategory ServiceName
-ServiceProviderName SkuId SkuMeter SkuPriceId
+ChargeDescription ChargeFrequency ChargePeriodEnd ChargePeriodStart ConsumedUnit ContractApplied HostProviderName
+InvoiceId InvoiceIssuerName PricingCategory PricingCurrency PricingUnit ProviderName PublisherName ServiceCategory
+ServiceName ServiceProviderName ServiceSubcategory SkuId SkuMeter SkuPriceDetails SkuPriceId
 """
-FOCUS_COLUMNS = tuple(sorted((*DECIMALS, *_TEXTS.split())))
+# A column of our own comes last: the digest of the statement, which is no number of an invoice.
+FOCUS_COLUMNS = (*sorted((*DECIMALS, *_TEXTS.split())), "x_StatementDigest")
 _Row = dict[str, Any]
 
 
@@ -66,8 +68,9 @@ def _common(statement: Statement, issuer: str) -> _Row:
         "ChargePeriodStart": period[0],
         "ChargePeriodEnd": period[1],
         "ChargeFrequency": "Usage-Based",
-        "InvoiceId": f"{statement.account}-{statement.month:%Y-%m}-{statement.digest}",
         "ServiceCategory": "AI and Machine Learning",
+        "ServiceSubcategory": "Generative AI",
+        "x_StatementDigest": statement.digest,
         "ServiceName": "inference",
     }
 
@@ -75,17 +78,21 @@ def _common(statement: Statement, issuer: str) -> _Row:
 def _usage(line: StatementLine) -> _Row:
     rated = line.rated
     list_rate = rated.unit_rate if rated.list_rate is None else rated.list_rate
+    # Units of FOCUS are words without signs.
+    unit = (rated.unit or "unit").replace("_", " ")
+    details = {f"x_{name}": ", ".join(values) for name, values in rated.attributes}
     row: _Row = {
         "ChargeCategory": _USAGE,
         "ChargeDescription": f"{rated.model}: {rated.sku}",
         "SkuId": rated.sku,
         "SkuPriceId": rated.sku,
+        "SkuPriceDetails": json.dumps(details) if details else None,
         "SkuMeter": rated.charge or rated.sku,
         "PricingCategory": "Standard",
         "PricingQuantity": line.quantity,
-        "PricingUnit": rated.unit or "unit",
+        "PricingUnit": unit,
         "ConsumedQuantity": line.quantity,
-        "ConsumedUnit": rated.unit or "unit",
+        "ConsumedUnit": unit,
         "ListUnitPrice": list_rate,
         "ContractedUnitPrice": rated.unit_rate,
         "ListCost": multiply(line.quantity, list_rate),
@@ -108,7 +115,17 @@ def _term(line: TermLine) -> _Row:
     effective = Decimal(0) if line.kind == COMMITMENT else amount
     costs = {"BilledCost": amount, "ContractedCost": amount, "ListCost": amount if credit else Decimal(0)}
     category = _CREDIT if credit else _ADJUSTMENT
-    return {"ChargeCategory": category, "ChargeDescription": line.words, **costs, "EffectiveCost": effective}
+    row: _Row = {"ChargeCategory": category, "ChargeDescription": line.words, **costs, "EffectiveCost": effective}
+    if line.kind == COMMITMENT:
+        applied: dict[str, str | None] = {
+            "ContractID": line.source.partition(":")[0],
+            "ContractCommitmentID": line.source,
+        }
+        applied |= dict.fromkeys(("ContractCommitmentAppliedQuantity", "ContractCommitmentAppliedUnit"))
+        # A decimal that JSON reads as a number, with every digit.
+        cost = f'"ContractCommitmentAppliedCost": {plain_text(-amount)}'
+        row["ContractApplied"] = f'{{"Elements": [{json.dumps(applied)[:-1]}, {cost}}}]}}'
+    return row
 
 
 def _refund(line: StatementLine) -> _Row:

@@ -117,38 +117,18 @@ class Sums:
     def passing(self, lines: Iterable[Line]) -> Iterator[Line]:
         """Add up lines, and pass each of them on."""
         for line in lines:
-            known = self._sums.get(line.rated)
-            self._sums[line.rated] = _first(line) if known is None else _with(known, line)
+            none = StatementLine(line.rated, 0, Decimal(0), Decimal(0), Decimal(0))
+            known = self._sums.get(line.rated, none)
+            listed = None
+            if known.list_amount is not None and line.list_amount is not None:
+                listed = add(known.list_amount, line.list_amount)
+            quantity, amount = add(known.quantity, line.quantity), add(known.amount, line.amount)
+            self._sums[line.rated] = StatementLine(line.rated, known.lines + 1, quantity, amount, listed)
             yield line
 
     def sorted(self) -> tuple[StatementLine, ...]:
         """Return the sums of usage, then those of refunds, in the order of model, SKU and place of the rate."""
         return tuple(self._sums[rated] for rated in sorted(self._sums, key=_order))
-
-
-def summed(lines: Iterable[Line]) -> tuple[StatementLine, ...]:
-    """Add up lines by SKU and rate.
-
-    >>> rated = Rated("s", "clip", Decimal(2), "a.yaml:1", Decimal(2), "a.yaml:1", "", "m", "video", "f")
-    >>> [(each.lines, each.amount) for each in summed([Line(datetime(2026, 10, 1), rated, Decimal(1), Decimal(2))] * 3)]
-    [(3, Decimal('6'))]
-    """
-    sums = Sums()
-    for _ in sums.passing(lines):
-        pass
-    return sums.sorted()
-
-
-def _first(line: Line) -> StatementLine:
-    return StatementLine(line.rated, 1, line.quantity, line.amount, line.list_amount)
-
-
-def _with(known: StatementLine, line: Line) -> StatementLine:
-    listed = None
-    if known.list_amount is not None and line.list_amount is not None:
-        listed = add(known.list_amount, line.list_amount)
-    quantity, amount = add(known.quantity, line.quantity), add(known.amount, line.amount)
-    return StatementLine(line.rated, known.lines + 1, quantity, amount, listed)
 
 
 def _order(rated: Rated) -> tuple[str, ...]:

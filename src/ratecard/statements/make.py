@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ratecard.base.instants import utc
 from ratecard.base.money import ISO_4217, USD, is_balance, nearest, text
 from ratecard.base.plural import plural
+from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard, load_rate_card
 from ratecard.simulation.groups.engines.engine import opened_usage
 from ratecard.simulation.progress import silent
@@ -20,7 +21,7 @@ from ratecard.simulation.workspace.workspace import Workspace
 from ratecard.statements.change import change_of
 from ratecard.statements.issued import Statement
 from ratecard.statements.lines import Line, StatementError, StatementLine, Sums
-from ratecard.statements.months import month_before, months_between, next_month, read_month
+from ratecard.statements.months import current_month, month_before, months_between, next_month, read_month
 from ratecard.statements.rater import AccountRater
 from ratecard.statements.rows import AccountRows
 from ratecard.statements.settle import PaidShares, Settled, settle_month
@@ -30,11 +31,6 @@ from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, VOLUME, Ter
 TAKEN_OFF = (INCLUDED, GRADUATED, VOLUME)
 # How many reasons why rows have no price are named.
 _SHOWN = 20
-
-
-def today() -> date:
-    """Return the day of UTC."""
-    return datetime.now(UTC).date()
 
 
 def statement(
@@ -142,7 +138,7 @@ class AccountMonths:
         before, why = self._before(month, known=opening_balance is None)
         change = change_of(before.totals, made.totals) if before else None
         notes = self._notes(month)
-        notes += [f"no change against {month_before(month):%Y-%m}: {why}"] if why else []
+        notes += [f"No change against {month_before(month):%Y-%m}: {why}"] if why else []
         return replace(made, change=change, notes=tuple(notes))
 
     def _notes(self, month: date) -> list[str]:
@@ -150,17 +146,20 @@ class AccountMonths:
         end, elsewhere = next_month(month), self._month(month).rater.elsewhere
         counts = self.rows.count(month, end)
         if not counts.of_account:
-            notes = [f"the usage has no row of {self.account} in {month:%Y-%m}"]
+            near = did_you_mean(self.account, self.rows.accounts())
+            notes = [f"The usage has no row of {self.account} in {month:%Y-%m}{near and f'.{near}'}"]
         else:
             others = counts.all - counts.of_account - counts.of_nobody
-            notes = [f"of {plural(counts.all, 'row')}, {counts.of_account} of {self.account} in {month:%Y-%m}"]
+            notes = [f"Of {plural(counts.all, 'row')}, {counts.of_account} of {self.account} in {month:%Y-%m}"]
             notes[0] += f", {others} of other accounts or months" if others else ""
         if counts.of_nobody:
             share = text(nearest(Fraction(100 * counts.of_nobody, counts.all), 1))
             notes.append(f"{plural(counts.of_nobody, 'row')} ({share} % of the usage) of no account: on no statement")
         for currency, count in sorted(elsewhere.items()):
             notes.append(f"{plural(count, 'row')} in {currency}: on a statement of their own, --currency {currency}")
-        if end > today():
+        if self.card.contracts and not self.card.contract_of(None, self.account, utc(month)):
+            notes.append(f"{self.account} has no contract on {month}: prices and terms of the list")
+        if month >= current_month():
             notes.append(f"{month:%Y-%m} is not over: usage until its end is not on this statement yet")
         return notes
 

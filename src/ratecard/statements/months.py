@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import date
+from datetime import UTC, date, datetime
 
 from ratecard.statements.lines import StatementError
 
@@ -33,6 +33,11 @@ def months_between(first: date, last: date) -> Iterator[date]:
     while first <= last:
         yield first
         first = next_month(first)
+
+
+def current_month() -> date:
+    """Return the first day of the month of UTC that is not over."""
+    return datetime.now(UTC).date().replace(day=1)
 
 
 def next_month(month: date) -> date:

@@ -27,6 +27,7 @@ from ratecard.statements.settle import TermLine
 FOCUS = ".focus"
 STATEMENT_ENDINGS = (".md", ".csv", ".json", ".html", ".xlsx", ".focus.csv", ".focus.parquet")
 _NUMBERS = (Kind.EXACT, Kind.RATE, Kind.QUANTITY, Kind.MONEY, Kind.COUNT)
+_EXACT = ("Quantity", "Rate", "Amount", "List rate", "List amount", "Balance")
 _CSV: tuple[str, ...] = ("part", "sku", "model", "words", "quantity", "unit", "rate", "amount", "source", "contract")
 _CSV += ("list_rate", "list_amount", "list_source", "opening_balance", "balance")
 
@@ -56,29 +57,23 @@ def tables_of(statement: Statement) -> list[Table]:
     totals = statement.totals
     sums: list[tuple[Value, ...]] = [("Usage", statement.charges), ("Terms of the month", _amount(totals.terms))]
     sums += [("Refunds", _amount(totals.refunds)), ("Exact", _amount(statement.exact)), ("Payable", statement.payable)]
-    found.append(Table("Sums", (Column(""), Column("Amount", Kind.EXACT)), tuple(sums)))
+    found.append(Table("Sums", _columns("", "Amount"), tuple(sums)))
     if change := statement.change:
         before = f"{month_before(statement.month):%Y-%m}"
         rows = [(before, change.before), *((name.capitalize(), part) for name, part in change.parts.items())]
         rows.append((f"{statement.month:%Y-%m}", change.after))
         amounts = tuple((name, _amount(amount)) for name, amount in rows)
-        found.append(Table(f"Change against {before}", (Column(""), Column("Amount", Kind.EXACT)), amounts))
+        found.append(Table(f"Change against {before}", _columns("", "Amount"), amounts))
     return found
 
 
+def _columns(*names: str) -> tuple[Column, ...]:
+    return tuple(Column(name, Kind.EXACT) if name in _EXACT else Column(name) for name in names)
+
+
 def _lines(title: str, lines: Sequence[StatementLine]) -> Table:
-    columns = (
-        Column("SKU"),
-        Column("Quantity", Kind.EXACT),
-        Column("Unit"),
-        Column("Rate", Kind.EXACT),
-        Column("Amount", Kind.EXACT),
-        Column("List rate", Kind.EXACT),
-        Column("List amount", Kind.EXACT),
-        Column("Contract"),
-        Column("Rate from"),
-        Column("List rate from"),
-    )
+    rates = ("Rate", "Amount", "List rate", "List amount")
+    columns = _columns("SKU", "Quantity", "Unit", *rates, "Contract", "Rate from", "List rate from")
     return Table(title, columns, tuple(map(_line, lines)))
 
 
@@ -93,25 +88,11 @@ def _line(line: StatementLine) -> tuple[Value, ...]:
 
 
 def _terms(terms: Sequence[TermLine]) -> Table:
-    columns = (
-        Column("Term"),
-        Column("Quantity", Kind.EXACT),
-        Column("Unit"),
-        Column("Amount", Kind.EXACT),
-        Column("Balance", Kind.EXACT),
-        Column("From"),
-    )
-    rows = (
-        (
-            line.words,
-            _amount(line.quantity),
-            line.unit,
-            _amount(line.amount),
-            None if line.balance is None else _amount(line.balance[1]),
-            line.source,
-        )
-        for line in terms
-    )
+    columns = _columns("Term", "Quantity", "Unit", "Amount", "Balance", "From")
+    rows = []
+    for line in terms:
+        balance = None if line.balance is None else _amount(line.balance[1])
+        rows.append((line.words, _amount(line.quantity), line.unit, _amount(line.amount), balance, line.source))
     return Table("Terms of the month", columns, tuple(rows))
 
 

@@ -19,6 +19,7 @@ from ratecard.statements.booked import BOOKED_NAMES, REQUEST
 from ratecard.statements.lines import StatementError
 
 _BATCH = 10_000
+_MOST_NAMES = 1_000
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SQL = DuckDbSql()
@@ -50,8 +51,9 @@ class AccountRows:
         self._table = "usage" if self.is_ledger else known.table
         columns = [column.name for layout in known.layouts.values() for column in layout.columns]
         self._names = BOOKED_NAMES if self.is_ledger else tuple(dict.fromkeys(("type", "model", *columns)))
-        self._own = f"{self._text(named)} = {_SQL.literal(account)}" if named else "TRUE"
-        self._of_nobody = f"coalesce(trim({self._text(named)}), '') = ''" if named else "FALSE"
+        self._account = self._text(named) if named else None
+        self._own = f"{self._account} = {_SQL.literal(account)}" if named else "TRUE"
+        self._of_nobody = f"coalesce(trim({self._account}), '') = ''" if named else "FALSE"
         if dialect and (requests := requests_only(dialect, known.types, None)):
             named_in_sql = Columns(_SQL, lambda name: (_SQL.quoted(name), known.types[name]), "NULL")
             self._own += f" AND {read_condition(requests).sql(named_in_sql)}"
@@ -67,6 +69,13 @@ class AccountRows:
             named = ", ".join(map(_SQL.literal, sorted(requests)))
             only = f" WHERE {self._own} AND NOT {self._is_refund} AND {self._text(REQUEST)} IN ({named})"
         return {row[0].date() for row in self._rows(f"SELECT DISTINCT {month} FROM {self._table}{only}") if row[0]}
+
+    def accounts(self) -> list[str]:
+        """Return names of accounts that the usage has, to say what was meant; not all of very many."""
+        if self._account is None:
+            return []
+        query = f"SELECT DISTINCT {self._account} FROM {self._table} LIMIT {_MOST_NAMES}"
+        return [name for (name,) in self._rows(query) if name]
 
     def count(self, first: date, end: date) -> RowCounts:
         """Count the rows of the usage, those of the account from a day on and before another, and those of nobody."""

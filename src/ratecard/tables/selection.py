@@ -5,7 +5,19 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.tables.scalars import Frozen, Words
+
+
+def known_names(models: Mapping[str, Any], families: Mapping[str, str]) -> Mapping[str, Collection[str]]:
+    """Return the names that models, families and types have; `families` has the family of each model."""
+    types = {model.type for model in models.values()}
+    return {"model": models, "family": sorted(set(families.values())), "type": sorted(types)}
+
+
+def no_model(name: str, models: Collection[str]) -> str:
+    """Say that no model has an id."""
+    return f"matches nothing: no model '{name}'.{did_you_mean(name, models)} Name a model's id, as the tables have it"
 
 
 class ModelNames(Frozen):
@@ -25,6 +37,12 @@ class ModelNames(Frozen):
     def fits(self, named: Mapping[str, str | None]) -> bool:
         """Return True for a model of which `named` says its id, family and type."""
         return all(named[part] in names for part, names in self.named)
+
+    def unknown(self, known: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str]]:
+        """Yield `model`, `family` or `type`, and what is wrong, for each name that is not among the known ones."""
+        for part, name in ((part, name) for part, names in self.named for name in names if name not in known[part]):
+            words = f"matches nothing: no {part} '{name}'.{meant_or_allowed(name, known[part])}"
+            yield part, no_model(name, known[part]) if part == "model" else words
 
     def __str__(self) -> str:
         """Write the names for a message: `family wan or kling-v3 and type image`."""
@@ -53,12 +71,14 @@ class Selection(ModelNames):
 
     def idle_except(self, models: Collection[Mapping[str, str | None]]) -> str:
         """Say why `except` is idle over these models: it leaves nothing out, or nothing over; else return nothing."""
+        if not self.excluded:
+            return ""
         meant = [named for named in models if super(Selection, self).fits(named)]
         of = f"model of {self}" if str(self) else "model"
         for names in self.excluded:
             if not any(names.fits(named) for named in meant):
                 return f"except leaves nothing out: no {of} is of {names}. Leave it out"
-        if self.excluded and meant and not any(self.fits(named) for named in meant):
+        if meant and not any(self.fits(named) for named in meant):
             return f"except leaves out every {of}. Name fewer in it"
         return ""
 
