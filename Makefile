@@ -222,6 +222,10 @@ ROWS := 1000000
 bench-simulate: $(VENV)/.tools  ## compare a simulation with the bare scan of its usage
 	$(BIN)/python benchmarks/simulate.py --rows $(ROWS)
 
+.PHONY: bench-contracts
+bench-contracts: $(VENV)/.tools  ## simulate 200,000 rows by 500 contracts, each row rated by itself too; and the time beside the list
+	$(BIN)/python benchmarks/contracts.py
+
 .PHONY: bench-serve
 bench-serve: $(VENV)/.tools  ## compare quotes over HTTP with a constant endpoint (needs wrk)
 	$(BIN)/python benchmarks/serve.py

@@ -221,7 +221,10 @@ class RateCard:
         """Prove a version of the list, and the examples of a contract, once."""
         listed = self.tables.models[model.model]
         self.prove(listed, listed.version_at(version.begins) or version)
-        for contract in chain[:1] if self._proves and self._base is None else ():
+        for contract in chain[:1] if self._proves else ():
+            # What a candidate makes of the list, contracts of the tables follow; its own ones say what they come to.
+            if self._base is not None and contract.contract in self._base.contracts:
+                continue
             if contract.contract not in self._proved_contracts:
                 self._proved_contracts[contract.contract] = tuple(faults_of(self._unproved.work(contract)))
             if self._proved_contracts[contract.contract]:

@@ -314,7 +314,8 @@ def test_a_successor_that_is_added_with_a_fault_is_one_fault(card: RateCard, fol
         ),
         (
             HEAD.format(day="2027-09-01", announced="colour: red\n") + "- retire: plain\n",
-            "3: unknown key 'colour'. Allowed here: candidate, effective, until, announced, proposed_by, why, changes",
+            "3: unknown key 'colour'. Allowed here: candidate, effective, until, announced, proposed_by, why, changes,"
+            " contracts",
         ),
         (
             HEAD.format(day="2027-09-01", announced="") + "- retire: plain\n  retire: free\n",
@@ -347,7 +348,7 @@ def test_faults_of_the_head_are_told_with_those_of_matching(card: RateCard, fold
         "c.yaml:1: candidate is missing",
         "c.yaml:3: why ' ' is empty. Write a value, or leave the key out",
         "c.yaml:4: unknown key 'colour'. "
-        "Allowed here: candidate, effective, until, announced, proposed_by, why, changes",
+        "Allowed here: candidate, effective, until, announced, proposed_by, why, changes, contracts",
         "c.yaml:6: matches nothing: no model 'plane'. Did you mean 'plain'? Name a model's id, as the tables have it",
         "c.yaml:9: rate 'x' is not a number. Write digits with at most 30 decimal places, like 0.10",
         "c.yaml:11: changes nothing: every rate x 1 is the same",

@@ -18,7 +18,7 @@ EXAMPLE = re.findall(r"^```yaml\n# \S+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOT
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    (text,) = EXAMPLE
+    text, _ = EXAMPLE  # the second one brings a contract
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
     return tmp_path / "c.yaml"
 

@@ -13,6 +13,7 @@ from ratecard.cli.simulate_options import (
     by_option,
     candidate_option,
     check_disputes,
+    check_statements,
     check_tornado,
     check_usage,
     cost_option,
@@ -52,6 +53,8 @@ class _Recorded(click.Command):
 @click.option("--out", metavar="FILE", multiple=True, help="Write .html, .xlsx, .csv, .parquet or .json; repeatable.")
 @click.option("--strict", is_flag=True, help="Fail where rows have no price on either side.")
 @cost_option
+@click.option("--contracts", is_flag=True, help="Price each row by the contract of its account, else customer.")
+@click.option("--statements", metavar="FILE", help="With it: what accounts pay for each month, as CSV.")
 @click.option("--successors", is_flag=True, help="Price what a candidate retires at the successor of the model.")
 @click.option(
     "--remap", metavar="OLD=NEW", multiple=True, help="Price a model as another under candidates; repeatable."
@@ -72,7 +75,7 @@ class _Recorded(click.Command):
 @tables_option
 @locale_option
 @click.pass_context
-def simulate(context: click.Context, /, disputes: str | None, **given: Any) -> None:
+def simulate(context: click.Context, /, disputes: str | None, statements: str | None, **given: Any) -> None:
     """Price the recorded requests of USAGE under the current prices and under candidates, and say what changes.
 
     Without a candidate, it says what the usage brings.
@@ -121,11 +124,16 @@ def simulate(context: click.Context, /, disputes: str | None, **given: Any) -> N
     check_tornado(given)
     given["out"], given["places"] = outputs(given["out"], given["usage"], given["engine"])
     given["bridge"], given["remap"] = periods(given["bridge"]), with_models(given["remap"])
+    months = outputs([statements], given["usage"], None, (".csv",))[0] if statements else []
+    if months:
+        check_statements(given)
     with stopping(context):
         with needing("A simulation"):
             # Loaded here, because --help needs no engine.
-            from ratecard.cli.simulate_run import run
+            from ratecard.cli.simulate_run import run, write_statements
         run(context.meta[_ARGUMENTS], **given)
+        for path in months:
+            write_statements(path, given)
 
 
 @contextmanager

@@ -157,6 +157,15 @@ def check_tornado(given: Mapping[str, Any]) -> None:
             raise click.UsageError(f"{out}: a tornado is written as {', '.join(TORNADO_ENDINGS)}, on this machine")
 
 
+def check_statements(given: Mapping[str, Any]) -> None:
+    """Refuse --statements beside options without which, or with which, there are no whole months of accounts."""
+    if not given["contracts"]:
+        raise click.UsageError("--statements are those of contracts. Add --contracts")
+    of_rows = {f"--{name}": given[name] for name in ("where", "since", "until", "engine", "successors", "remap")}
+    if named := [name for name, used in of_rows.items() if used and used != "duckdb"]:
+        raise click.UsageError(f"--statements are of whole months, row by row; leave out {', '.join(named)}")
+
+
 # The options that say what a bill is and by which prices it was made.
 OF_DISPUTES = ("usage", "disputes", "current", "tables", "columns", "where", "since", "until", "currency", "memory")
 

@@ -1,6 +1,6 @@
 """Run `ratecard simulate` once its options are read. This module loads the engine."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
@@ -32,6 +32,7 @@ from ratecard.simulation.report.tornado_page import write_tornado
 from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
+from ratecard.statements.simulated import simulated_months, write_months
 
 
 def run(
@@ -122,6 +123,13 @@ def run(
     if crossed:
         tell_beyond(report, limits, crossed)
         raise SystemExit(1)
+
+
+def write_statements(path: Path, given: Mapping[str, Any]) -> None:
+    """Write what accounts with contracts pay for each month, under the current prices and each candidate."""
+    names = ("current", "candidates", "tables", "columns", "dialect", "currency", "memory")
+    write_months(simulated_months(list(given["usage"]), **{name: given[name] for name in names}), path)
+    click.echo(f"Wrote {path}", err=True)
 
 
 def _show_sql(simulation: Simulation) -> None:

@@ -80,7 +80,7 @@ def statement(
                 words = "is missing or not an instant, so that it is not known of which month they are"
                 raise StatementError(f"{plural(odd, 'row')} of {account}: timestamp {words}")
             currency = currency or _currency_of(card, rows, account, begins)
-            return _Months(card, rows, account, currency).statement(begins, opening_balance)
+            return AccountMonths(card, rows, account, currency).statement(begins, opening_balance)
 
 
 def _currency_of(card: RateCard, rows: AccountRows, account: str, month: date) -> str:
@@ -122,7 +122,7 @@ class _Month(NamedTuple):
     rater: AccountRater
 
 
-class _Months:
+class AccountMonths:
     """The months of one account that a statement needs."""
 
     def __init__(self, card: RateCard, rows: AccountRows, account: str, currency: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ratecard.base.instants import utc
 from ratecard.requests.counters import UsageDialect
-from ratecard.simulation.groups.plan import RAW_QUANTITIES, Usage
+from ratecard.simulation.groups.plan import NO_ACCOUNT, RAW_QUANTITIES, Usage
 from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.rows.duckdb_responses import requests_only
 from ratecard.simulation.rows.files import Source
@@ -18,8 +18,6 @@ from ratecard.simulation.workspace.workspace import Workspace, readable
 from ratecard.statements.booked import BOOKED_NAMES, REQUEST
 from ratecard.statements.lines import StatementError
 
-# The columns that name an account, the first that there is.
-ACCOUNT_COLUMNS = ("account", "customer")
 _BATCH = 10_000
 _MOST_NAMES = 1_000
 _MICROSECOND = timedelta(microseconds=1)
@@ -47,10 +45,9 @@ class AccountRows:
         if not known.has("timestamp"):
             raise StatementError("the usage has no column 'timestamp'. Name it: --map timestamp=COLUMN")
         self.is_ledger = known.is_ledger
-        named = next((name for name in ACCOUNT_COLUMNS if known.has(name)), None)
-        if named is None and not self.is_ledger:
-            words = "the usage has neither a column 'account' nor 'customer', so that it does not say whose rows are"
-            raise StatementError(f"{words}. Name it: --map account=COLUMN")
+        named = known.account
+        if not named and not self.is_ledger:
+            raise StatementError(NO_ACCOUNT)
         self._table = "usage" if self.is_ledger else known.table
         columns = [column.name for layout in known.layouts.values() for column in layout.columns]
         self._names = BOOKED_NAMES if self.is_ledger else tuple(dict.fromkeys(("type", "model", *columns)))

@@ -100,6 +100,7 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
             model = counted.shape.model or ""
             key = _key(model, was, now, before, after)
             touched.add((model, key[4], key[5]))
+            touched.add((model, was.list_source if was else "", now.list_source if now else ""))
             touched |= _factors(model, was, now)
             amounts[key] = EXACT.add(amounts.get(key, _ZERO), EXACT.subtract(new_amount, old_amount))
     parts = [_part(key, amount) for key, amount in amounts.items() if amount]

@@ -27,7 +27,8 @@ class PricedLine(NamedTuple):
 
     `number` is 0 for an amount per request, else the number of the quantity that it is per unit of. `quantity` counts
     the units that are charged, per request or per unit in the same way, unless `counted` is the number that it goes by.
-    `factors` are those in the unit rate, each in words and with its `file:line`.
+    `factors` are those in the unit rate, each in words and with its `file:line`; `list_source` is the line of the list
+    from which a contract makes its rate.
     """
 
     sku: str
@@ -39,6 +40,7 @@ class PricedLine(NamedTuple):
     quantity: Decimal = Decimal(0)
     counted: int | None = None
     factors: tuple[tuple[str, str], ...] = ()
+    list_source: str = ""
 
     @property
     def amounts(self) -> Vector:

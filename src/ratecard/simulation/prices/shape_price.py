@@ -240,9 +240,8 @@ def charged_lines(quote: Quote) -> tuple[PricedLine, ...]:
 def _line(line: LineItem, number: int) -> PricedLine:
     """Return a line of a quote, per one of what `number` numbers."""
     rate = line.rate
-    return PricedLine(
-        rate.sku, rate.source, rate.unit, rate.unit_rate, number, line.amount, line.quantity, None, rate.factors
-    )
+    parts = (rate.sku, rate.source, rate.unit, rate.unit_rate, number, line.amount, line.quantity, None, rate.factors)
+    return PricedLine(*parts, line.list_source)
 
 
 def _line_of(rate: LineRate, number: int) -> PricedLine:

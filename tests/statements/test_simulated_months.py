@@ -1,0 +1,103 @@
+"""Statements of simulated months: those of each account, month and side, made of the same rows."""
+
+import csv
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow
+import pytest
+from click.testing import CliRunner
+
+from contract_tables import card_of, contract, write
+from ratecard.changes.sides import Side
+from ratecard.cli import main
+from ratecard.simulation.rollup import rollup
+from ratecard.statements import StatementError, statement
+from ratecard.statements.simulated import simulated_months, write_months
+
+ACME = contract("- {for: {type: text}, percent: -50%}", further="monthly: [{minimum: 5, currency: USD}]\n")
+OFFER = """\
+candidate: offer
+effective: 2026-11-01
+proposed_by: sales
+why: to try
+contracts:
+  - contract: more
+    extends: acme
+    accounts: [a-1]
+    from: 2026-11-01
+    source: offer
+    monthly: [{minimum: 20, currency: USD}]
+"""
+
+
+def usage(folder: Path, *further: str) -> Path:
+    rows = ["type,model,timestamp,account,prompt_tokens,completion_tokens"]
+    for month, tokens in ((10, 4_000_000), (11, 14_000_000)):
+        rows += [f"text,flat,2026-{month}-05T10:00:00Z,{account},{tokens},0" for account in ("a-1", "b-1")]
+    (folder / "usage.csv").write_text("\n".join([*rows, *further]))
+    return folder / "usage.csv"
+
+
+def test_each_account_with_a_contract_has_a_statement_of_each_month_under_each_side(tmp_path: Path) -> None:
+    card = card_of(ACME)
+    (tmp_path / "offer.yaml").write_text(OFFER)
+    other, place = card.with_candidate(tmp_path / "offer.yaml"), usage(tmp_path)
+    found = simulated_months(place, Side("now", card), [Side("offer", other)])
+    assert [(each.account, f"{each.month:%m}", each.side) for each in found] == [
+        ("a-1", "10", "now"), ("a-1", "10", "offer"), ("a-1", "11", "now"), ("a-1", "11", "offer"),
+    ]  # fmt: skip
+    october, november = (Decimal(4), Decimal(2), Fraction(3), Decimal("5.00")), (Decimal(14), Decimal(7))
+    expected = [
+        october,
+        october,
+        (*november, Fraction(0), Decimal("7.00")),
+        (*november, Fraction(13), Decimal("20.00")),
+    ]
+    assert [each.amounts for each in found] == expected
+    for each, prices in zip(found, (card, other) * 2, strict=True):
+        assert each.statement == statement(place, account="a-1", month=each.month, tables=prices)
+    write_months(found, tmp_path / "months.csv")
+    lines = list(csv.DictReader((tmp_path / "months.csv").read_text().splitlines()))
+    assert [line["payable"] for line in lines] == ["5.00", "5.00", "7.00", "20.00"]
+    assert lines[-1] | {"terms": "13", "contract": "7", "contracts": "more"} == lines[-1]
+
+
+def test_accounts_may_be_named(tmp_path: Path) -> None:
+    found = simulated_months(usage(tmp_path), Side("now", card_of(ACME)), accounts=["b-1"])
+    assert [each.amounts for each in found] == [
+        (Decimal(amount), Decimal(amount), Fraction(0), Decimal(f"{amount}.00")) for amount in (4, 14)
+    ]
+
+
+def test_a_month_with_a_row_without_a_price_has_the_reason_instead(tmp_path: Path) -> None:
+    place = usage(tmp_path, "text,nobody-has-it,2026-11-06T10:00:00Z,a-1,1,1")
+    first, second = simulated_months(place, Side("now", card_of(ACME)))
+    assert (first.reason, second.statement) == ("", None)
+    assert "1 row without a price" in second.reason
+
+
+def test_what_has_no_instants_of_rows_is_refused(tmp_path: Path) -> None:
+    prices, place = write(tmp_path / "prices", ACME), usage(tmp_path)
+    rollup(place, tmp_path / "kept", tables=prices, by=["model", "account"])
+    with pytest.raises(StatementError, match="is a roll-up, which has no instants of its rows"):
+        simulated_months(tmp_path / "kept", tables=prices)
+    with pytest.raises(StatementError, match="the prices of each row's own instant"):
+        simulated_months(place, "2026-10-01", tables=prices)
+    bare = pyarrow.table({"type": ["text"], "model": ["flat"], "timestamp": [datetime(2026, 10, 1, tzinfo=UTC)]})
+    with pytest.raises(StatementError, match="neither a column 'account' nor 'customer'"):
+        simulated_months(bare, tables=prices)
+
+
+def test_the_command_writes_them_beside_its_report(tmp_path: Path) -> None:
+    prices, place, out = write(tmp_path / "prices", ACME), usage(tmp_path), tmp_path / "months.csv"
+    words = ["simulate", str(place), "--tables", str(prices), "--contracts", "--statements", str(out)]
+    ran = CliRunner().invoke(main, words)
+    assert ran.exit_code == 0, ran.output
+    assert f"Wrote {out}" in ran.output
+    assert [line["payable"] for line in csv.DictReader(out.read_text().splitlines())] == ["5.00", "7.00"]
+    refused = CliRunner().invoke(main, [word for word in words if word != "--contracts"])
+    assert refused.exit_code == 2
+    assert "--contracts" in refused.output
