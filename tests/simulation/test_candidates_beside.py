@@ -237,5 +237,5 @@ def test_customers_under_a_candidate_that_was_only_tried_are_asked_before_it_is_
         with found.trying(dearer) as tried:
             customers = tried.customers()
             assert len(customers.rows) == 2
-        with pytest.raises(SimulationError, match="what was tried is forgotten: ask before its `with` block ends"):
+        with pytest.raises(SimulationError, match="this trial is closed; ask inside its `with` block"):
             assert customers.rows

@@ -232,7 +232,7 @@ class Answers:
 
     def customers(self, key: str = "customer", candidate: int = 1) -> Customers:
         """List who pays less and who pays more under a candidate; `key` is the column of `by` that names a customer."""
-        return customers_of(self.comparison.by_key(key), candidate)
+        return customers_of(self.comparison.sums((key,)), candidate)
 
     def bridge(self, before: str, after: str, side: int = 0) -> Bridge:
         """Explain the revenue of two periods under one side by price, size, volume and mix of models.

@@ -100,9 +100,8 @@ def rows_of(report: Report, key: str, candidate: int) -> Sequence[Row]:
     simulation = report.simulation
     if simulation.size(key) <= MOST_OF_KEY:
         return simulation.table(key)
-    rows = simulation.comparison.by_key(key).rows(
-        order=f"abs(amount{candidate}) DESC, {OF_ALIKE}", most=MOST_OF_KEY, candidate=candidate
-    )
+    order = f"abs(amount{candidate}) DESC, {OF_ALIKE}"
+    rows = simulation.comparison.sums((key,)).rows("TRUE", order, MOST_OF_KEY, candidate)
     return [*rows, _rest(simulation.total, rows)]
 
 

@@ -5,7 +5,7 @@ Errors name file, line and reason, without the engine's SQL.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
@@ -157,37 +157,12 @@ class Workspace:
         self._end()
 
 
-def read_columns(
-    connection: duckdb.DuckDBPyConnection, names: Sequence[str], integers: Sequence[str], source: str
-) -> tuple[list[pyarrow.ChunkedArray], list[Any]]:
-    """Return columns, and others of integers as arrays: 64 bits nearly always hold these, without objects."""
-
-    def read(type_: str) -> pyarrow.Table:
-        chosen = ", ".join((*names, *(f"CAST({each} AS {type_})" for each in integers)))
-        return connection.sql(f"SELECT {chosen} {source}").to_arrow_table()
-
-    try:
-        columns = read("BIGINT").columns
-    except duckdb.ConversionException:
-        columns = read("VARCHAR").columns
-    return columns[: len(names)], list(map(integers_of, columns[len(names) :]))
-
-
-def each_once(column: pyarrow.ChunkedArray) -> tuple[list[Any], Any]:
-    """Return the different values of a column, and for each row the number of its own."""
-    found = column.combine_chunks().dictionary_encode(null_encoding="encode")
-    return found.dictionary.to_pylist(), _numbers([found.indices])
-
-
 def integers_of(column: pyarrow.ChunkedArray) -> Any:
     """Return integers as an array, which the engine gives as text where 64 bits are too few for some of them."""
     if pyarrow.types.is_integer(column.type):
-        return _numbers(column.chunks).astype(numpy.int64)
-    found = numpy.empty(len(column), object)
-    found[:] = list(map(int, column.to_pylist()))
-    return found
-
-
-def _numbers(parts: Sequence[pyarrow.Array]) -> Any:
-    """Return integers by way of their buffers: `to_numpy` would import pandas first where there is one."""
-    return numpy.concatenate([numpy.from_dlpack(each) for each in parts] or [numpy.empty(0, numpy.int64)])
+        # By way of their buffers: `to_numpy` would import pandas first where there is one.
+        parts = [numpy.from_dlpack(each) for each in column.chunks]
+        return numpy.concatenate(parts or [numpy.empty(0, numpy.int64)]).astype(numpy.int64)
+    integers = numpy.empty(len(column), object)
+    integers[:] = list(map(int, column.to_pylist()))
+    return integers
