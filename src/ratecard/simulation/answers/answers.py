@@ -39,9 +39,10 @@ from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
 from ratecard.simulation.prices.outcomes import Outcomes
-from ratecard.simulation.prices.price_table import SidePrices
+from ratecard.simulation.prices.price_table import SidePrices, TooManyDigitsError
 from ratecard.simulation.prices.pricer import Pricer
 from ratecard.simulation.prices.remap import NO_REMAPPING
+from ratecard.simulation.prices.shape_price import FEWER_PLACES_ADDED
 from ratecard.simulation.prices.sides import OWN_DATE, Specification, against
 from ratecard.simulation.rows.columns import DAY
 
@@ -85,11 +86,18 @@ class Answers:
     @contextmanager
     def trying(self, *candidates: Specification) -> Iterator[Self]:
         """Like `against`, for a while: what is priced and added up for the candidates is forgotten at the end."""
-        found = self._against(candidates, self.pricer.apart())
+        with self._trial(candidates, self.pricer.apart()) as trial:
+            yield trial
+
+    @contextmanager
+    def _trial(self, candidates: Sequence[Specification], pricer: Pricer) -> Iterator[Self]:
+        trial = self._against(candidates, pricer)
         try:
-            yield found
+            yield trial
         finally:
-            found.forget()
+            trial.forget()
+            if (current := trial.comparison.sides[0]) is not self.comparison.sides[0]:
+                current.drop()
 
     def _against(self, candidates: Sequence[Specification], pricer: Pricer) -> Self:
         compared = (self.sides[0], *against(self.sides[0], candidates))
@@ -105,12 +113,17 @@ class Answers:
         )
         known.check_columns(cards)
         rolled = known.serving(asked, dated=dated)
-        if rolled is not known:
+        try:
+            if rolled is not known:
+                return type(self)(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), self.costs)
+            current = self.comparison.sides[0]
+            with uncollected():
+                changed = [pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
+            return type(self)(rolled, compared, pricer, (current.outcomes, *changed), self.costs, current=current)
+        except TooManyDigitsError:  # as in `simulate`: rows of finer rates than most are left out, and said to be
+            pricer = pricer.apart()
+            pricer.add_to(FEWER_PLACES_ADDED)
             return type(self)(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), self.costs)
-        current = self.comparison.sides[0]
-        with uncollected():
-            changed = [pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
-        return type(self)(rolled, compared, pricer, (current.outcomes, *changed), self.costs, current=current)
 
     def forget(self) -> None:
         """Free what only the candidates need; the current prices and the roll-up stay."""
@@ -246,12 +259,10 @@ class Answers:
         pricer = self.pricer.apart()
         pricer.remapping = NO_REMAPPING
         base = type(self)(self.comparison.roll_up, (named,), pricer, (self.outcomes[side],))
-        fixed = base._against([Side(f"the end of {before}", named.card, last_instant(before, key))], pricer)
-        try:
-            return bridge_of(self.comparison, (before, after), side, fixed.comparison.rows((key, MODEL)))
-        finally:
-            fixed.forget()
-            base.comparison.sides[0].drop()
+        with base._trial([Side(f"the end of {before}", named.card, last_instant(before, key))], pricer) as fixed:
+            rows = fixed.comparison.rows((key, MODEL))
+        base.comparison.sides[0].drop()
+        return bridge_of(self.comparison, (before, after), side, rows)
 
     def margin(self) -> Margin:
         """The cost and margin of every side by model, and what is sold below cost, exactly.
@@ -331,9 +342,8 @@ class Answers:
             raise SimulationError("the usage is not grouped by day. Add it: by=[..., 'day'], or --by ...,day")
         pricer = self.pricer.apart()
         pricer.remapping = NO_REMAPPING
-        found = self._against([Side(OWN_DATE, current.card)], pricer)
-        whole, now = found.total, self.total.beside() if len(self.sides) > 1 else EVEN
-        found.forget()
+        with self._trial([Side(OWN_DATE, current.card)], pricer) as trial:
+            whole, now = trial.total, self.total.beside() if len(self.sides) > 1 else EVEN
         offered = self.total.requests - now.new_requests - now.neither
         without = offered - whole.both_requests()
         difference = EXACT.subtract(whole.amounts[1], self.total.amounts[0])

@@ -55,7 +55,7 @@ class Comparison:
         self._amounts = GroupAmounts(roll_up, self.sides, self.coverage)
         self._forgotten = False
         # Charts and tables ask for the same breakdowns: each is added up once.
-        self._sums: dict[tuple[str, ...], KeySums] = {}
+        self._sums: dict[tuple[str, ...], str] = {}
         self._rows: dict[tuple[str, ...], tuple[Row, ...]] = {}
 
     @cached_property
@@ -88,12 +88,11 @@ class Comparison:
 
         Raises `SimulationError` for a key that the usage was not grouped by.
         """
-        keys = tuple(keys)
+        keys, uneven = tuple(keys), tuple(side for side in range(1, self.amounts) if self.coverage.uneven[side])
         if keys not in self._sums:
-            uneven = tuple(side for side in range(1, self.amounts) if self.coverage.uneven[side])
-            scales = Scales(self.places, tuple(side.scale for side in self.sides), uneven)
-            self._sums[keys] = KeySums(self._summed(keys, uneven), len(keys), scales, self._asked)
-        return self._sums[keys]
+            self._sums[keys] = self._summed(keys, uneven)
+        scales = Scales(self.places, tuple(side.scale for side in self.sides), uneven)
+        return KeySums(self._sums[keys], len(keys), scales, self._asked)
 
     @property
     def _connection(self) -> duckdb.DuckDBPyConnection:
@@ -282,8 +281,8 @@ class Comparison:
         """Drop what only the candidates need."""
         self._forgotten = True
         self._rows.clear()
-        for sums in self._sums.values():
-            self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {sums.table}")
+        for table in self._sums.values():
+            self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
         for side in self.sides[1:]:
             side.drop()
         self.coverage.drop()
