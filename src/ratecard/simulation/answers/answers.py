@@ -86,7 +86,8 @@ class Answers:
     @contextmanager
     def trying(self, *candidates: Specification) -> Iterator[Self]:
         """Like `against`, for a while: what is priced and added up for the candidates is forgotten at the end."""
-        with self._trial(candidates, self.pricer.apart()) as trial:
+        workspace = self.comparison.roll_up.workspace
+        with workspace.forgetting_statements(), self._trial(candidates, self.pricer.apart()) as trial:
             yield trial
 
     @contextmanager

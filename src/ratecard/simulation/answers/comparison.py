@@ -286,7 +286,6 @@ class Comparison:
         for side in self.sides[1:]:
             side.drop()
         self.coverage.drop()
-        self.roll_up.workspace.forget_statements()
 
     @cached_property
     def places(self) -> tuple[int, ...]:

@@ -82,6 +82,8 @@ class Workspace:
 
     def __init__(self, memory: str | None = None) -> None:
         self._tables, self._memory = 0, memory
+        # Those that have run before the log of the engine was emptied.
+        self._statements: tuple[str, ...] = ()
         # What ends with it, whatever fails then: when it is closed, forgotten or the process ends.
         self.at_end = ExitStack()
         self._end = finalize(self, self.at_end.close)
@@ -116,12 +118,21 @@ class Workspace:
     @property
     def statements(self) -> tuple[str, ...]:
         """The statements of SQL that have run here, in their order; a mark `?` stands for a value that was given."""
-        kept = "SELECT message FROM duckdb_logs WHERE type = 'QueryLog' AND message NOT ILIKE '%duckdb_logs%'"
-        return tuple(message for (message,) in self.connection.execute(f"{kept} ORDER BY timestamp").fetchall())
+        logged = "SELECT message FROM duckdb_logs WHERE type = 'QueryLog' AND message NOT ILIKE '%duckdb_logs%'"
+        messages = self.connection.execute(f"{logged} ORDER BY timestamp").fetchall()
+        return (*self._statements, *(message for (message,) in messages))
 
-    def forget_statements(self) -> None:
-        """Keep no statement that has run until now: who tries prices all day runs many."""
+    @contextmanager
+    def forgetting_statements(self) -> Iterator[None]:
+        """Keep no statement that runs meanwhile: who tries prices all day runs many."""
+        before = self._statements = self.statements
         self.connection.execute("CALL truncate_duckdb_logs()")
+        try:
+            yield
+        finally:
+            self._statements = before
+            if self._connection is not None:
+                self._connection.execute("CALL truncate_duckdb_logs()")
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
