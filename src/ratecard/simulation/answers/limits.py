@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 
 from ratecard.simulation.answers.answers import Answers
@@ -49,19 +48,11 @@ def beyond(simulation: Answers, limits: ChangeLimits, key: str = "customer") -> 
         whole, beyond_it, count = simulation.total, 0, 0
         over: tuple[Row, ...] = ()
         # What is lost and what is new changes revenue; a customer's prices rise on what both sides offer.
-        amounts = whole.amounts[0], whole.amounts[candidate]
-        change = whole if limits.change is not None and abs(_more(*amounts)) > limits.change * _paid(*amounts) else None
+        before, after = Fraction(whole.amounts[0]), Fraction(whole.amounts[candidate])
+        change = whole if limits.change is not None and abs(after - before) > limits.change * abs(before) else None
         if limits.rise is not None:
             found = simulation.customers(key, candidate)
             count = found.less + found.more + found.same
             beyond_it, over = found.beyond(limits.rise)
         if change or beyond_it:
             yield Beyond(candidate, change, over, beyond_it, count)
-
-
-def _paid(before: Decimal, _: Decimal) -> Fraction:
-    return abs(Fraction(before))
-
-
-def _more(before: Decimal, after: Decimal) -> Fraction:
-    return Fraction(after) - Fraction(before)

@@ -17,7 +17,7 @@ from ratecard.changes.sides import Side
 from ratecard.price_book import PriceBook
 from ratecard.rating.ledger_entry import price_field
 from ratecard.rating.quote import MINIMUM, LineItem
-from ratecard.simulation.billing.entry import BilledRow, as_billed, at_price, at_rate, at_total, read_entry
+from ratecard.simulation.billing.entry import BilledRow, as_billed, at_price, at_total, read_entry
 from ratecard.simulation.billing.skus import (
     Clips,
     ModelInEffect,
@@ -69,14 +69,6 @@ class LedgerPricer(Pricer):
         self._charged: dict[tuple[BilledRow, Identity, Identity], Outcome] = {}
         self._same: dict[tuple[Identity, Identity], bool] = {}
         self._structural: dict[tuple[Identity, Identity], str] = {}
-
-    def apart(self) -> "LedgerPricer":
-        """A pricer that knows the same; what it learns is forgotten with it."""
-        other = LedgerPricer(self.predicates, self.billed.card, self.currency)
-        other._price_books, other._charged = dict(self._price_books), dict(self._charged)
-        other._sales, other._clips = dict(self._sales), dict(self._clips)
-        other._same, other._structural = dict(self._same), dict(self._structural)
-        return other
 
     def price(self, side: Side, shape: UsageShape, basis: Hashable = None) -> Outcome:
         """What a side charges for the rows of a shape, or why that cannot be said."""
@@ -173,7 +165,8 @@ class LedgerPricer(Pricer):
                     raise ValueError(f"a request of {was.model.model} costs a minimum, and a row is not all of one")
                 if entry.sku == f"{was.model.model}-{MINIMUM}":
                     return at_price(entry, was.version.minimum_place, self.currency, MINIMUM)
-            return at_rate(entry, self._line(was, now, entry.sku), self.currency)
+            line = self._line(was, now, entry.sku)
+            return at_price(entry, line.source, self.currency, line.unit, line.unit_rate)
         except QuoteError as error:
             return Refused.of(error)
         except ValueError as error:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from ratecard.base.money import EXACT, from_fraction, round_half_up, text, total
+from ratecard.base.money import EXACT, from_fraction, round_half_up, total
 from ratecard.simulation.answers.bridge import EFFECTS, Bridge
 from ratecard.simulation.report.figures import adding_up, apportion
 from ratecard.simulation.report.report import Report
@@ -100,22 +100,22 @@ def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:
 
 
 def bridge_record(bridge: Bridge) -> dict[str, Any]:
-    """The bridge as JSON has it: amounts as text, of which the effects add up, and those of each model."""
+    """The bridge as JSON has it: its effects, which add up, and those of each model."""
 
-    def named(effects: dict[str, Fraction]) -> dict[str, str]:
-        return dict(zip(effects, map(text, adding_up(list(effects.values()))), strict=True))
+    def named(effects: dict[str, Fraction]) -> dict[str, Decimal]:
+        return dict(zip(effects, adding_up(list(effects.values())), strict=True))
 
     return {
-        "periods": list(bridge.periods),
-        "revenues": list(map(text, bridge.revenues)),
+        "periods": bridge.periods,
+        "revenues": bridge.revenues,
         "effects": named(bridge.effects),
         "models": [
-            {"model": step.model, "requests": list(step.requests), "revenues": list(map(text, step.revenues))}
+            {"model": step.model, "requests": step.requests, "revenues": step.revenues}
             | named({name: getattr(step, name) for name in EFFECTS})
             for step in bridge.steps
         ],
-        "gone": {name: text(amount) for name, amount in bridge.gone.items()},
-        "new": {name: text(amount) for name, amount in bridge.new.items()},
+        "gone": bridge.gone,
+        "new": bridge.new,
     }
 
 

@@ -152,11 +152,19 @@ def _copy(report: Report, path: Path, options: str, value: _Value) -> None:
 
 
 def _csv_value(field: GroupField) -> str:
-    sql = DuckDbSql()
+    if field.places is not None:
+        return DuckDbSql().decimal_text(field.expression, field.places)
+    guarded = f"CASE WHEN {DuckDbSql().matches(field.expression, _FORMULA)} THEN {DuckDbSql.literal(_TEXT)} ELSE '' END"
+    return f"{guarded} || {field.expression}"
+
+
+def json_value(field: GroupField) -> str:
+    """Return a value as JSON holds it: an amount as text, a count as a number."""
     if field.places is None:
-        guarded = f"CASE WHEN {sql.matches(field.expression, _FORMULA)} THEN {sql.literal(_TEXT)} || {field.expression}"
-        return f"{guarded} ELSE {field.expression} END"
-    return sql.decimal_text(field.expression, field.places)
+        return field.expression
+    if field.kind == "count":
+        return f"CAST({field.expression} AS BIGINT)"
+    return DuckDbSql().decimal_text(field.expression, field.places)
 
 
 def parquet_value(field: GroupField) -> str:
