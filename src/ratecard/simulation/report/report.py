@@ -1,10 +1,10 @@
 """The figures that every format of a report shows, each computed once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from babel import Locale
@@ -69,8 +69,9 @@ class Report:
         self.simulation, self.question = simulation, question or Question()
         greatest = max(simulation.total.amounts)
         self.figures = Figures(locale, simulation.pricer.currency, _PLACES if greatest >= 1 else _SMALL_PLACES)
-        self._attributions: dict[int, Attribution] = {}
-        self._customers: dict[int, Customers] = {}
+        # The difference split by the rates that changed, by the number of a candidate.
+        self.attribution: Callable[[int], Attribution] = cache(simulation.attribution)
+        self._customers: Callable[[int], Customers] = cache(lambda side: simulation.customers(CUSTOMER, side))
 
     @property
     def candidates(self) -> range:
@@ -134,19 +135,9 @@ class Report:
         """The shortest period that the usage is grouped by."""
         return next((key for key in (DAY, *PERIODS) if self.has(key)), None)
 
-    def attribution(self, candidate: int) -> Attribution:
-        """The difference split by the rates that changed."""
-        if candidate not in self._attributions:
-            self._attributions[candidate] = self.simulation.attribution(candidate)
-        return self._attributions[candidate]
-
     def customers(self, candidate: int) -> Customers | None:
-        """Winners and losers, where the usage names customers."""
-        if not self.has(CUSTOMER):
-            return None
-        if candidate not in self._customers:
-            self._customers[candidate] = self.simulation.customers(CUSTOMER, candidate)
-        return self._customers[candidate]
+        """Return winners and losers, where the usage names customers."""
+        return self._customers(candidate) if self.has(CUSTOMER) else None
 
     @cached_property
     def margin(self) -> Margin | None:

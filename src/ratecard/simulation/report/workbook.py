@@ -35,7 +35,7 @@ from ratecard.simulation.report.sections import (
     untouched_table,
 )
 from ratecard.simulation.report.sentences import every_sentence
-from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, written
+from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, unlike, written
 
 # The rows of a sheet, without its headings and its total.
 _MOST_ROWS = 1_048_576 - 2
@@ -114,7 +114,7 @@ class Sheets:
         for number, sentence in enumerate(above):
             sheet.write_string(number, 0, sentence)
         top = len(above) + 1 if above else 0
-        names = _unlike([column.name for column in table.columns])
+        names = unlike((column.name for column in table.columns), str.lower)
         for number, name in enumerate(names):
             sheet.write_string(top, number, name, self._heading)
             sheet.set_column(number, number, self._width(table, number))
@@ -206,18 +206,6 @@ def _cell_value(value: Value) -> Decimal | str:
     if isinstance(value, Fraction):
         return _FIFTEEN.divide(Decimal(value.numerator), Decimal(value.denominator))
     return _FIFTEEN.create_decimal(value) if isinstance(value, (int, Decimal)) else ""
-
-
-def _unlike(names: Sequence[str]) -> list[str]:
-    """Headings that differ in more than capital letters, as a spreadsheet wants them: the second gets a number."""
-    found: list[str] = []
-    for name in names:
-        heading, number = name, 1
-        while heading.lower() in {each.lower() for each in found}:
-            number += 1
-            heading = f"{name} {number}"
-        found.append(heading)
-    return found
 
 
 def _share(part: Value, base: Value) -> Decimal | str:
