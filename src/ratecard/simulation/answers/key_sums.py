@@ -100,12 +100,9 @@ class KeySums:
         if max(abs(share.numerator), share.denominator) > MOST_OF_SHARE:
             raise SimulationError(f"a share of {share} cannot be compared; write it with at most 18 digits")
         if share < 0:
-            return f"NOT ({self._reaches(f'-({amount})', of, -share)})"
+            fall, reached = f"-({amount})", self._exceeds(f"-({amount})", of, -share, 1)
+            return f"NOT (({of} = 0 AND {fall} >= 0) OR ({fall} > 0 AND {of} > 0 AND {reached}))"
         return f"({amount} > 0 AND ({of} = 0 OR {self._exceeds(amount, of, share)}))"
-
-    def _reaches(self, amount: str, of: str, share: Fraction) -> str:
-        """Whether an amount is a share, above zero, of another one, or more."""
-        return f"({of} = 0 AND {amount} >= 0) OR ({amount} > 0 AND {of} > 0 AND {self._exceeds(amount, of, share, 1)})"
 
     def _exceeds(self, amount: str, of: str, share: Fraction, less: int = 0) -> str:
         """Whether an amount above zero is above a share of another one (or reaches it, with `less` of 1).

@@ -1,15 +1,20 @@
 """The rows of an answer: groups with their amounts, what only one side prices, and what cannot be priced."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from ratecard.base.money import EXACT, total
+from ratecard.base.money import EXACT
 from ratecard.changes.difference import percent_text
 
 _ZERO = Decimal(0)
+
+
+def less(one: Decimal, other: Decimal) -> Decimal:
+    """Return what is left of an amount; a zero without decimals, as sums have it."""
+    return EXACT.subtract(one, other) or _ZERO
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +39,14 @@ class Uneven:
         """The same without what another group has of it."""
         return Uneven(
             self.lost_requests - other.lost_requests,
-            EXACT.subtract(self.lost, other.lost),
+            less(self.lost, other.lost),
             self.new_requests - other.new_requests,
-            EXACT.subtract(self.new, other.new),
+            less(self.new, other.new),
             self.neither - other.neither,
         )
 
 
 EVEN = Uneven()
-
-
-def joined(parts: Sequence[Uneven]) -> Uneven:
-    """Add up several groups."""
-    return Uneven(
-        sum(each.lost_requests for each in parts),
-        total([each.lost for each in parts]),
-        sum(each.new_requests for each in parts),
-        total([each.new for each in parts]),
-        sum(each.neither for each in parts),
-    )
 
 
 @dataclass(frozen=True, slots=True)

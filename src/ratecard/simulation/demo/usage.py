@@ -128,7 +128,11 @@ def _prepare(
     """Make the small tables that the query joins: samples, slots, pages of time, and the keys of customers."""
     import pyarrow
 
-    connection.register("sample_rows", pyarrow.Table.from_pylist(list(map(_record, samples)), _schema()))
+    records = []
+    for sample in samples:
+        of_sample = (sample.cached, sample.written, sample.most_prompt, *(sample.clip or (None, None)))
+        records.append(sample.row | dict(zip(_OF_SAMPLE, of_sample, strict=True)))
+    connection.register("sample_rows", pyarrow.Table.from_pylist(records, _schema()))
     connection.execute("CREATE TABLE samples AS SELECT row_number() OVER () - 1 AS sample, * FROM sample_rows")
     for name, found in (("stretches", demo_stretches(periods, bad)), ("pages", _pages_of(periods, rows))):
         records = [record._asdict() for record in found]
@@ -202,12 +206,6 @@ def _column(name: str) -> str:
 def _thousandths(whole: str, digits: int) -> str:
     """Return thousandths as a decimal: a product, because a quotient would be a float."""
     return f"(({whole})::DECIMAL({digits}, 0) * 0.001::DECIMAL(4, 3))::DECIMAL({digits}, 3)"
-
-
-def _record(sample: Sample) -> dict[str, Any]:
-    least, most = sample.clip or (None, None)
-    further = (sample.cached, sample.written, sample.most_prompt, least, most)
-    return {**sample.row, **dict(zip(_OF_SAMPLE, further, strict=True))}
 
 
 def _schema() -> "pyarrow.Schema":

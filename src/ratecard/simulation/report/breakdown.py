@@ -8,7 +8,7 @@ from fractions import Fraction
 from ratecard.base.money import EXACT, from_fraction, round_half_up, total
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.answers.key_sums import OF_ALIKE
-from ratecard.simulation.answers.rows import OwnDays, Row, joined
+from ratecard.simulation.answers.rows import OwnDays, Row, less
 from ratecard.simulation.prices.sides import OWN_DATE
 from ratecard.simulation.report.figures import FRACTION_PLACES, apportion, apportion_rows
 from ratecard.simulation.report.report import CURRENT, Report, expectation, share_of_change
@@ -65,7 +65,7 @@ def changing_most(report: Report, key: str, most: int, candidate: int, *, exact:
     rest = order[len(chosen) :]
     kept, kept_amounts = [rows[index] for index in chosen], [amounts[index] for index in chosen]
     if rest:
-        kept.append(_joined([rows[index] for index in rest]))
+        kept.append(replace(_rest(report.simulation.total, kept), key=(ALL_OTHERS,)))
         kept_amounts.append(tuple(map(_sum, zip(*(amounts[index] for index in rest), strict=True))))
     return _table(report, (key,), kept, kept_amounts, [candidate], exact=exact)
 
@@ -244,24 +244,17 @@ def _apart(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple
     return apportion(lost, places, lost_shown), apportion(new, places, new_shown)
 
 
-def _joined(rows: Sequence[Row]) -> Row:
-    quantities = tuple(map(_sum, zip(*(row.quantities for row in rows), strict=True)))
-    amounts = tuple(map(_sum, zip(*(row.amounts for row in rows), strict=True)))
-    uneven = tuple(map(joined, zip(*(row.uneven for row in rows), strict=True)))
-    return Row((ALL_OTHERS,), sum(row.requests for row in rows), quantities, amounts, uneven)
-
-
-def _rest(whole: Row, rows: Sequence[Row]) -> Row:
-    """All that is in no row, as one."""
-    listed = _joined(rows)
-    pairs = zip(whole.uneven, listed.uneven, strict=True)
-    return Row(
-        (ALL_OTHERS,),
-        whole.requests - listed.requests,
-        tuple(map(EXACT.subtract, whole.quantities, listed.quantities)),
-        tuple(map(EXACT.subtract, whole.amounts, listed.amounts)),
-        tuple(one.less(other) for one, other in pairs),
-    )
+def _rest(whole: Row, rows: Iterable[Row]) -> Row:
+    """Return all that is in none of these rows, as one."""
+    for row in rows:
+        whole = Row(
+            (ALL_OTHERS,),
+            whole.requests - row.requests,
+            tuple(map(less, whole.quantities, row.quantities)),
+            tuple(map(less, whole.amounts, row.amounts)),
+            tuple(one.less(other) for one, other in zip(whole.uneven, row.uneven, strict=True)),
+        )
+    return whole
 
 
 def _sum(amounts: Iterable[Decimal]) -> Decimal:

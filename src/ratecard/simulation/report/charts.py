@@ -107,8 +107,11 @@ def change_by_model(report: Report, candidate: int) -> Chart:
         data.append(data[0] | own | _points(report, "x", amounts, signed=range(len(amounts)), labelled=True))
     also = ", ".join(kind.value for kind in apart)
     note = "The models that change most" + (f": by prices, {also}." if also else ".")
-    sums = [_ends(list(map(Fraction, each))) for each in zip(prices, *apart.values(), strict=True)]
-    least, most = min(low for low, _ in sums), max(high for _, high in sums)
+    # A bar has those of its parts that are below zero to the left, and the others to the right.
+    bars = [[*map(Fraction, parts)] for parts in zip(prices, *apart.values(), strict=True)]
+    zero = Fraction(0)
+    least = min(sum((min(part, zero) for part in parts), zero) for parts in bars)
+    most = max(sum((max(part, zero) for part in parts), zero) for parts in bars)
     pad = (most - least) / _PAD
     ends = [from_fraction(end, _PLACES) for end in (least - pad, most + pad)]
     axis = _money_axis(report.figures, *ends) | ({"range": list(map(text, ends))} if pad else {})
@@ -173,12 +176,6 @@ def waterfall(report: Report, candidate: int) -> Chart:
     }
     note = "The greatest parts of the change, by rate." + (" The axis does not begin at zero." if cut else "")
     return Chart("Why revenue changes", note, _height(names), [steps], layout)
-
-
-def _ends(parts: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
-    """Where a bar of several parts begins and ends: those below zero to the left, the others to the right."""
-    zero = Fraction(0)
-    return sum((min(part, zero) for part in parts), zero), sum((max(part, zero) for part in parts), zero)
 
 
 def _span(before: Decimal, changes: Sequence[Decimal]) -> tuple[Decimal, Decimal, bool]:

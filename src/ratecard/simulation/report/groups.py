@@ -3,7 +3,7 @@
 The engine writes them, so a large result does not pass through Python; its integers become decimals, never floats.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -12,7 +12,6 @@ import duckdb
 from ratecard.simulation.amounts import QUANTITY_COLUMNS, QUANTITY_NAMES
 from ratecard.simulation.answers.comparison import Comparison
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.prices.price_table import SidePrices
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.workspace.dialect import DECIMAL_DIGITS
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
@@ -53,18 +52,20 @@ def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[Group
     source = f"({comparison.groups(*further, within=within)}) AS groups({columns})"
     ordered = f"{source} ORDER BY {', '.join(f'{name} NULLS LAST' for name in names)}" if names else source
     sides = side_names(report)
-    numbers = [*_numbers(comparison, sides), *_costs(prices, sides)]
-    return ordered, (*_keys(keys, {number.name for number in numbers}), *numbers)
+    numbers = list(_numbers(comparison, sides))
+    for side, pair in enumerate(prices):
+        for word, each in zip(("cost", "margin"), pair, strict=True):
+            numbers.append(GroupField(f"{sides[side]} {word}", f"{word}{side}", each.scale, "part"))
+    if prices:
+        numbers.append(GroupField("requests_without_cost", "unknown", 0, "count"))
+    taken = {number.name for number in numbers}
+    named = (f"by_{key}" if key in taken else key for key in keys)
+    return ordered, (*(GroupField(name, f"key{at}", None, "key") for at, name in enumerate(named)), *numbers)
 
 
 def side_names(report: Report) -> list[str]:
     """`current`, and the name of each candidate."""
     return ["current", *report.names[1:]]
-
-
-def _keys(keys: Sequence[str], taken: Collection[str]) -> Iterator[GroupField]:
-    for number, key in enumerate(keys):
-        yield GroupField(f"by_{key}" if key in taken else key, f"key{number}", None, "key")
 
 
 def _numbers(comparison: Comparison, names: Sequence[str]) -> Iterator[GroupField]:
@@ -79,15 +80,6 @@ def _numbers(comparison: Comparison, names: Sequence[str]) -> Iterator[GroupFiel
         yield GroupField(f"{name} percent", _percent(difference, "amount0"), _PERCENT_PLACES, "derived")
         yield GroupField(f"{name} lost", f"lost{side}", comparison.scale, "part")
         yield GroupField(f"{name} new", f"new{side}", comparison.scale, "part")
-
-
-def _costs(prices: Sequence[tuple[SidePrices, SidePrices]], names: Sequence[str]) -> Iterator[GroupField]:
-    """Cost and margin of each side, and the requests without a known cost, which are in neither."""
-    for side, (name, pair) in enumerate(zip(names, prices, strict=bool(prices))):
-        for word, each in zip(("cost", "margin"), pair, strict=True):
-            yield GroupField(f"{name} {word}", f"{word}{side}", each.scale, "part")
-    if prices:
-        yield GroupField("requests_without_cost", "unknown", 0, "count")
 
 
 def _percent(difference: str, current: str) -> str:

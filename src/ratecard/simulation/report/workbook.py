@@ -5,6 +5,7 @@ sums and pivots of the cells agree, whatever they are grouped by. Where all digi
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
@@ -176,11 +177,11 @@ class Sheets:
         if value is None:
             sheet.write_blank(row, number, None, look)
         elif isinstance(value, str):
-            day = _day(value) if kind is Kind.DAY else None
-            if day is not None:
-                sheet.write_datetime(row, number, day, look)
-            else:
-                sheet.write_string(row, number, value, look)
+            if kind is Kind.DAY:
+                with suppress(ValueError):  # a total, or rows without a day
+                    sheet.write_datetime(row, number, date.fromisoformat(value), look)
+                    return
+            sheet.write_string(row, number, value, look)
         elif kind is Kind.EXACT and not isinstance(value, Fraction):
             sheet.write_string(row, number, text(plain(Decimal(value))), look)
         else:
@@ -213,13 +214,6 @@ def _share(part: Value, base: Value) -> Decimal | str:
     if not isinstance(part, Decimal) or not isinstance(base, Decimal) or not base:
         return ""
     return _cell_value(Fraction(part) / Fraction(base))
-
-
-def _day(value: str) -> date | None:
-    try:
-        return date.fromisoformat(value)
-    except ValueError:
-        return None
 
 
 _SUMMARY, _CHARTS, _GROUPS = "Summary", "Charts", "Groups"
@@ -293,14 +287,10 @@ def _failure(workbook: Workbook) -> OSError | None:
     try:
         workbook.close()
     except XlsxWriterException as error:
-        return _plain(error)
+        cause = error.args[0] if error.args else error
+        known = isinstance(cause, OSError) and cause.errno is not None
+        return OSError(cause.errno, cause.strerror) if known else OSError(str(error))
     return None
-
-
-def _plain(error: XlsxWriterException) -> OSError:
-    cause = error.args[0] if error.args else error
-    known = isinstance(cause, OSError) and cause.errno is not None
-    return OSError(cause.errno, cause.strerror) if known else OSError(str(error))
 
 
 def _tables(report: Report) -> Iterator[tuple[str, Table]]:

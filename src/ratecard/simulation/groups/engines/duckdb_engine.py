@@ -306,7 +306,8 @@ def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str =
     for outer in COUNTED:
         if outer in counts:
             counted = _counted(connection, files, outer)
-            parts = {name: f"json_extract_string({outer}, {DuckDbSql.literal(_path(name))})" for name in counted}
+            paths = {name: '$."{}"'.format(name.replace('"', '\\"')) for name in counted}
+            parts = {name: f"json_extract_string({outer}, {DuckDbSql.literal(path)})" for name, path in paths.items()}
             query = _with_counts(outer, parts, counts, query)
     return query, max(counts.values())
 
@@ -334,11 +335,6 @@ def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer:
         raise SimulationError(f"'{outer}' is {found[0][0]} in some line, and must be an object of counts")
     names = f"SELECT DISTINCT unnest(json_keys(given)) AS name {place} WHERE json_type(given) = 'OBJECT' ORDER BY name"
     return [name for (name,) in connection.execute(names).fetchall()]
-
-
-def _path(name: str) -> str:
-    """Return the place of a name in an object, as DuckDB writes it."""
-    return '$."{}"'.format(name.replace('"', '\\"'))
 
 
 def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> dict[str, int]:
