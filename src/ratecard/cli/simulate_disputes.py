@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from ratecard.cli.modes import OF_DISPUTES
 from ratecard.cli.options import tell_tables
-from ratecard.cli.simulate_options import OF_DISPUTES
 from ratecard.cli.simulate_progress import progress
 from ratecard.simulation.disputes import write_disputes
 from ratecard.simulation.errors import SimulationError

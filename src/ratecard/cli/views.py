@@ -12,6 +12,7 @@ from babel import Locale
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.plural import plural
+from ratecard.cli.modes import refuse_unused
 from ratecard.cli.options import (
     as_json_text,
     at_option,
@@ -81,7 +82,10 @@ def models(
 @contract_options
 @locale_option
 @json_option
+@click.pass_context
 def explain(
+    context: click.Context,
+    /,
     model: str,
     tables: Path | None,
     at: datetime,
@@ -91,6 +95,7 @@ def explain(
     as_json: bool,
 ) -> None:
     """Show where the prices of MODEL come from: its version in effect, and the file:line of every rate."""
+    refuse_unused(context)
     try:
         found = explain_model(book(tables, at, contract, account), model)
     except QuoteError as error:

@@ -33,6 +33,8 @@ CURRENT = "Current"
 _COLUMNS = {"candidate", "requests", "requests_without_cost", *QUANTITY_NAMES}
 _DERIVED = ("difference", "percent", "change", "rise", "lost", "new", "revenue", "cost", "margin")
 CUSTOMER = "customer"
+# A customer's rise is counted above this share, unless another is asked for.
+USUAL_RISE = Fraction(1, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Question:
 
     command: str = ""
     elasticities: Mapping[str, Elasticity] = field(default_factory=dict, hash=False)
-    rise: Fraction = Fraction(1, 10)
+    rise: Fraction = USUAL_RISE
     target: Target | None = None
     reached: Reached | None = None
     bridge: tuple[str, str] | None = None
