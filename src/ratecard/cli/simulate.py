@@ -106,8 +106,8 @@ def simulate(context: click.Context, /, disputes: str | None, **given: Any) -> N
     all=-0.8:-1.2..-0.4. A volume is -5%, MODEL=-5%, FAMILY=-5%, or customer:NAME=-5% for a value of a key of --by. With
     either, revenue, cost, margin and targets are of what is expected, and those at unchanged usage stand beside. Rows
     without a price are counted by reason and are in no figure. The exit status is 0 if it is done, 1 for usage that
-    cannot be read or priced, for a candidate that changes nothing and for one beyond a limit (--max-change,
-    --max-rise), 2 for wrong use.
+    cannot be read or priced, for a candidate that changes nothing, for one beyond a limit (--max-change,
+    --max-rise) and for a target that no factor reaches, 2 for wrong use.
     """
     check_usage(given["usage"], given["engine"])
     refuse_unused(context)

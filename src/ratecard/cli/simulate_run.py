@@ -17,7 +17,7 @@ from ratecard.cli.simulate_progress import progress
 from ratecard.cli.simulate_text import show_simulation, show_tornado, tell, tell_beyond
 from ratecard.simulation.answers.limits import ChangeLimits, beyond, check_customers
 from ratecard.simulation.answers.pace import DEFAULT_PACE, read_pace
-from ratecard.simulation.answers.target import read_target, smallest_factor
+from ratecard.simulation.answers.target import NotReachedError, Reached, read_target, smallest_factor
 from ratecard.simulation.answers.tornado import tornado as swings_of
 from ratecard.simulation.answers.volume import read_elasticity, volumes_of
 from ratecard.simulation.errors import SimulationError
@@ -101,14 +101,18 @@ def run(
                     check_customers(simulation, name, CUSTOMER)
             if target:
                 begin("Seeking the factor", None)
-                found = smallest_factor(
-                    *(simulation, Path(candidates[0]), target),
-                    elasticities=answers,
-                    volumes=changes,
-                    pace=simulation.pace(days),
-                )
+                try:
+                    found: Reached | str = smallest_factor(
+                        *(simulation, Path(candidates[0]), target),
+                        elasticities=answers,
+                        volumes=changes,
+                        pace=simulation.pace(days),
+                    )
+                except NotReachedError as error:
+                    found = str(error)
                 question = replace(question, reached=found)
             report = Report(simulation, question, locale)
+            report.check()
             if written := [*map(str, out), *places]:
                 begin("Writing", None)
                 write(report, out)
@@ -123,6 +127,9 @@ def run(
         tell_tables(tables, err=bool(written))
     if crossed:
         tell_beyond(report, limits, crossed)
+    if isinstance(question.reached, str):
+        click.echo(f"{question.reached}. The report is of the candidate as it is", err=True)
+    if crossed or isinstance(question.reached, str):
         raise SystemExit(1)
 
 

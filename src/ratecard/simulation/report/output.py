@@ -31,7 +31,7 @@ from ratecard.simulation.report.groups import (
 )
 from ratecard.simulation.report.page import write_page
 from ratecard.simulation.report.place import beside
-from ratecard.simulation.report.report import CUSTOMER, Report
+from ratecard.simulation.report.report import CUSTOMER, Question, Report
 from ratecard.simulation.report.workbook import write_spreadsheet
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 
@@ -76,6 +76,7 @@ def _head(report: Report) -> dict[str, Any]:
         "pace": _pace(report),
         "customers": _customers(report),
         "expected": _expected(report, report.expected) if report.expected else None,
+        "target": _target(report.question),
         "bridge": bridge_record(report.bridge) if report.bridge else None,
         "by": list(simulation.by),
     }
@@ -108,6 +109,14 @@ def _pace(report: Report) -> dict[str, Any] | None:
         "growth": growth,
         "year": {name: text(nearest(each, FRACTION_PLACES)) for name, each in zip(names, year, strict=True)},
     }
+
+
+def _target(question: Question) -> dict[str, str | None] | None:
+    """The factor that reaches a target, with what it brings; or why none does."""
+    found = question.reached
+    if found is None or isinstance(found, str):
+        return found and {"reason": found}
+    return {name: each and text(each) for name, each in asdict(found).items()}
 
 
 def _customers(report: Report) -> dict[str, Any] | None:
