@@ -168,7 +168,7 @@ def test_a_year_is_that_of_the_days_that_are_chosen(found: Simulation, both: lis
         signed = f"{'+' if change > 0 else ''}{money(change * 365 / days)}"
         assert words.startswith(f"That is {signed} a year, at the pace of {named} {span}")
         assert ("On 1 of these days no request has a price: the usage may be partial." in words) == (days > 48)
-        assert ("The usage covers 99 days of the 400 that are asked for." in words) == (pace == "400d")
+        assert ("The usage covers 99 of the 400 days that a year is reckoned from." in words) == (pace == "400d")
         # January and February have twice the requests of November.
         assert ("The usage grows" in words) == (days != 30)
 
@@ -295,6 +295,10 @@ def test_the_bridge_splits_price_size_volume_and_mix(dearer: Path) -> None:
         write(report, [dearer.parent / "bridge.json"])
         listed = json.loads((dearer.parent / "bridge.json").read_text(encoding="utf-8"))["bridge"]
         assert sum(map(Decimal, listed["effects"].values())) == bridge.revenues[1] - bridge.revenues[0]
+        for step, model in zip(bridge.steps, listed["models"], strict=True):
+            exact = {name: Fraction(each) for name, each in model["exact"].items()}
+            assert exact == {name: getattr(step, name) for name in ("price", "size", "volume", "mix")}
+            assert sum(exact.values()) == Fraction(model["revenues"][1]) - Fraction(model["revenues"][0])
         assert {name: round_half_up(Decimal(each), 9) for name, each in listed["effects"].items()} == {
             name: round_half_up(from_fraction(each, 12), 9) for name, each in effects.items()
         }
@@ -413,7 +417,10 @@ def test_a_volume_that_cannot_be_read(given: str) -> None:
     [
         (["klin=-5%"], "volume of 'klin': no usage of such a model or family"),
         (["customer:nobody=-5%"], "volume of 'customer:nobody': no usage of such a customer"),
-        (["region:eu=-5%"], "volume of 'region:eu': no usage of such a model or family"),
+        (
+            ["region:eu=-5%"],
+            "volume of 'region:eu': the usage is not grouped by 'region'. Add it",
+        ),
         (["-5%", "all=-6%"], "the volume of 'all' is given twice"),
     ],
 )

@@ -61,6 +61,8 @@ def whatif(
     The page is served to this machine alone, until Ctrl-C.
     """
     check_usage(usage, None)
+    if customer and "customer" in settings["columns"]:
+        raise click.UsageError("--customer and --map customer=... name one column; leave out one of them")
     if customer:
         settings["columns"] = {**settings["columns"], "customer": customer}
     for needed in ("duckdb", "pyarrow", "nicegui"):

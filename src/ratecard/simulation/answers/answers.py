@@ -315,8 +315,8 @@ class Answers:
         `elasticities` are as in `response`. `volumes` are changes by model, family, `all`, or a value of a key that the
         usage is grouped by: `["-5%", "veo=+10%", "customer:acme=-100%"]`. Raises `SimulationError`.
         """
-        changes, elastic, models = volumes_of(volumes), elasticities_of(elasticities or {}), self.by_model
-        check_named_usage(elastic, changes, [row.key[0] or "" for row in models], self._families.values(), self.by)
+        changes, elastic = volumes_of(volumes), elasticities_of(elasticities or {})
+        self._check_named(elastic, changes)
         costs = self.cost_prices if self.costs and since is None else ()
         marks = marks_of(changes, self.by)
         cells = self.comparison.cells(marks, since, costs)
@@ -339,6 +339,8 @@ class Answers:
         current, plan = self.sides[0], self.comparison.roll_up.plan
         if current.at is None or not current.has_rates:
             return None
+        if not self.reading.timed:
+            raise SimulationError("the usage has no column 'timestamp'. Name it: --map timestamp=COLUMN")
         if DAY not in plan.keys:
             raise SimulationError("the usage is not grouped by day. Add it: by=[..., 'day'], or --by ...,day")
         pricer = self.pricer.apart()
@@ -355,9 +357,14 @@ class Answers:
 
         `elasticities` are by model, family or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
         """
-        elastic, models = elasticities_of(elasticities), self.by_model
-        check_named_usage(elastic, (), [row.key[0] or "" for row in models], self._families.values())
-        return response(models, candidate, elastic, self._families)
+        elastic = elasticities_of(elasticities)
+        self._check_named(elastic, ())
+        return response(self.by_model, candidate, elastic, self._families)
+
+    def _check_named(self, elasticities: Iterable[str], volumes: Iterable[str]) -> None:
+        models = [row.key[0] or "" for row in self.by_model]
+        families = [self._families[model] for model in models if model in self._families]
+        check_named_usage(elasticities, volumes, models, families, self.by)
 
     @property
     def _families(self) -> dict[str, str]:

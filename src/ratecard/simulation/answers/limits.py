@@ -33,11 +33,11 @@ class Beyond:
     of: int
 
 
-def check_change_limits(simulation: Answers, limits: ChangeLimits, key: str) -> None:
-    """Raise `SimulationError` where the usage does not name the customers for whom there is a limit."""
-    if limits.rise is not None and key not in simulation.by:
+def check_customers(simulation: Answers, option: str, key: str = "customer") -> None:
+    """Raise `SimulationError` where the usage does not name the customers that an option asks about."""
+    if key not in simulation.by:
         raise SimulationError(
-            f"--max-rise needs to know the customers, and the usage is not grouped by '{key}'. Add it to --by;"
+            f"{option} needs to know the customers, and the usage is not grouped by '{key}'. Add it to --by;"
             f" where the usage has it by another name, --map {key}=COLUMN too"
         )
 

@@ -209,6 +209,12 @@ def check_named_usage(
 ) -> None:
     """Raise `SimulationError` for an elasticity, or a volume, of something that has no usage."""
     known = {ALL, *models, *families}
+    for name in volumes:
+        key, colon, _ = name.partition(":")
+        if colon and key not in keys and name not in known:
+            raise SimulationError(
+                f"volume of '{name}': the usage is not grouped by '{key}'. Add it: by=[..., '{key}'], or --by ...,{key}"
+            )
     for what, names in (("elasticity", elasticities), ("volume", [name for name in volumes if not _key(name, keys)])):
         if (name := next((each for each in names if each not in known), None)) is not None:
             near = did_you_mean(name, known)

@@ -58,6 +58,8 @@ class Dispute(NamedTuple):
 class LedgerPricer(Pricer):
     """Prices shapes of ledger rows; `billed` is the card under which they were billed, each at its own time."""
 
+    noun = "row"
+
     def __init__(self, predicates: Predicates, billed: RateCard, currency: str = "USD") -> None:
         super().__init__(predicates, currency)
         self.billed = Side("billed", billed)
@@ -210,6 +212,8 @@ class LedgerPricer(Pricer):
         """The version under which a row was billed, and the one that a side charges it by."""
         billed, now = self._book(self.billed, moment), self._book(side, moment)
         name = model_of(billed, entry.model, entry.sku)
+        if not name:
+            raise ValueError(f"sku: '{entry.sku}' begins with no model, and the row names none")
         if name != entry.model and entry.model in billed.tables.models:
             charged = ModelInEffect.of(now, entry.model).version
             if name not in charged.surcharges.values():

@@ -33,6 +33,8 @@ class Reading:
     undated: int = 0
     # A timestamp that is not an instant, if there is one.
     odd: str = ""
+    # Whether the usage has a column of timestamps.
+    timed: bool = True
 
     def with_columns(self, usage: Usage, plan: Plan, types: Collection[str | None]) -> "Reading":
         """Return the same with the columns that rows of these types have, or could have."""
@@ -55,6 +57,7 @@ class Reading:
             missing={name: names for name, names in missing.items() if names},
             unused=unused,
             meant=meant,
+            timed=usage.has("timestamp"),
         )
 
     def record(self) -> dict[str, Any]:

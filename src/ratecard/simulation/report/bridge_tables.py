@@ -100,7 +100,10 @@ def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:
 
 
 def bridge_record(bridge: Bridge) -> dict[str, Any]:
-    """The bridge as JSON has it: its effects, which add up, and those of each model."""
+    """The bridge as JSON has it: its effects, which add up, and those of each model.
+
+    Effects that no decimal holds are rounded so that they add up; `exact` has them as fractions, `1/3`.
+    """
 
     def named(effects: dict[str, Fraction]) -> dict[str, Decimal]:
         return dict(zip(effects, adding_up(list(effects.values())), strict=True))
@@ -111,7 +114,8 @@ def bridge_record(bridge: Bridge) -> dict[str, Any]:
         "effects": named(bridge.effects),
         "models": [
             {"model": step.model, "requests": step.requests, "revenues": step.revenues}
-            | named({name: getattr(step, name) for name in EFFECTS})
+            | named(parts := {name: getattr(step, name) for name in EFFECTS})
+            | {"exact": {name: str(part) for name, part in parts.items()}}
             for step in bridge.steps
         ],
         "gone": bridge.gone,

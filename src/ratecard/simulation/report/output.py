@@ -55,7 +55,7 @@ def _plain(value: Any) -> Any:
 
 
 def _head(report: Report) -> dict[str, Any]:
-    simulation, margin, own_days = report.simulation, report.margin, report.own_days
+    simulation, margin = report.simulation, report.margin
     named = {report.names[candidate]: candidate for candidate in report.candidates}
     return {
         "command": report.question.command or None,
@@ -78,13 +78,19 @@ def _head(report: Report) -> dict[str, Any]:
             "total": _cost(margin.total, report.names),
             "models": [_cost(each, report.names) for each in margin.models],
         },
-        "own_days": {"reason": own_days} if isinstance(own_days, str) else own_days,
+        "own_days": _or_reason(report.own_days),
         "pace": _pace(report),
         "customers": _customers(report),
         "expected": _expected(report, report.expected) if report.expected else None,
+        "target": _or_reason(report.question.reached),
         "bridge": bridge_record(report.bridge) if report.bridge else None,
         "by": simulation.by,
     }
+
+
+def _or_reason(answer: Any) -> Any:
+    """Return an answer, or why there is none as an object."""
+    return {"reason": answer} if isinstance(answer, str) else answer
 
 
 def _pace(report: Report) -> dict[str, Any] | None:

@@ -33,6 +33,8 @@ CURRENT = "Current"
 _COLUMNS = {"candidate", "requests", "requests_without_cost", *QUANTITY_NAMES}
 _DERIVED = ("difference", "percent", "change", "rise", "lost", "new", "revenue", "cost", "margin")
 CUSTOMER = "customer"
+# A customer's rise is counted above this share, unless another is asked for.
+USUAL_RISE = Fraction(1, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +42,15 @@ class Question:
     """What was asked beside the prices that are compared.
 
     `command` is what made the report; `rise` the share of a customer's payments above which a rise is counted;
-    `reached` the answer to a target; `bridge` names two periods; `volumes` are changes of volume, as `Answers.expected`
-    takes them; `pace` is how many of the last days a year is reckoned from, None for all.
+    `reached` the answer to a target, or why it is not reached; `bridge` names two periods; `volumes` are changes of
+    volume, as `Answers.expected` takes them; `pace` is how many of the last days a year is reckoned from, None for all.
     """
 
     command: str = ""
     elasticities: Mapping[str, Elasticity] = field(default_factory=dict, hash=False)
-    rise: Fraction = Fraction(1, 10)
+    rise: Fraction = USUAL_RISE
     target: Target | None = None
-    reached: Reached | None = None
+    reached: Reached | str | None = None
     bridge: tuple[str, str] | None = None
     volumes: Mapping[str, Decimal] = field(default_factory=dict, hash=False)
     pace: int | None = DEFAULT_PACE
@@ -86,6 +88,19 @@ class Report:
         """
         choices = [tuple(_choices(side)) for side in self.simulation.sides[1:]]
         return (CURRENT, *(_chosen(choices, number) for number in range(len(choices))))
+
+    @property
+    def noun(self) -> str:
+        """What a row of the usage is: a request, or of a bill a row."""
+        return self.simulation.pricer.noun
+
+    def rows_of(self, count: int) -> str:
+        """Count rows of the usage in words: `1,200 requests`."""
+        return self.figures.counted(count, self.noun)
+
+    def check(self) -> None:
+        """Raise `SimulationError` for a question that this usage does not answer, before a word of it is written."""
+        _ = self.expected, self.bridge, self.margin, self.paced
 
     @property
     def unpriced(self) -> int:
