@@ -16,6 +16,7 @@ import duckdb
 from ratecard.base.money import nearest, text
 from ratecard.base.money import total as total_of
 from ratecard.simulation.amounts import QUANTITY_NAMES
+from ratecard.simulation.answers.discounts import Discounted
 from ratecard.simulation.answers.margin import Cost
 from ratecard.simulation.answers.volume import Expected
 from ratecard.simulation.errors import SimulationError
@@ -78,6 +79,7 @@ def _head(report: Report) -> dict[str, Any]:
             "total": _cost(margin.total, report.names),
             "models": [_cost(each, report.names) for each in margin.models],
         },
+        "discounts": [_discounted(each, report.names) for each in report.discounts],
         "own_days": _or_reason(report.own_days),
         "pace": _pace(report),
         "customers": _customers(report),
@@ -134,6 +136,15 @@ def _expected(report: Report, expected: Expected) -> dict[str, Any]:
         total[name] = {word: total_of(column) for word, column in columns.items()} | {"low": low, "high": high}
     question = report.question
     return {"elasticities": question.elasticities, "volumes": question.volumes, "total": total, "models": models}
+
+
+def _discounted(found: Discounted, names: Sequence[str]) -> dict[str, Any]:
+    """List, discount and net of a customer under each side, and its margin where costs are given."""
+    record: dict[str, Any] = {"customer": found.customer, "requests": found.requests}
+    for side, name in enumerate(names):
+        record[name] = {"list": found.lists[side], "discount": found.discount(side), "net": found.nets[side]}
+        record[name] |= {"margin": found.margins[side]} if found.margins else {}
+    return record
 
 
 def _cost(cost: Cost, names: Sequence[str]) -> dict[str, Any]:

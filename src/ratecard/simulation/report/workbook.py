@@ -21,6 +21,7 @@ from xlsxwriter.utility import xl_rowcol_to_cell
 from ratecard.base.money import plain, text
 from ratecard.simulation.report.breakdown import breakdown, changing_most, heading, largest, sides_table
 from ratecard.simulation.report.bridge_tables import bridge_table, effects_table
+from ratecard.simulation.report.discounts_table import discounts_table
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sections import (
@@ -287,10 +288,14 @@ def _failure(workbook: Workbook) -> OSError | None:
     try:
         workbook.close()
     except XlsxWriterException as error:
-        cause = error.args[0] if error.args else error
-        known = isinstance(cause, OSError) and cause.errno is not None
-        return OSError(cause.errno, cause.strerror) if known else OSError(str(error))
+        return _plain(error)
     return None
+
+
+def _plain(error: XlsxWriterException) -> OSError:
+    cause = error.args[0] if error.args else error
+    known = isinstance(cause, OSError) and cause.errno is not None
+    return OSError(cause.errno, cause.strerror) if known else OSError(str(error))
 
 
 def _tables(report: Report) -> Iterator[tuple[str, Table]]:
@@ -309,6 +314,8 @@ def _tables(report: Report) -> Iterator[tuple[str, Table]]:
         if report.margin is not None:
             yield f"Below cost{number}", below_cost_table(report, report.margin, candidate, exact=True)
         yield f"Rates without usage{number}", untouched_table(report, candidate)
+    if report.discounts:
+        yield "Discounts", discounts_table(report, range(len(report.names)), exact=True)
     if report.margin is not None:
         yield "Margin", margin_table(report, report.margin, range(len(report.names)), exact=True)
     if report.expected is not None:
