@@ -13,7 +13,7 @@ from ratecard.base.money import EXACT, minus, multiply, plain, text
 from ratecard.simulation.billing.repricer import BY_USAGE, Dispute, LedgerPricer
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.sides import Specification
-from ratecard.simulation.report.place import beside
+from ratecard.simulation.report.place import replacing
 from ratecard.simulation.rows.billing_export import ROW_COLUMNS, number_of
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
@@ -61,19 +61,15 @@ def write_disputes(usage: Any, current: Specification | None, path: Path, **sett
                 disputes[number] = dispute
                 is_priced = isinstance(dispute, Dispute) and dispute.expected is not None
                 unpriced += 0 if is_priced else counted.requests
-        difference, disputed, new = Decimal(0), 0, beside(path)
-        try:
-            with new.open("w", encoding="utf-8", newline="") as file:
-                written = csv.writer(file, lineterminator="\n")
-                written.writerow(DISPUTE_COLUMNS)
-                for shape, times, sku, row in _rows(simulation, disputes):
-                    cells, more = _cells(disputes[shape], row, pricer.currency)
-                    written.writerows([[row[1] or "", row[0] or "", sku, *cells]] * times)
-                    disputed += times
-                    difference = EXACT.add(difference, multiply(more, Decimal(times)))
-            new.replace(path)
-        finally:
-            new.unlink(missing_ok=True)
+        difference, disputed = Decimal(0), 0
+        with replacing(path) as new, new.open("w", encoding="utf-8", newline="") as file:
+            written = csv.writer(file, lineterminator="\n")
+            written.writerow(DISPUTE_COLUMNS)
+            for shape, times, sku, row in _rows(simulation, disputes):
+                cells, more = _cells(disputes[shape], row, pricer.currency)
+                written.writerows([[row[1] or "", row[0] or "", sku, *cells]] * times)
+                disputed += times
+                difference = EXACT.add(difference, multiply(more, Decimal(times)))
         amount = plain(difference)
         unchecked, foreign = others[_SAYS_TOO_LITTLE], others[_FOREIGN]
         return DisputedRows(simulation.rows, disputed, unpriced, unchecked, amount, pricer.currency, foreign)

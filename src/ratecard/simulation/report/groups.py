@@ -4,14 +4,20 @@ The engine writes them, so a large result does not pass through Python; its inte
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import duckdb
 
+from ratecard.base.money import nearest, text
 from ratecard.simulation.amounts import QUANTITY_COLUMNS, QUANTITY_NAMES
 from ratecard.simulation.answers.comparison import Comparison
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.report.figures import FRACTION_PLACES
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.workspace.dialect import DECIMAL_DIGITS
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
@@ -157,6 +163,18 @@ def json_value(field: GroupField) -> str:
     if field.kind == "count":
         return f"CAST({field.expression} AS BIGINT)"
     return DuckDbSql().decimal_text(field.expression, field.places)
+
+
+def json_plain(value: Any) -> Any:
+    """Return what JSON has no word for: amounts as text with all of their digits, records as objects."""
+    if isinstance(value, Decimal):
+        return text(value)
+    if isinstance(value, Fraction):
+        return text(nearest(value, FRACTION_PLACES))
+    if isinstance(value, date):
+        return value.isoformat()
+    record: dict[str, Any] = asdict(value)
+    return record
 
 
 def parquet_value(field: GroupField) -> str:

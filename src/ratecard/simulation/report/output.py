@@ -4,16 +4,12 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from datetime import date
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TextIO
 
 import duckdb
 
-from ratecard.base.money import nearest, text
 from ratecard.base.money import total as total_of
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.answers.discounts import Discounted
@@ -21,8 +17,8 @@ from ratecard.simulation.answers.margin import Cost
 from ratecard.simulation.answers.volume import Expected
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.bridge_tables import bridge_record
-from ratecard.simulation.report.figures import FRACTION_PLACES, adding_up
-from ratecard.simulation.report.groups import groups_query, json_value, side_names, write_csv, write_parquet
+from ratecard.simulation.report.figures import adding_up
+from ratecard.simulation.report.groups import groups_query, json_plain, json_value, side_names, write_csv, write_parquet
 from ratecard.simulation.report.page import write_page
 from ratecard.simulation.report.place import beside
 from ratecard.simulation.report.report import CUSTOMER, Report
@@ -37,22 +33,10 @@ def write_json(report: Report, path: Path) -> None:
     The groups are read and written in batches: their number does not matter to the memory.
     """
     with path.open("w", encoding="utf-8") as out:
-        head = json.dumps(_head(report), indent=1, ensure_ascii=False, default=_plain)
+        head = json.dumps(_head(report), indent=1, ensure_ascii=False, default=json_plain)
         out.write(f'{head.removesuffix("}").rstrip()},\n "groups": [')
         _write_groups(report, out)
         out.write("\n ]\n}\n")
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON has no word for: amounts as text with all of their digits, records as objects."""
-    if isinstance(value, Decimal):
-        return text(value)
-    if isinstance(value, Fraction):
-        return text(nearest(value, FRACTION_PLACES))
-    if isinstance(value, date):
-        return value.isoformat()
-    record: dict[str, Any] = asdict(value)
-    return record
 
 
 def _head(report: Report) -> dict[str, Any]:
