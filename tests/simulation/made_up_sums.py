@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import duckdb
 
-from ratecard.simulation.amounts import QUANTITY_NAMES, UNEVEN
+from ratecard.simulation.amounts import LOST_AND_NEW, QUANTITY_NAMES
 from ratecard.simulation.answers.key_sums import KeySums, Scales
 from ratecard.simulation.answers.rows import Row
 
@@ -16,7 +16,7 @@ def sums_of(rows: Sequence[Row]) -> KeySums:
     """Rows of the current prices and one candidate, each with what only one of both prices."""
     connection = duckdb.connect()
     names = (*(f"quantity{number}" for number in range(len(QUANTITY_NAMES))), "amount0", "amount1")
-    columns = ", ".join(f"{name} HUGEINT" for name in (*names, *(f"{name}1" for name in UNEVEN)))
+    columns = ", ".join(f"{name} HUGEINT" for name in (*names, *(f"{name}1" for name in LOST_AND_NEW)))
     connection.execute(f"CREATE TABLE sums (name0 VARCHAR, requests BIGINT, {columns})")
 
     def whole(amount: Decimal) -> int:

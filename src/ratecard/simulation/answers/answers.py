@@ -20,7 +20,7 @@ from ratecard.simulation.answers.discounts import Discounted, discounts_of
 from ratecard.simulation.answers.margin import Costing, Margin, margin_of
 from ratecard.simulation.answers.no_effect import first_day, without_effect
 from ratecard.simulation.answers.pace import DEFAULT_PACE, Pace, pace_of
-from ratecard.simulation.answers.rows import EVEN, Disputed, OwnDays, Row, Since, Uncommon, Unpriced
+from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, Disputed, OwnDays, Row, Since, Uncommon, Unpriced
 from ratecard.simulation.answers.volume import (
     AnyElasticity,
     Expected,
@@ -382,7 +382,7 @@ class Answers:
         pricer = self.pricer.apart()
         pricer.remapping = NO_REMAPPING
         with self._trial([Side(OWN_DATE, current.card)], pricer) as trial:
-            whole, now = trial.total, self.total.beside() if len(self.sides) > 1 else EVEN
+            whole, now = trial.total, self.total.beside() if len(self.sides) > 1 else NOTHING_LOST_OR_NEW
         offered = self.total.requests - now.new_requests - now.neither
         without = offered - whole.both_requests()
         difference = EXACT.subtract(whole.amounts[1], self.total.amounts[0])

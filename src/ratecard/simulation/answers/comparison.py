@@ -11,7 +11,7 @@ import numpy
 
 from ratecard.base.money import EXACT, total
 from ratecard.base.suggestions import did_you_mean
-from ratecard.simulation.amounts import QUANTITY_COLUMNS, QUANTITY_NAMES, UNEVEN, GroupAmounts
+from ratecard.simulation.amounts import LOST_AND_NEW, QUANTITY_COLUMNS, QUANTITY_NAMES, GroupAmounts
 from ratecard.simulation.answers.key_sums import KeySums, Scales, of_integer
 from ratecard.simulation.answers.rows import ModelSums, Row, Since
 from ratecard.simulation.errors import SimulationError
@@ -88,10 +88,11 @@ class Comparison:
 
         Raises `SimulationError` for a key that the usage was not grouped by.
         """
-        keys, uneven = tuple(keys), tuple(side for side in range(1, self.amounts) if self.coverage.uneven[side])
+        keys = tuple(keys)
+        lost_and_new = tuple(side for side in range(1, self.amounts) if self.coverage.lost_and_new[side])
         if keys not in self._sums:
-            self._sums[keys] = self._summed(keys, uneven)
-        scales = Scales(self.places, tuple(side.scale for side in self.sides), uneven)
+            self._sums[keys] = self._summed(keys, lost_and_new)
+        scales = Scales(self.places, tuple(side.scale for side in self.sides), lost_and_new)
         return KeySums(self._sums[keys], len(keys), scales, self._asked)
 
     @property
@@ -104,15 +105,15 @@ class Comparison:
     def _asked(self, query: str) -> list[Any]:
         return self._connection.execute(query).fetchall()
 
-    def _summed(self, keys: tuple[str, ...], uneven: Sequence[int]) -> str:
+    def _summed(self, keys: tuple[str, ...], lost_and_new: Sequence[int]) -> str:
         """Make a table of sums by keys: at the current prices, kept for further candidates, and what others change."""
         named = [f"{self.name(key)} AS name{number}" for number, key in enumerate(keys)]
         names = [f"name{number}" for number in range(len(keys))]
 
-        def summed(columns: Sequence[str], *sides: int, uneven: Sequence[int] = ()) -> str:
+        def summed(columns: Sequence[str], *sides: int, lost_and_new: Sequence[int] = ()) -> str:
             sums = ", ".join((*named, *(f"sum({each}) AS {each}" for each in columns)))
-            source = self._amounts.query(self.roll_up.groups_by(keys), *sides, uneven=uneven)
-            where = "".join(f" WHERE kind{side} IS NOT NULL" for side in uneven)
+            source = self._amounts.query(self.roll_up.groups_by(keys), *sides, lost_and_new=lost_and_new)
+            where = "".join(f" WHERE kind{side} IS NOT NULL" for side in lost_and_new)
             return f"SELECT {sums} FROM {source}{where}{self._grouped_by(keys)}"
 
         current = summed(("requests", *QUANTITY_COLUMNS, "amount0"), 0)
@@ -124,10 +125,10 @@ class Comparison:
         for side in range(1, self.amounts):
             added.append(f"amount{side}")
             parts.append(summed(added[-1:], side))
-        for side in uneven:
-            columns = [f"{column}{side}" for column in UNEVEN]
+        for side in lost_and_new:
+            columns = [f"{column}{side}" for column in LOST_AND_NEW]
             added += columns
-            parts.append(summed(columns, 0, side, uneven=(side,)))
+            parts.append(summed(columns, 0, side, lost_and_new=(side,)))
         sums = (f"coalesce(sum({each}), 0) AS {each}" for each in (*QUANTITY_COLUMNS, "amount0", *added))
         chosen = ", ".join((*names, f"{_REQUESTS} AS requests", *sums))
         grouped = f" GROUP BY {', '.join(names)}" if names else ""
@@ -161,14 +162,14 @@ class Comparison:
         # Each sum with its decimals; those of further prices come after the amounts of all sides.
         sums = {"requests": 0} | {f"amount{at}": each.scale for at, each in enumerate((*self.sides, *further))}
         columns = dict(zip(sums, sums, strict=True))
-        uneven = [side for side in candidates if self.coverage.uneven[side]]
-        for side in uneven:
+        lost_and_new = [side for side in candidates if self.coverage.lost_and_new[side]]
+        for side in lost_and_new:
             scales = (0, self.sides[0].scale, 0, self.sides[side].scale, 0)
-            sums |= {f"{name}{side}": scale for name, scale in zip(UNEVEN, scales, strict=True)}
+            sums |= {f"{name}{side}": scale for name, scale in zip(LOST_AND_NEW, scales, strict=True)}
             for at, prices in enumerate(costs[side] if costs else (), self.amounts + 2 * side):
                 columns[f"new_amount{at}"] = f"CASE WHEN kind{side} = {NEW} THEN amount{at} END"
                 sums[f"new_amount{at}"] = prices.scale
-        source = self._amounts.query(self.roll_up.groups, 0, *candidates, uneven=uneven, further=further)
+        source = self._amounts.query(self.roll_up.groups, 0, *candidates, lost_and_new=lost_and_new, further=further)
         chosen = ", ".join((*keys, *(f"coalesce(sum({columns.get(name, name)}), 0)" for name in sums)))
         where = "" if since is None else f" WHERE day >= DATE '{since}'"
         grouped = ", ".join(str(number) for number in range(1, len(keys) + 1))
@@ -182,7 +183,9 @@ class Comparison:
     def _cell(self, model: str, marks: Mapping[str, str | None], sums: Mapping[str, Decimal]) -> ModelSums:
         sides, new, before = [], [], []
         for side in range(self.amounts):
-            lost_requests, lost, new_requests, brought, neither = (sums.get(f"{name}{side}", _ZERO) for name in UNEVEN)
+            lost_requests, lost, new_requests, brought, neither = (
+                sums.get(f"{name}{side}", _ZERO) for name in LOST_AND_NEW
+            )
             lacking = EXACT.add(lost_requests, neither)
             if not side and self.amounts > 1:
                 lacking = EXACT.add(sums.get("new_requests1", _ZERO), sums.get("neither1", _ZERO))
@@ -265,13 +268,13 @@ class Comparison:
         scales, zero = [10 ** (self.scale - side.scale) for side in self.sides], "CAST(0 AS HUGEINT)"
         current, *others = (f"coalesce(amount{side}, 0) * {scale}" for side, scale in enumerate(scales))
         sums, sides = [current, *(f"{current} + {other}" for other in others)], range(self.amounts)
-        uneven = [side for side in sides[1:] if self.coverage.uneven[side]]
+        lost_and_new = [side for side in sides[1:] if self.coverage.lost_and_new[side]]
         for side in sides[1:]:
-            sums += [f"lost{side} * {scales[0]}", f"new{side} * {scales[side]}"] if side in uneven else [""] * 2
+            sums += [f"lost{side} * {scales[0]}", f"new{side} * {scales[side]}"] if side in lost_and_new else [""] * 2
         sums += [f"amount{self.amounts + number}" for number in range(len(further))]
         if further:
             sums.append(f"CASE WHEN amount{self.amounts} IS NULL THEN requests END")
-        source = self._amounts.query(self.roll_up.groups, *sides, uneven=uneven, further=further)
+        source = self._amounts.query(self.roll_up.groups, *sides, lost_and_new=lost_and_new, further=further)
         amounts = (f"coalesce(sum({amount}), 0)" if amount else zero for amount in sums)
         names = map(self.name, self.roll_up.plan.by)
         chosen = ", ".join((*names, _REQUESTS, *_QUANTITIES, *amounts))

@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT
-from ratecard.simulation.amounts import QUANTITY_COLUMNS, UNEVEN
-from ratecard.simulation.answers.rows import EVEN, Row, Uneven
+from ratecard.simulation.amounts import LOST_AND_NEW, QUANTITY_COLUMNS
+from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, LostAndNew, Row
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
@@ -24,11 +24,11 @@ _FINE, _LONG = 10**9, 10**27
 
 
 class Scales(NamedTuple):
-    """The decimals of each quantity and of the amounts of each side; of the candidates, which have `UNEVEN` columns."""
+    """The decimals of each quantity and of the amounts of each side; the candidates with columns of `LOST_AND_NEW`."""
 
     quantities: tuple[int, ...]
     amounts: tuple[int, ...]
-    uneven: tuple[int, ...]
+    lost_and_new: tuple[int, ...]
 
 
 class Ranked(NamedTuple):
@@ -77,7 +77,7 @@ class KeySums:
         what only the current side brings. `size` is that of `before`. A rise is `move` of `paid`, which is above zero.
         """
         now, then = self._factor(0), self._factor(candidate)
-        parts = [f"{name}{candidate}" if candidate in self.scales.uneven else "0" for name in UNEVEN]
+        parts = [f"{name}{candidate}" if candidate in self.scales.lost_and_new else "0" for name in LOST_AND_NEW]
         lost_requests, lost, new_requests, new, neither = parts
         columns = {
             "lost_requests": lost_requests,
@@ -149,31 +149,30 @@ class KeySums:
         return [f"name{number}" for number in range(self.keys)]
 
     def _amounts(self) -> list[str]:
-        uneven = [f"{name}{side}" for side in self.scales.uneven for name in UNEVEN]
-        return [*(f"amount{side}" for side in range(len(self.scales.amounts))), *uneven]
+        lost_and_new = [f"{name}{side}" for side in self.scales.lost_and_new for name in LOST_AND_NEW]
+        return [*(f"amount{side}" for side in range(len(self.scales.amounts))), *lost_and_new]
 
     def _factor(self, side: int) -> int:
         return int(10 ** (max(self.scales.amounts) - self.scales.amounts[side]))
 
     def _row(self, values: Sequence[Any]) -> Row:
-        """A row, its amounts with the decimals of their sides."""
-        key, (requests, *rest) = tuple(values[: self.keys]), values[self.keys :]
-        quantities = tuple(map(of_integer, rest, self.scales.quantities))
-        amounts = rest[len(QUANTITY_COLUMNS) :]
-        current, *added = map(of_integer, amounts, self.scales.amounts)
-        then = (EXACT.add(current, each) if each else current for each in added)
-        if not self.scales.uneven:
-            return Row(key, requests, quantities, (current, *then))
-        apart = amounts[len(self.scales.amounts) :]
-        uneven = dict(zip(self.scales.uneven, zip(*[iter(apart)] * len(UNEVEN), strict=True), strict=True))
-        beside = tuple(
-            self._uneven(side, *uneven[side]) if side in uneven else EVEN for side in range(1, len(self.scales.amounts))
-        )
-        return Row(key, requests, quantities, (current, *then), beside)
-
-    def _uneven(self, side: int, lost_requests: int, lost: int, new_requests: int, new: int, neither: int) -> Uneven:
-        now, then = self.scales.amounts[0], self.scales.amounts[side]
-        return Uneven(lost_requests, of_integer(lost, now), new_requests, of_integer(new, then), neither)
+        """Return a row, its amounts with the decimals of their sides."""
+        key, requests, rest = tuple(values[: self.keys]), values[self.keys], iter(values[self.keys + 1 :])
+        quantities = tuple(of_integer(next(rest), places) for places in self.scales.quantities)
+        now, *scales = self.scales.amounts
+        current, *added = (of_integer(next(rest), places) for places in self.scales.amounts)
+        amounts = (current, *(EXACT.add(current, each) if each else current for each in added))
+        if not self.scales.lost_and_new:
+            return Row(key, requests, quantities, amounts)
+        beside = []
+        for side, then in enumerate(scales, 1):
+            if side in self.scales.lost_and_new:
+                lost_requests, lost, new_requests, new, neither = (next(rest) for _ in LOST_AND_NEW)
+                of_side = of_integer(lost, now), new_requests, of_integer(new, then)
+                beside.append(LostAndNew(lost_requests, *of_side, neither))
+            else:
+                beside.append(NOTHING_LOST_OR_NEW)
+        return Row(key, requests, quantities, amounts, tuple(beside))
 
 
 def of_integer(value: int, places: int) -> Decimal:

@@ -18,7 +18,7 @@ def less(one: Decimal, other: Decimal) -> Decimal:
 
 
 @dataclass(frozen=True, slots=True)
-class Uneven:
+class LostAndNew:
     """What only one of two sides prices: requests that are lost, or new, and what they bring on the side that does.
 
     `neither` counts the requests that only another candidate prices.
@@ -35,9 +35,9 @@ class Uneven:
         """The number of requests that only one of the two sides prices."""
         return self.lost_requests + self.new_requests
 
-    def less(self, other: "Uneven") -> "Uneven":
+    def less(self, other: "LostAndNew") -> "LostAndNew":
         """The same without what another group has of it."""
-        return Uneven(
+        return LostAndNew(
             self.lost_requests - other.lost_requests,
             less(self.lost, other.lost),
             self.new_requests - other.new_requests,
@@ -46,26 +46,26 @@ class Uneven:
         )
 
 
-EVEN = Uneven()
+NOTHING_LOST_OR_NEW = LostAndNew()
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One group: its key, its requests and quantities, and its exact amount under each card, the current one first.
 
-    What a side does not price adds nothing to its amount; `uneven` has, for each candidate, what that leaves out. It is
-    empty where every side prices all of the requests.
+    What a side does not price adds nothing to its amount; `lost_and_new` has, for each candidate, what that leaves out.
+    It is empty where every side prices all of the requests.
     """
 
     key: tuple[str | None, ...]
     requests: int
     quantities: tuple[Decimal, ...]
     amounts: tuple[Decimal, ...]
-    uneven: tuple[Uneven, ...] = ()
+    lost_and_new: tuple[LostAndNew, ...] = ()
 
-    def beside(self, candidate: int = 1) -> Uneven:
+    def beside(self, candidate: int = 1) -> LostAndNew:
         """What only one side prices, the current one or a candidate (by its number, from 1)."""
-        return self.uneven[candidate - 1] if self.uneven else EVEN
+        return self.lost_and_new[candidate - 1] if self.lost_and_new else NOTHING_LOST_OR_NEW
 
     def difference(self, candidate: int = 1) -> Decimal:
         """The amount under a candidate less the current one, with lost and new requests; exact."""
@@ -73,8 +73,10 @@ class Row:
 
     def both(self, candidate: int = 1) -> tuple[Decimal, Decimal]:
         """The amounts of the requests that both sides price, under the current prices and under a candidate."""
-        uneven = self.beside(candidate)
-        return EXACT.subtract(self.amounts[0], uneven.lost), EXACT.subtract(self.amounts[candidate], uneven.new)
+        lost_and_new = self.beside(candidate)
+        return EXACT.subtract(self.amounts[0], lost_and_new.lost), EXACT.subtract(
+            self.amounts[candidate], lost_and_new.new
+        )
 
     def change(self, candidate: int = 1) -> Decimal:
         """The difference on the requests that both sides price: what other prices change; exact."""
@@ -83,8 +85,8 @@ class Row:
 
     def both_requests(self, candidate: int = 1) -> int:
         """The number of requests that both sides price."""
-        uneven = self.beside(candidate)
-        return self.requests - uneven.lost_requests - uneven.new_requests - uneven.neither
+        lost_and_new = self.beside(candidate)
+        return self.requests - lost_and_new.lost_requests - lost_and_new.new_requests - lost_and_new.neither
 
     def percent(self, candidate: int = 1) -> str:
         """The difference in percent of the current amount, rounded half-up (`+10.39%`); empty where that is zero."""

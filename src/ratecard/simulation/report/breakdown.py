@@ -48,7 +48,7 @@ def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
     if len(report.candidates) <= 1:
         yield report.candidates, _table(report, (key,), rows, amounts, report.candidates, exact=False)
         return
-    most = _MOST_CHANGES // (4 if report.uneven else 2)
+    most = _MOST_CHANGES // (4 if report.lost_and_new else 2)
     for first in range(1, len(report.names), most):
         chosen = report.candidates[first - 1 : first - 1 + most]
         table = _table(report, (key,), rows, amounts, chosen, exact=False, several=True)
@@ -129,7 +129,7 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
         named = f"{name} (no change: {why})" if why else name
         rows.append((named, label, amounts[candidate], change, share_of_change(whole, candidate)))
     columns = [Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT)]
-    if report.uneven:
+    if report.lost_and_new:
         columns += [Column("By prices", Kind.CHANGE), Column("Lost", Kind.LOST), Column("New", Kind.NEW)]
         parts = [(None,) * 3, *(report.parts(side, exact=exact) for side in report.candidates)]
         rows = [(*row, *each) for row, each in zip(rows, parts, strict=True)]
@@ -235,8 +235,8 @@ def _table(
 
 def _apart(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[tuple[Decimal, ...], ...]:
     """What is lost and what is new in each row; rounded to what is shown of the whole, unless exact amounts are."""
-    uneven = [row.beside(side) for row in rows]
-    lost, new = [EXACT.minus(each.lost) for each in uneven], [each.new for each in uneven]
+    lost_and_new = [row.beside(side) for row in rows]
+    lost, new = [EXACT.minus(each.lost) for each in lost_and_new], [each.new for each in lost_and_new]
     if exact:
         return tuple(lost), tuple(new)
     _, lost_shown, new_shown = report.parts(side)
@@ -252,7 +252,7 @@ def _rest(whole: Row, rows: Iterable[Row]) -> Row:
             whole.requests - row.requests,
             tuple(map(less, whole.quantities, row.quantities)),
             tuple(map(less, whole.amounts, row.amounts)),
-            tuple(one.less(other) for one, other in zip(whole.uneven, row.uneven, strict=True)),
+            tuple(one.less(other) for one, other in zip(whole.lost_and_new, row.lost_and_new, strict=True)),
         )
     return whole
 

@@ -212,7 +212,7 @@ def _candidate(report: Report, candidate: int) -> _Candidate:
         list(proposals(report, candidate)),
         _tiles(report, candidate),
         list(further(report, candidate)),
-        bool(report.simulation.total.difference(candidate)) or report.uneven,
+        bool(report.simulation.total.difference(candidate)) or report.lost_and_new,
         charts,
         waterfall(report, candidate),
         tables,

@@ -129,8 +129,8 @@ class Report:
         exact.
         """
         whole = self.simulation.total
-        uneven = whole.beside(candidate)
-        found = (whole.change(candidate), EXACT.minus(uneven.lost), uneven.new)
+        lost_and_new = whole.beside(candidate)
+        found = (whole.change(candidate), EXACT.minus(lost_and_new.lost), lost_and_new.new)
         if exact:
             return found
         difference = EXACT.subtract(self.rounded(candidate), self.rounded(0))
@@ -138,9 +138,9 @@ class Report:
         return prices, lost, new
 
     @property
-    def uneven(self) -> bool:
+    def lost_and_new(self) -> bool:
         """Whether only one side offers some of the requests."""
-        return bool(self.simulation.total.uneven)
+        return bool(self.simulation.total.lost_and_new)
 
     def has(self, key: str) -> bool:
         """Whether the usage is grouped by a key."""
