@@ -102,8 +102,9 @@ def simulate(context: click.Context, /, disputes: str | None, **given: Any) -> N
     A condition compares columns with numbers, 'text', true or false by = != < <= > >=, by in ('a', 'b') or is missing.
     And, or, not and brackets join comparisons; day is the day of a row.
 
-    Without --out a summary is printed. An elasticity is MODEL=-0.8, FAMILY=-0.8 or all=-0.8, with a range
-    all=-0.8:-1.2..-0.4. A volume is -5%, MODEL=-5%, FAMILY=-5%, or customer:NAME=-5% for a value of a key of --by. With
+    Without --out a summary is printed. An elasticity is MODEL=-0.8, FAMILY=-0.8, TYPE=-0.8 or all=-0.8, with
+    a range all=-0.8:-1.2..-0.4. A volume is -5%, MODEL=-5%, FAMILY=-5%, TYPE=-5%, or customer:NAME=-5% for a value of a
+    key of --by. With
     either, revenue, cost, margin and targets are of what is expected, and those at unchanged usage stand beside. Rows
     without a price are counted by reason and are in no figure. The exit status is 0 if it is done, 1 for usage that
     cannot be read or priced, for a candidate that changes nothing, for one beyond a limit (--max-change,

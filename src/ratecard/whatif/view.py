@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from ratecard.base.money import EXACT, round_half_up, total
+from ratecard.base.money import EXACT, total
 from ratecard.pages import page_text
 from ratecard.simulation.report.breakdown import NO_VALUE, changing_most, largest, shown
 from ratecard.simulation.report.charts import Chart, bar_chart, change_by_model, revenue_by_period
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.page import written_cell
-from ratecard.simulation.report.report import CUSTOMER, Report, share_of_change
-from ratecard.simulation.report.sections import losers_table, share_left, unpriced_table, winners_table
+from ratecard.simulation.report.report import CUSTOMER, Report
+from ratecard.simulation.report.sections import losers_table, unpriced_table, winners_table
 from ratecard.simulation.report.sentences import details, further, headline, scope
 from ratecard.simulation.report.table import Kind, Table, Value
 from ratecard.simulation.rows.columns import DAY
@@ -150,7 +150,7 @@ def panel_of(report: Report, now: Panel) -> Panel:
     return Panel(
         headline(report, 1),
         scope(report),
-        tuple(filter(None, (details(report, 1), *further(report, 1)))),
+        tuple(filter(None, (details(report, 1), *further(report, 1), _unchanged(report)))),
         tuple(_tiles(report)),
         plot(change_by_model(report, 1), report.figures),
         _by_day(report),
@@ -162,6 +162,10 @@ def panel_of(report: Report, now: Panel) -> Panel:
     )
 
 
+def _unchanged(report: Report) -> str:
+    return "Charts and tables are at unchanged usage." if report.expected is not None else ""
+
+
 def _unpriced(report: Report) -> str:
     return _table_html(unpriced_table(report), report.figures) if report.unpriced else ""
 
@@ -171,25 +175,29 @@ def _by_day(report: Report) -> Plot | None:
 
 
 def _tiles(report: Report) -> Iterator[Tile]:
-    figures, before = report.figures, report.rounded(0)
+    figures, before = report.figures, report.revenue(0)
     yield Tile("Revenue now", figures.money(before))
     if len(report.names) > 1:
-        difference = EXACT.subtract(report.rounded(1), before)
-        share = figures.percent(share_of_change(report.simulation.total, 1))
-        yield Tile("With your changes", figures.money(report.rounded(1)))
-        yield Tile("Difference", figures.change(difference), share, (difference > 0) - (difference < 0))
-    if report.margin is not None:
-        yield Tile("Margin now", *_margin(report, 0))
-    if report.margin is not None and len(report.names) > 1:
-        yield Tile("Margin then", *_margin(report, 1))
+        difference = EXACT.subtract(report.revenue(1), before)
+        share = figures.percent(report.share(1))
+        expected = report.expected is not None
+        label = f"{'Expected with' if expected else 'With'} {report.names[1]}"
+        yield Tile(label, figures.money(report.revenue(1)))
+        yield Tile(
+            "Expected difference" if expected else "Difference",
+            figures.change(difference),
+            share,
+            (difference > 0) - (difference < 0),
+        )
+    yield from _margins(report)
 
 
-def _margin(report: Report, side: int) -> tuple[str, str]:
-    if report.margin is None:
-        return "", ""
-    left = round_half_up(report.margin.total.margin(side), report.figures.places)
-    share = report.figures.percent(share_left(report.margin.total, side), signed=False)
-    return report.figures.money(left), f"{share} of revenue" if share else ""
+def _margins(report: Report) -> Iterator[Tile]:
+    for side, label in enumerate(("Margin now", "Margin then")[: len(report.names)]):
+        if (found := report.margin_of(side)) is not None:
+            _, left, share = found
+            note = f"{report.figures.percent(share, signed=False)} of revenue" if share is not None else ""
+            yield Tile(label, report.figures.money(report.figures.rounded(left)), note)
 
 
 def _html(report: Report, table: Table, most: int | None = None) -> str:

@@ -114,8 +114,10 @@ def _pace(report: Report) -> dict[str, Any] | None:
 def _target(question: Question) -> dict[str, str | None] | None:
     """The factor that reaches a target, with what it brings; or why none does."""
     found = question.reached
-    if found is None or isinstance(found, str):
-        return found and {"reason": found}
+    if found is None:
+        return None
+    if isinstance(found, str):
+        return {"reason": found}
     return {name: each and text(each) for name, each in asdict(found).items()}
 
 
