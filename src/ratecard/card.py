@@ -1,8 +1,8 @@
 """The rate card: all tables at one digest, and the price book of any instant."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,10 @@ from ratecard.tables.windows import Window, changes_between, windows_of
 
 if TYPE_CHECKING:
     from ratecard.candidates.file import CandidateFile
+
+
+# Contracts whose compiled prices are kept: those that were used last. There may be ten thousand.
+MOST_CONTRACTS = 256
 
 
 def load_rate_card(folder: str | Path | None = None) -> "RateCard":
@@ -56,8 +60,8 @@ class RateCard:
         # The wrong examples of each version that was proved, by model and effective date: not by digest, which leaves
         # examples out.
         self._proved: dict[tuple[str, date], tuple[Fault, ...]] = {}
-        # One compiler for each contract, with what it extends at the time, and the models that it cannot use.
-        self._compilers: dict[tuple[tuple[str, ...], frozenset[str]], Compiler] = {}
+        # One compiler for each contract used lately, with what it extends at the time, and what it cannot use.
+        self._compiler_under = lru_cache(MOST_CONTRACTS)(self._made_compiler_under)
         self._proved_contracts: dict[str, tuple[Fault, ...]] = {}
 
     def __repr__(self) -> str:
@@ -197,11 +201,12 @@ class RateCard:
         withheld = self.in_force.withheld(chain)
         if not chain and not withheld:
             return PriceBook(self._compiler, moment, self.prove)
-        known = tuple(each.contract for each in chain), withheld
-        if known not in self._compilers:
-            self._compilers[known] = Compiler(tables_under(self.tables, chain, withheld))
+        compiler = self._compiler_under(tuple(each.contract for each in chain), withheld)
         prove = partial(self._prove_under, chain[0]) if chain else self.prove
-        return PriceBook(self._compilers[known], moment, prove)
+        return PriceBook(compiler, moment, prove)
+
+    def _made_compiler_under(self, names: Sequence[str], withheld: frozenset[str]) -> Compiler:
+        return Compiler(tables_under(self.tables, [self.contracts[name] for name in names], withheld))
 
     def work(self, contract: Contract) -> Iterator[Worked]:
         """Work the examples of a contract, on its first day or at the instant that each says."""
@@ -212,7 +217,8 @@ class RateCard:
     def _prove_under(self, contract: Contract, model: AnyModel, version: Version) -> None:
         """Prove a version of the list, and the examples of a contract, once."""
         self.prove(model, version)
-        if self._proves and self._base is None:
+        # What a candidate makes of the list, contracts of the tables follow; its own ones say what they come to.
+        if self._proves and (self._base is None or contract.contract not in self._base.contracts):
             if contract.contract not in self._proved_contracts:
                 self._proved_contracts[contract.contract] = tuple(faults_of(self._unproved.work(contract)))
             if self._proved_contracts[contract.contract]:

@@ -26,6 +26,10 @@ OVERRIDES = {
     "- {for: {type: text, conditions: {tokens: outputs}}, percent: -5%}": "no rate of type text is for tokens: outputs",
     "- {for: {model: flat, conditions: {service_tier: batch}}, factor: 2}": "no rate of model flat is for service_tier",
     "- {for: {model: clip, conditions: {audio: true}}, percent: -5%}": "no rate of model clip is for audio: true",
+    "- {for: {type: text, except: {model: clip}}, percent: -5%}": "leaves nothing out: no model of type text is of",
+    "- {for: {family: clips, except: [{model: clip}, {type: text}]}, percent: -5%}": "is of type text. Leave it out",
+    "- {for: {type: text, except: {type: text}}, percent: -5%}": "except leaves out every model of type text",
+    "- {for: {model: hidden}, closed: true}\n- {for: {model: hidden}, only: true}": "only keeps hidden from everyone",
     "- {for: {type: text}}": "has no price. Write one of: percent, factor, rate, at_most, at_least, only, closed",
     "- {for: {type: text}, percent: -5%, at_most: 3}": "has percent and at_most. Write one of",
     "- {for: {type: text}, only: false}": "says only: false, which changes nothing",
@@ -96,3 +100,34 @@ def test_a_name_that_two_have_and_a_circle_are_refused() -> None:
 def test_a_retired_model_is_no_fault() -> None:
     retired = TABLES["video.yaml"].replace("    mode:", "    retired: {on: 2026-12-01}\n    mode:", 1)
     card_of(contract("- {for: {model: clip}, percent: -5%}"), tables=TABLES | {"video.yaml": retired})
+
+
+def test_a_model_that_is_kept_for_nobody_is_a_fault() -> None:
+    keeps = contract("- {for: {model: hidden}, only: true}")
+    nobody = keeps.replace("accounts: [a-1]\n", "")
+    words = "c0.yaml:6: only keeps hidden from everyone: no contract with accounts has a price for it. Name accounts"
+    assert words in faults(nobody)
+    # Another contract that names the model, or extends what keeps it, has the model.
+    for overrides, further in (("- {for: {model: hidden}, percent: -5%}", ""), ("", "extends: acme\n")):
+        card_of(nobody, contract(overrides, "other", "a-2", further=further))
+    closed = contract("- {for: {model: hidden}, closed: true}", "other", "a-2", further="extends: acme\n")
+    assert words in faults(nobody, closed)
+    card_of(keeps, closed)
+
+
+@pytest.mark.parametrize(
+    ("at", "outside"),
+    [
+        ("2026-09-30T23:59:59Z", True),
+        ("2026-10-01T00:00:00Z", False),
+        ("2027-09-30T23:59:59Z", False),
+        ("2027-10-01T00:00:00Z", True),
+    ],
+)
+def test_an_example_outside_of_the_term_is_a_fault(at: str, outside: bool) -> None:
+    text = contract("") + f"examples:\n  - {{model: clip, at: {at}, request: {{duration: 5s}}, total: 1}}\n"
+    if not outside:
+        card_of(text)
+        return
+    words = "the example is at an instant without these prices: the contract is from 2026-10-01 until 2027-10-01"
+    assert f"c0.yaml:7: {words}. Write at within it" in faults(text)

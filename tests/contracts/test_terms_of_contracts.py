@@ -11,11 +11,12 @@ import pytest
 
 from contract_tables import TABLES, TEXT, card_of, contract
 from ratecard.base.errors import QuoteError, TableError
-from ratecard.card import RateCard
+from ratecard.card import MOST_CONTRACTS, RateCard
 from ratecard.contracts.accounts import UnknownContractError
 from ratecard.contracts.overlay import tables_under
 from ratecard.examples import price_example
 from ratecard.load.folder import read_folder, tables_from
+from ratecard.pricing.compiler import Compiler
 from shipped import CARD
 from token_tables import by_tokens, family, text_model
 
@@ -264,6 +265,21 @@ MANY = """\
 - {for: {model: ovi-image-to-video}, rate: 0.2}
 - {for: {type: text, charge: tokens}, at_most: 50}
 """
+
+
+def test_prices_are_kept_of_the_contracts_that_were_used_last_only() -> None:
+    """Whatever keeps what was made for a contract is bounded: compilers, tables under it, models that it cannot use."""
+    card = card_of(
+        *(contract(f"- {{for: {{type: text}}, factor: 0.{at}}}", f"c{at}", f"a-{at}") for at in range(1, 401))
+    )
+    for _ in range(2):
+        for at in range(1, 401):
+            assert rate(card, account=f"a-{at}") == str((Decimal(2) * Decimal(f"0.{at}")).normalize())
+    gc.collect()
+    compilers = [
+        each for each in gc.get_objects() if isinstance(each, Compiler) and each.tables.list_tables is card.tables
+    ]
+    assert 1 < len(compilers) <= MOST_CONTRACTS
 
 
 def test_ten_thousand_contracts_load_within_five_seconds() -> None:

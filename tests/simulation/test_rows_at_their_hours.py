@@ -1,7 +1,7 @@
 """Rates at hours, and versions from an instant: a simulation equals the sum row by row, also when clocks change."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -31,13 +31,14 @@ UTC_HOURS = """
 BETWEEN = "2026-10-25T10:20:30+02:00"
 
 
-def card(twice: bool = True) -> RateCard:
+def card(twice: bool = True, contracts: Sequence[str] = ()) -> RateCard:
     """One model with hours of two zones, one with hours of UTC that changes within a day, one with one price."""
     always = by_tokens(PLAIN)
     later = by_tokens(UTC_HOURS, effective=BETWEEN) + always
     models = {"berlin": by_tokens(BERLIN), "later": later if twice else always, "always": always}
     text = family(*(text_model(name, versions) for name, versions in models.items()))
-    return RateCard(tables_from({"hours.yaml": text.encode()}))._unproved
+    files = {"hours.yaml": text} | {f"contracts/c{number}.yaml": each for number, each in enumerate(contracts)}
+    return RateCard(tables_from({name: each.encode() for name, each in files.items()}))._unproved
 
 
 def rows() -> Iterator[Row]:

@@ -145,7 +145,7 @@ def test_the_usage_reaches_every_tier_and_both_sides_of_each_term(made: dict[tup
     words = {line.words for each in made.values() for line in each.terms}
     assert {word.partition(" at ")[2] for word in words if word.startswith("graduated")} == {
         "contract prices",
-        "2.75 per mtoken",
+        "2.75 USD per mtoken",
         "-50 % of contract prices",
     }
     assert len({word for word in words if word.startswith("volume")}) >= 2

@@ -124,6 +124,21 @@ def test_terms_of_the_month_are_over_booked_rows_too(tmp_path: Path) -> None:
         made(tmp_path, tables, video)
 
 
+@pytest.mark.parametrize("day", ["2026-10-09", "2026-09-09"])
+def test_a_refund_of_what_was_free_pays_nothing_back(tmp_path: Path, day: str) -> None:
+    tables = write_tables(tmp_path / "tables", monthly="monthly:\n  - {included: 2, unit: mtoken}\n")
+    rows = (
+        f"{day}T00:00:00Z,{INPUT},4,2,-8,USD,scribe,free",
+        f"{day}T01:00:00Z,{INPUT},4,3,-12,USD,scribe,paid",
+        f"2026-10-20T00:00:00Z,{INPUT},4,0,8,USD,scribe,free",
+        f"2026-10-21T00:00:00Z,{INPUT},4,0,5,USD,scribe,paid",
+    )
+    found = made(tmp_path, tables, *rows)
+    words = [(line.words, line.amount) for line in found.terms if line.kind == "refunds"]
+    assert words == [("refunds: what terms had taken off the refunded requests", 8)]
+    assert str(found.payable) == ("7.00" if day > "2026-10" else "-5.00")
+
+
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_charges_of_usage_and_their_ledger_come_to_the_same(tmp_path: Path, tables: Path, form: str) -> None:
     from datetime import datetime

@@ -132,7 +132,7 @@ def test_an_account_without_a_row_in_the_month_is_told(words: list[str]) -> None
         (("--opening-balance", "much"), 2, "'much' is not an amount"),
         (("--opening-balance", "5"), 1, "an opening balance is of one commitment, and acme has none"),
         (("--currency", "usd"), 1, "currency 'usd' is not an ISO 4217 code"),
-        (("--currency", "EUR"), 1, "the statement is in EUR. Give the rows of USD by themselves: --currency USD"),
+        (("--month", "20261001"), 1, "is not a month. Write it like 2026-10"),
         (("--out", "no/such/folder/x.csv"), 2, "cannot be written: no such folder"),
     ],
 )

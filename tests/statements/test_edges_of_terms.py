@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ratecard.statements import StatementError
-from ratecard.statements.lines import REFUND_LINE, Line, Rated
+from ratecard.statements.lines import REFUND_LINE, Line, Rated, with_added
 from ratecard.statements.settle import Settled, settle_month
 from ratecard.tables.monthly import Term
 from ratecard.tables.units import Unit
@@ -131,7 +131,7 @@ def test_tiers_in_another_unit_of_the_same_meter() -> None:
     found = settled(made, term(graduated=tiers, unit="ktoken"))
     assert [(line.words, str(line.quantity)) for line in found.terms] == [
         ("graduated: up to 2000 ktoken at contract prices", "2000"),
-        ("graduated: above 2000 ktoken at 0.001 per ktoken", "1000"),
+        ("graduated: above 2000 ktoken at 0.001 USD per ktoken", "1000"),
     ]
     assert total(found, made) == 21
 
@@ -233,18 +233,82 @@ ROUNDING = Rated("rounding", "", Decimal(0), "", Decimal(0), "", "", "reel", "vi
         (10, {"included": "1"}, "23/10"),
         # 1 at the contract price, and half of 2.30.
         (10, {"graduated": [{"up_to": "1", "factor": "1"}, {"factor": "0.5"}]}, "43/20"),
-        # The edge lies between 0.99 and 0.999: what the third video is before it is rounded.
+        # The edge lies between 0.99 and 0.999: three videos are 0.99 as they are charged.
         (3, {"graduated": [{"up_to": "0.995", "factor": "1"}, {"factor": "0.5"}]}, "99/100"),
         (10, {"graduated": [{"up_to": "1", "factor": "1"}, {"up_to": "2", "factor": "2"}, {"factor": "0.5"}]}, "73/20"),
     ],
 )
 def test_what_rounding_takes_off_is_in_the_terms_of_money(count: int, given: dict[str, Any], left: str) -> None:
-    made = []
+    made = rounded_clips(count)
+    assert str(total(settled(made, term(currency="USD", **given)), made)) == left
+
+
+def rounded_clips(count: int) -> list[Line]:
+    made: list[Line] = []
     for at in range(count):
         instant = START + timedelta(hours=at)
-        made.append(Line(instant, CLIP, Decimal(1), Decimal("0.333")))
-        made.append(Line(instant, ROUNDING, Decimal(0), Decimal("-0.003")))
-    assert str(total(settled(made, term(currency="USD", **given)), made)) == left
+        clip = Line(instant, CLIP, Decimal(1), Decimal("0.333"))
+        made += with_added([clip, Line(instant, ROUNDING, Decimal(0), Decimal("-0.003"))])
+    return made
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ({"included": "9"}, "33/100"),
+        ({"included": "9.5"}, "33/200"),
+        ({"included": "10"}, "0"),
+        ({"included": "11"}, "0"),
+        ({"volume": [{"rate": "0.5"}]}, "5"),
+        ({"volume": [{"factor": "0.5"}]}, "33/20"),
+        ({"volume": [{"percent": "0%"}]}, "33/10"),
+        ({"graduated": [{"up_to": "4", "factor": "1"}, {"rate": "0.1"}]}, "48/25"),
+    ],
+)
+def test_terms_of_units_cancel_what_was_charged_with_its_rounding(given: dict[str, Any], left: str) -> None:
+    made = rounded_clips(10)
+    assert str(total(settled(made, term(unit="clip", **given)), made)) == left
+
+
+def test_each_line_of_a_request_has_its_part_of_rounding_and_minimum() -> None:
+    least = Rated("m", "minimum", Decimal(1), "t.yaml:9", Decimal(1), "t.yaml:9", "", "scribe", "text", "words")
+    one, two = TEXT, TEXT._replace(sku="o", attributes=(("tokens", ("output",)),))
+    lines = [Line(START, one, Decimal(1), Decimal(1)), Line(START, two, Decimal(3), Decimal(3))]
+    added = Line(START, least, Decimal(2), Decimal(2))
+    assert [line.charged for line in with_added([*lines, added])] == [Fraction(3, 2), Fraction(9, 2), 0]
+    free = [line._replace(amount=Decimal(0)) for line in lines]
+    assert [line.charged for line in with_added([*free, added])] == [2, 0, 0]
+    assert [line.charged for line in with_added([added])] == [2]
+    made = with_added([*lines, added])
+    assert total(settled(made, term(included="4", unit="mtoken")), made) == 0
+
+
+def test_what_was_never_paid_is_not_paid_back() -> None:
+    """5 units are free, and the others half price: each refund is the share that was paid."""
+
+    def booked(request: str, quantity: str) -> Line:
+        return Line(START, TEXT, Decimal(quantity), Decimal(quantity) * 10, request=request)
+
+    def back(request: str, amount: str) -> Line:
+        return Line(START + timedelta(days=9), refunded, Decimal(0), Decimal(amount), request=request)
+
+    refunded = TEXT._replace(kind=REFUND_LINE)
+    terms = [term("m:1", included="5", unit="mtoken"), term("m:2", volume=[{"factor": "0.5"}], unit="mtoken")]
+    usage = [booked("free", "4"), booked("partly", "2"), booked("paid", "3")]
+    for request, amount, paid in (
+        ("free", "-40", "0"),
+        ("free", "-1", "0"),
+        ("partly", "-20", "5"),
+        ("partly", "-10", "5/2"),
+        ("paid", "-30", "15"),
+        ("elsewhere", "-30", "30"),
+    ):
+        found = settle_month([*usage, back(request, amount)], terms, UNITS, "USD", refunded={request})
+        never = sum(line.amount for line in found.terms if line.kind == "refunds")
+        assert -Fraction(amount) - never == Fraction(paid), request
+        # In a later month.
+        later = settle_month([back(request, amount)], (), UNITS, "USD", paid_before=found.paid)
+        assert [line.amount for line in later.terms] == ([never] if never else [])
 
 
 @pytest.mark.parametrize("kind", ["included", "commitment", "minimum"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from statement_tables import write_tables
+from statement_tables import WORDS, write_tables
 
 from ratecard.base.errors import TableError
 from ratecard.cli import main
@@ -44,6 +44,14 @@ def refused(folder: Path, *terms: str) -> str:
         (["{included: 1, unit: mtoken, for: {charge: words}}"], "charge 'words' is not in the tables"),
         (["{included: 1, unit: mtoken, for: {except: {family: wods}}}"], "family 'wods' is not in the tables"),
         (
+            ["{included: 1, unit: mtoken, for: {type: text, except: {family: sound}}}"],
+            "except leaves nothing out: no model of type text is of family sound. Leave it out",
+        ),
+        (
+            ["{included: 1, unit: mtoken, for: {except: [{type: text}, {type: speech}, {type: video}]}}"],
+            "except leaves out every model. Name fewer in it",
+        ),
+        (
             ["{included: 1, unit: mtoken, for: {type: speech}}"],
             "is over nothing: no model of the tables that has lines in mtoken",
         ),
@@ -69,6 +77,22 @@ def refused(folder: Path, *terms: str) -> str:
 )
 def test_a_fault_names_its_line_and_what_is_allowed(tmp_path: Path, terms: list[str], words: str) -> None:
     assert words in refused(tmp_path, *terms)
+
+
+@pytest.mark.parametrize(
+    "term", [FREE, "{volume: [{rate: 1}], unit: mtoken}", "{graduated: [{percent: 5%}], unit: mtoken}"]
+)
+def test_a_term_of_units_is_over_models_of_one_currency(tmp_path: Path, term: str) -> None:
+    euro = WORDS.replace("words", "mots").replace("scribe", "scribe-eu").replace("USD", "EUR")
+    tables = write_tables(tmp_path / "tables", monthly=f"monthly:\n  - {term}\n")
+    (tables / "mots.yaml").write_text(euro, encoding="utf-8")
+    with pytest.raises(TableError) as caught:
+        load_tables(tables)
+    words = "is over models of several currencies (scribe-eu in EUR and scribe in USD), and a statement is in one"
+    assert words in str(caught.value)
+    for family in ("mots", "words"):
+        (tables / "monthly.yaml").write_text(f"monthly:\n  - {term[:-1]}, for: {{family: {family}}}}}\n")
+        load_tables(tables)
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,13 @@ monthly:
             {"from: 2026-10-01}": "from: 2026-08-01}"},
             "holds outside of the contract, which is from 2026-09-01 until 2027-01-01",
         ),
+        (
+            {
+                "source:": "currency: EUR\nsource:",
+                "{included: 0.5, unit: mtoken}": "{volume: [{rate: 2}], unit: mtoken}",
+            },
+            "has rates of a unit in EUR, and scribe is in USD. Name models of EUR, or write currency: USD",
+        ),
         ({"unit: mtoken": "unit: mtokn"}, "unit 'mtokn' is not in units.yaml. Did you mean 'mtoken'?"),
         (
             {"{included: 0.5, unit: mtoken}": "{minimum: 1, currency: USD}"},
@@ -186,3 +193,14 @@ def test_a_contract_outlives_three_changes_of_the_list(tmp_path: Path) -> None:
     (spoken,) = (line for line in found.lines if line.rated.model == "voice")
     assert (spoken.rated.unit_rate, spoken.rated.list_rate) == (Decimal(10), Decimal("12.34"))
     assert found.charges == Decimal("17.6") + 10
+
+
+def test_a_contract_dearer_than_the_list_does_not_hide_the_minimum_of_the_list(tmp_path: Path) -> None:
+    """A request of 3.30 at the list costs at least 5 there, and 6.60 under the contract: the list total is 5."""
+    least = WORDS.replace("        rounding: none", "        minimum: 5\n        rounding: none")
+    for price, payable in (("rate: 6.6", "6.60"), ("rate: 4", "5.00"), ("factor: 2", "10.00")):
+        words = ACME.partition("monthly:")[0].replace("percent: -20%", price)
+        tables = contract(tmp_path, words, words=least, monthly=None)
+        found = made(tmp_path, tables, [text("2026-09-02")], "2026-09")
+        assert (str(found.payable), found.list_total) == (payable, 5), price
+        assert {line.rated.sku for line in found.lines} == {"scribe-llm-input-mtoken", "scribe-minimum"}

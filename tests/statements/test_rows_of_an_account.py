@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from statement_tables import write_rows, write_tables
+from statement_tables import WORDS, write_rows, write_tables
 
 from ratecard import load_rate_card
 from ratecard.simulation.simulate import simulate
-from ratecard.statements import StatementError, differences, statement
+from ratecard.statements import StatementError, differences, make, statement
 
 
 def speech(when: str, characters: int = 1_000_000, **other: Any) -> dict[str, Any]:
@@ -125,7 +125,22 @@ def test_spans_of_a_dialect_are_read_and_those_of_agents_are_not_charged_again(t
     assert (str(found.payable), [line.lines for line in found.lines]) == ("4.00", [1])
 
 
-@pytest.mark.parametrize("month", ["2026", "2026-13", "October", "2026-10-02", "", "0001-01", "9999-12"])
+@pytest.mark.parametrize(
+    "month",
+    [
+        "2026",
+        "20261001",
+        "2026-10-01",
+        "2026-W40",
+        " 2026-10",
+        "2026-13",
+        "October",
+        "2026-10-02",
+        "",
+        "0001-01",
+        "9999-12",
+    ],
+)
 def test_a_month_is_a_month(tmp_path: Path, tables: Path, month: str) -> None:
     with pytest.raises(StatementError, match=r"is not a month\. Write it like 2026-10"):
         statement(tmp_path / "none.csv", account="acme", month=month, tables=tables)
@@ -220,3 +235,69 @@ def test_what_is_payable_is_rounded_once_half_up(tmp_path: Path, tables: Path) -
     usage = write_rows(tmp_path / "usage.csv", rows)
     made = statement(usage, account="acme", month=date(2026, 10, 1), tables=load_rate_card(tables))
     assert (made.charges, str(made.payable)) == (Decimal("0.025"), "0.03")
+
+
+def test_ten_free_videos_cost_nothing(tmp_path: Path) -> None:
+    tables = write_tables(tmp_path / "tables", monthly="monthly:\n  - {included: 50, unit: video_second}\n")
+    clips = [
+        {"type": "video", "model": "reel", "timestamp": f"2026-10-{day:02}T00:00:00Z", "account": "acme"}
+        | {"duration": "5s"}
+        for day in range(1, 12)
+    ]
+    for count, payable in ((10, "0.00"), (11, "0.17")):
+        usage = write_rows(tmp_path / "usage.csv", clips[:count])
+        found = statement(usage, account="acme", month="2026-10", tables=tables)
+        assert (str(found.payable), found.exact) == (payable, Decimal(payable))
+
+
+def test_free_tokens_take_the_minimum_of_their_request_with_them(tmp_path: Path) -> None:
+    words = WORDS.replace("        rounding: none", "        minimum: 5\n        rounding: none")
+    monthly = "monthly:\n  - {included: 1, unit: mtoken}\n"
+    tables = write_tables(tmp_path / "tables", monthly=monthly, words=words)
+    requests = [text_of("2026-10-02T00:00:00Z", 1_000_000), text_of("2026-10-03T00:00:00Z", 1_000_000)]
+    for count, payable in ((1, "0.00"), (2, "5.00")):
+        usage = write_rows(tmp_path / "usage.csv", requests[:count])
+        found = statement(usage, account="acme", month="2026-10", tables=tables)
+        assert str(found.payable) == payable
+
+
+def text_of(timestamp: str, tokens: int, account: str = "acme", model: str = "scribe") -> dict[str, Any]:
+    row = {"type": "text", "model": model, "timestamp": timestamp, "account": account}
+    return {**row, "prompt_tokens": tokens, "completion_tokens": 0}
+
+
+def test_an_account_has_a_statement_for_each_currency(tmp_path: Path) -> None:
+    tables = write_tables(tmp_path / "tables", monthly=None)
+    euro = WORDS.replace("words", "mots").replace("scribe", "plume").replace("USD", "EUR")
+    (tables / "mots.yaml").write_text(euro, encoding="utf-8")
+    rows = [text_of("2026-10-02T00:00:00Z", 1_000_000), text_of("2026-10-03T00:00:00Z", 2_000_000, model="plume")]
+    usage = write_rows(tmp_path / "usage.csv", rows)
+    with pytest.raises(StatementError, match="acme has rows in EUR and USD in 2026-10, and a statement is in one"):
+        statement(usage, account="acme", month="2026-10", tables=tables)
+    for currency, payable, other in (("USD", "3.30", "EUR"), ("EUR", "6.60", "USD")):
+        found = statement(usage, account="acme", month="2026-10", tables=tables, currency=currency)
+        assert (found.currency, str(found.payable)) == (currency, payable)
+        assert f"1 row in {other}: on a statement of their own, --currency {other}" in found.notes
+    alone = statement(write_rows(usage, rows[1:]), account="acme", month="2026-10", tables=tables)
+    assert (alone.currency, str(alone.payable)) == ("EUR", "6.60")
+
+
+def test_rows_that_are_on_no_statement_are_counted(tmp_path: Path, tables: Path) -> None:
+    at = "2026-10-02T00:00:00Z"
+    rows = [text_of(at, 1), text_of(at, 2, "bolt"), text_of(at, 3, ""), text_of(at, 4, " "), text_of("2026-09-02", 1)]
+    found = statement(write_rows(tmp_path / "usage.csv", rows), account="acme", month="2026-10", tables=tables)
+    assert found.notes[:2] == (
+        "of 5 rows, 1 of acme in 2026-10, 2 of other accounts or months",
+        "2 rows (40 % of the usage) of no account: on no statement",
+    )
+
+
+@pytest.mark.parametrize(("day", "over"), [("2026-10-31", False), ("2026-11-01", True), ("2026-10-01", False)])
+def test_a_month_that_is_not_over_is_told(
+    tmp_path: Path, tables: Path, monkeypatch: pytest.MonkeyPatch, day: str, over: bool
+) -> None:
+    monkeypatch.setattr(make, "today", lambda: date.fromisoformat(day))
+    usage = write_rows(tmp_path / "usage.csv", [text_of("2026-10-01T00:00:00Z", 1)])
+    found = statement(usage, account="acme", month="2026-10", tables=tables)
+    words = "2026-10 is not over: usage until its end is not on this statement yet"
+    assert (words in found.notes) is not over

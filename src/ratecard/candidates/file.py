@@ -13,6 +13,7 @@ from ratecard.load.faults import complaints
 from ratecard.load.text_file import TextFile
 from ratecard.load.yaml_text import read_yaml_text
 from ratecard.tables.candidate import KINDS, Candidate, Change
+from ratecard.tables.contract import Contract
 
 
 class CandidateFile(NamedTuple):
@@ -34,8 +35,16 @@ class CandidateFile(NamedTuple):
     @property
     def written(self) -> set[str]:
         """The ids of the models that it adds as they are written, valid or not."""
-        listed = [change.get("add") for change in self.text.data["changes"] if isinstance(change, dict)]
+        changes = self.text.data.get("changes", ())
+        listed = [change.get("add") for change in changes if isinstance(change, dict)]
         return {str(model["model"]) for model in listed if isinstance(model, dict) and "model" in model}
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        """The contracts that it adds, each with its place."""
+        found = enumerate(self.candidate.contracts)
+        lines = ((contract, self.text.line(("contracts", index, "contract"))) for index, contract in found)
+        return tuple(each.model_copy(update={"place": f"{self.text.name}:{line}"}) for each, line in lines)
 
     def place(self, index: int) -> str:
         """The `file:line` of a change."""
@@ -79,6 +88,8 @@ def candidate_from(name: str, content: bytes) -> CandidateFile:
     if text.faults and data is None:
         raise TableError(text.faults)
     listed = data.get("changes") if isinstance(data, dict) else None
+    if isinstance(data, dict) and listed is None and data.get("contracts"):
+        data = {**data, "changes": ()}
     changes: tuple[tuple[int, Change], ...] = ()
     if isinstance(listed, list):
         changes = tuple(_changes(text, listed))

@@ -26,8 +26,10 @@ from ratecard.candidates.rates import (
     scaled,
 )
 from ratecard.candidates.selection import model_by_id, selected
+from ratecard.contracts.checks import ContractChecks, contract_faults, fault_at
 from ratecard.load.checks import check_model, check_references
 from ratecard.load.metered_checks import check_metered
+from ratecard.load.monthly import TermChecks
 from ratecard.load.video_checks import check_video
 from ratecard.tables.candidate import Add, Change, Retire, Scale, SetRate
 from ratecard.tables.card import AnyModel, Tables
@@ -71,9 +73,40 @@ def with_candidate(tables: Tables, file: CandidateFile, *, idle: bool = False) -
         except Refusal as refusal:
             overlay.faults += [file.fault(index, path, words) for path, words in refusal.findings]
     overlay.check()
-    if overlay.faults:
-        raise TableError(sorted(overlay.faults, key=lambda fault: fault.line))
-    return overlay.tables()
+    tables_with = overlay.tables()
+    faults = overlay.faults or list(_faults_of_contracts(tables, tables_with, file))
+    if faults:
+        raise TableError(sorted(faults, key=lambda fault: fault.line))
+    return tables_with
+
+
+def _faults_of_contracts(base: Tables, tables: Tables, file: CandidateFile) -> Iterator[Fault]:
+    """Yield the faults of the contracts of a candidate: as of files of `contracts/`, and where they may begin."""
+    head, names = file.candidate, set[str]()
+    for contract in file.contracts:
+        name, ends = contract.contract, contract.until
+        if name in base.contracts or name in names:
+            where = base.contracts[name].place if name in base.contracts else "this candidate"
+            words = f"contract '{name}' is in {where} already. Give this one another name; to change that one, write"
+            yield fault_at(contract.place, name, f"{words} extends: {name}")
+        if contract.begins < head.effective:
+            words = f"from {contract.begins} is before {head.effective}, from which the candidate holds"
+            yield fault_at(contract.place, name, f"{words}. Let it begin then or later")
+        if head.until and (ends is None or ends > head.until):
+            words = f"until {head.until} ends the candidate, and the contract holds longer"
+            yield fault_at(contract.place, name, f"{words}. Write until: {head.until} in it")
+        names.add(name)
+    if not names:
+        return
+    yield from contract_faults(tables)
+    checks, terms = ContractChecks(tables), TermChecks(tables.models, tables.families, tables.units)
+    for index, contract in enumerate(file.contracts):
+        at = ("contracts", index, "monthly")
+        for path, words in terms.of_contract(contract) if contract.monthly else ():
+            yield Fault(file.text.name, file.text.line((*at, *path)), (*at, *path), words)
+        for override in contract.overrides:
+            if reason := checks.idle(contract, override, utc(contract.begins)):
+                yield fault_at(override.source, contract.contract, f"{override.kind} {reason}. Leave it out")
 
 
 class _Overlay:
@@ -107,6 +140,7 @@ class _Overlay:
             files=self.files,
             proposed=proposed,
             restored=base.restored | self.restored,
+            contracts={**base.contracts, **{each.contract: each for each in self.file.contracts}},
             below=base,
         )
 

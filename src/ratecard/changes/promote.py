@@ -27,6 +27,7 @@ from ratecard.changes.insertion import (
 )
 from ratecard.changes.replace_files import replace_files
 from ratecard.changes.sides import Stack
+from ratecard.contracts.checks import fault_at
 from ratecard.examples import price_example, wrong_examples
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.load.positions import Positions
@@ -182,6 +183,9 @@ def promotion(folder: str | Path, candidate: str | Path | Stack, checked: date) 
     files = [read_candidate(path) for path in stack.paths]
     cards = [RateCard(tables_from(contents))]
     for file in files:
+        for contract in file.contracts:
+            words = "promote writes what changes the list. Write the contract into contracts/, once it is signed"
+            raise TableError([fault_at(contract.place, contract.contract, f"{words}, and leave it out here")])
         cards.append(cards[-1]._overlaid(file))
     before, after = cards[0], cards[-1]
     faults = [*_rewritten(cards, files), *_added_and_changed(after, files)]

@@ -10,6 +10,7 @@ from ratecard.simulation.answers.limits import Beyond, ChangeLimits
 from ratecard.simulation.answers.tornado import Swing
 from ratecard.simulation.report.breakdown import changing_most, largest, sides_table
 from ratecard.simulation.report.bridge_tables import bridge_sentences, bridge_table, effects_table
+from ratecard.simulation.report.discounts_table import discounts_table
 from ratecard.simulation.report.report import Report, share_of_change
 from ratecard.simulation.report.sections import (
     attribution_table,
@@ -59,6 +60,7 @@ def show_simulation(report: Report) -> None:
         _show(report, sides_table(report).columns_named("Revenue", "Change", "%", "Prices"))
     if not report.candidates:
         _now(report)
+        _discounts(report, [0])
     for candidate in report.candidates:
         _candidate(report, candidate)
 
@@ -73,6 +75,13 @@ def _now(report: Report) -> None:
             report,
             table.columns_named(*(column.name for column in (*table.columns[2:], table.columns[1], table.columns[0]))),
         )
+
+
+def _discounts(report: Report, sides: Sequence[int]) -> None:
+    """Print what the list, and the contracts of customers, come to."""
+    if report.discounts:
+        table = discounts_table(report, sides)
+        _show(report, _first(table.without(Kind.COUNT), _CUSTOMERS, table.title))
 
 
 def tell(report: Report, written_to: Sequence[str]) -> None:
@@ -139,6 +148,7 @@ def _candidate(report: Report, candidate: int) -> None:
         click.echo(paragraph(sentence))
     for table in _tables(report, candidate):
         _show(report, table)
+    _discounts(report, [0, candidate])
     unused = untouched_table(report, candidate)
     if unused.rows:
         count = len(unused.rows)

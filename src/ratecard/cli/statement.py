@@ -56,7 +56,7 @@ def _balance(context: click.Context, option: click.Parameter, given: str | None)
     help="Write .md, .csv, .json, .html, .xlsx, .focus.csv or .focus.parquet; repeatable.",
 )
 @click.option("--issuer", metavar="NAME", default="", help="Who sends the bill, which FOCUS wants to know.")
-@click.option("--currency", default="USD", show_default=True, help="What amounts are added in.")
+@click.option("--currency", help="That of the statement; needed where the account has rows in several.")
 @map_option
 @dialect_option
 @memory_option

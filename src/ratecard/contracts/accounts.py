@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ratecard.base.errors import RateCardError
 from ratecard.base.instants import utc
@@ -12,6 +12,9 @@ from ratecard.contracts.winner import ContractChain
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import Contract
 from ratecard.tables.selection import OverrideTarget
+
+# Contracts of which it is kept which models they cannot use: those that were used last.
+_MOST_WITHHELD = 1024
 
 
 class UnknownContractError(RateCardError, KeyError):
@@ -35,7 +38,7 @@ class ContractsInForce:
 
     def __init__(self, tables: Tables) -> None:
         self._tables, self._contracts = tables, tables.contracts
-        self._withheld: dict[tuple[str, ...], frozenset[str]] = {}
+        self._withheld = lru_cache(_MOST_WITHHELD)(self._withheld_by)
 
     @cached_property
     def _of_account(self) -> Mapping[str, list[Contract]]:
@@ -67,12 +70,10 @@ class ContractsInForce:
         """Return the models that are unknown: those kept for other contracts, and those closed by this one."""
         if not chain:
             return self.kept
-        names = tuple(each.contract for each in chain)
-        if names not in self._withheld:
-            self._withheld[names] = self._withheld_by(chain)
-        return self._withheld[names]
+        return self._withheld(tuple(each.contract for each in chain))
 
-    def _withheld_by(self, chain: ContractChain) -> frozenset[str]:
+    def _withheld_by(self, names: Sequence[str]) -> frozenset[str]:
+        chain = [self._contracts[name] for name in names]
         models, families = self._tables.models, self._tables.families
         used = {name for name in self.kept if any(_uses(each, models[name], families.get(name)) for each in chain)}
         closed = [each.target for contract in chain for each in contract.overrides if each.closed]

@@ -11,7 +11,7 @@ from ratecard.base.errors import Fault
 from ratecard.base.instants import utc
 from ratecard.base.money import ISO_4217
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
-from ratecard.contracts.accounts import chain_of
+from ratecard.contracts.accounts import ContractsInForce, chain_of
 from ratecard.contracts.overlay import VersionSpan, fits, in_term, inside, layers_of, version_under
 from ratecard.contracts.winner import ContractChain, UnclearError
 from ratecard.tables.card import AnyModel, Tables
@@ -27,7 +27,7 @@ def contract_faults(tables: Tables) -> list[Fault]:
     """Return the faults of the contracts of these tables, each at its line."""
     checks = ContractChecks(tables)
     faults = [fault for contract in tables.contracts.values() for fault in checks.of(contract)]
-    return [*faults, *_two_of_one_account(tables.contracts)]
+    return [*faults, *_two_of_one_account(tables.contracts), *_kept_for_nobody(tables)]
 
 
 def fault_at(place: str, contract: str, words: str) -> Fault:
@@ -53,6 +53,22 @@ def _two_of_one_account(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
                 yield fault_at(other.place, other.contract, f"{words}: two at one instant. {hint}")
 
 
+def _kept_for_nobody(tables: Tables) -> Iterator[Fault]:
+    """Refuse `only` for a model that no contract with accounts has."""
+    in_force, contracts = ContractsInForce(tables), tables.contracts.values()
+    unused = set(in_force.kept)
+    for contract in contracts:
+        if unused and contract.accounts:
+            unused &= in_force.withheld(chain_of(contract, tables.contracts))
+    for name in sorted(unused):
+        for contract in contracts:
+            for override in layers_of([contract], tables.models[name], tables.families.get(name))[0]:
+                if override.only:
+                    words = f"only keeps {name} from everyone: no contract with accounts has a price for it"
+                    hint = "Name accounts, or leave out closed"
+                    yield fault_at(override.source, contract.contract, f"{words}. {hint}")
+
+
 class ContractChecks:
     """The checks of contracts, which find the models and rates of each target once."""
 
@@ -63,6 +79,10 @@ class ContractChecks:
             "family": set(tables.families.values()),
             "type": {model.type for model in tables.models.values()},
         }
+        self._named = [
+            {"model": name, "family": tables.families.get(name), "type": model.type}
+            for name, model in tables.models.items()
+        ]
         self._models: dict[str, tuple[AnyModel, ...]] = {}
         self._unmet: dict[str, str] = {}
 
@@ -131,12 +151,20 @@ class ContractChecks:
             last = chain_of(contract, contracts)[-1]
             if last.extends is not None and last.extends in contracts:
                 yield contract.place, f"extends '{contract.extends}', which leads back to it. Leave one extends out"
+        for example in contract.examples:
+            if example.at is not None and not contract.holds(utc(example.at)):
+                until = f" until {contract.until}" if contract.until else ""
+                words = f"the contract is from {contract.begins}{until}. Write at within it"
+                yield example.place, f"the example is at an instant without these prices: {words}"
 
     def _targets(self, contract: Contract) -> Iterator[tuple[str, str]]:
         for override in contract.overrides:
             wrong = list(self._wrong_names(override.target))
             yield from ((override.source, words) for words in wrong)
             if wrong:
+                continue
+            if words := override.target.excluded and override.target.idle_except(self._named):
+                yield override.source, words
                 continue
             models = self.selected(override.target)
             if not models:

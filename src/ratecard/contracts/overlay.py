@@ -33,7 +33,7 @@ from ratecard.tables.rate import (
     less,
     named_conditions,
 )
-from ratecard.tables.selection import ModelNames, OverrideTarget
+from ratecard.tables.selection import OverrideTarget
 from ratecard.tables.version import Version
 
 # What a rate of tokens or hours is for by naming it, and by nothing else.
@@ -89,11 +89,9 @@ class _Models(Mapping[str, AnyModel]):
         return len(self._models)
 
 
-def fits(target: ModelNames, model: AnyModel, family: str | None) -> bool:
+def fits(target: OverrideTarget, model: AnyModel, family: str | None) -> bool:
     """Return True if a target is for a model of a family."""
-    has = {"model": model.model, "family": family, "type": model.type}
-    named = all(has[part] in names for part, names in target.named)
-    return named and not any(fits(each, model, family) for each in getattr(target, "excluded", ()))
+    return target.fits({"model": model.model, "family": family, "type": model.type})
 
 
 def layers_of(chain: ContractChain, model: AnyModel, family: str | None) -> Layers:

@@ -45,6 +45,14 @@ class TermChecks:
             if early or (contract.until and term.until and term.until > contract.until):
                 until = f" until {contract.until}" if contract.until else ""
                 yield (index,), f"holds outside of the contract, which is from {contract.begins}{until}"
+            models = {name for name, _, _ in self._over(term)}
+            other = next(
+                (model for name in sorted(models) if (model := self._models[name]).currency != contract.currency), None
+            )
+            if other is not None and any(tier.rate is not None for tier in term.tiers):
+                words = f"has rates of a unit in {contract.currency}, and {other.model} is in {other.currency}"
+                hint = f"Name models of {contract.currency}, or write currency: {other.currency} in the contract"
+                yield (index, term.kind), f"{words}. {hint}"
         yield from self.of(contract.terms)
 
     @cached_property
@@ -54,6 +62,13 @@ class TermChecks:
             for name, model in self._models.items()
             for version in model.versions
             for charge in version.charges
+        ]
+
+    @cached_property
+    def _every(self) -> list[Mapping[str, str | None]]:
+        return [
+            {"model": name, "family": self._families.get(name), "type": model.type}
+            for name, model in self._models.items()
         ]
 
     @cached_property
@@ -82,6 +97,14 @@ class TermChecks:
                     near = did_you_mean(value, sorted(self._known[name]))
                     yield ("for",), f"{name} '{value}' is not in the tables.{near}"
                     return
+        if words := term.target.excluded and term.target.idle_except(self._every):
+            yield ("for",), words
+            return
+        currencies = {self._models[name].currency: name for name, _, _ in self._over(term)}
+        if term.unit is not None and len(currencies) > 1:
+            both = " and ".join(f"{name} in {currency}" for currency, name in sorted(currencies.items())[:2])
+            words = f"is over models of several currencies ({both}), and a statement is in one"
+            yield (term.kind,), f"{words}. Name models of one currency: for"
         if not self._over(term):
             of = f" that has lines in {term.unit}" if term.unit else ""
             yield (term.kind,), f"is over nothing: no model of the tables{of} fits all that it names"

@@ -24,7 +24,7 @@ from watchfiles import watch
 
 from ratecard.base.errors import Fault, QuoteError, TableError
 from ratecard.base.instants import utc
-from ratecard.card import RateCard
+from ratecard.card import MOST_CONTRACTS, RateCard
 from ratecard.changes.guard import Rules, refusals
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.price_book import PriceBook
@@ -41,8 +41,6 @@ _SECOND = 10**9
 _Listing = tuple[str | None, int]
 # An answer has hundreds of kilobytes.
 _MOST_LISTINGS = 64
-# Contracts whose answers are kept: each has listings of its own.
-_MOST_CONTRACTS = 256
 
 
 class Served:
@@ -83,7 +81,7 @@ class Served:
         found = self._under.get(name)
         if found is None:
             found = self._under[name] = Served(self.card, self._now, name)
-            while len(self._under) > _MOST_CONTRACTS:
+            while len(self._under) > MOST_CONTRACTS:
                 del self._under[next(iter(self._under))]
         return found
 

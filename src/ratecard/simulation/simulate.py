@@ -17,7 +17,7 @@ from ratecard.simulation.groups.engines.engine import Engine, layouts_for, opene
 from ratecard.simulation.groups.kept.addresses import kept_place
 from ratecard.simulation.groups.kept.kept_usage import open_kept
 from ratecard.simulation.groups.open_usage import OpenUsage
-from ratecard.simulation.groups.plan import PERIODS, Plan, Usage, places_of_type
+from ratecard.simulation.groups.plan import NO_ACCOUNT, PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.reading import Reading
 from ratecard.simulation.groups.roll_up import RollUp, uncollected
@@ -39,7 +39,7 @@ from ratecard.simulation.workspace.workspace import Workspace
 
 _ALL = Chosen()
 # The columns that a simulation knows.
-_NAMES = ("type", "model", "timestamp", "customer", *USAGE_COLUMNS)
+_NAMES = ("type", "model", "timestamp", "customer", "account", *USAGE_COLUMNS)
 
 
 def simulate(
@@ -62,6 +62,7 @@ def simulate(
     costs: Specification | Costs | None = None,
     successors: bool = False,
     remap: Mapping[str, str] | None = None,
+    contracts: bool = False,
     progress: Progress = silent,
 ) -> Simulation:
     """Price usage under the current prices and under each candidate, exactly.
@@ -82,7 +83,8 @@ def simulate(
     `costs` is what we pay, for `margin()`: prices as above (at the instant of the side that they are compared with), a
     CSV file of `model,unit,cost` or `sku,cost`, or a share of what is charged, like "60%". With `successors`,
     candidates price what they no longer offer at the successor of its model; `remap` names models whose rows they price
-    as requests of another.
+    as requests of another. With `contracts`, each row has the prices of the contract that its account (the column
+    `account`, else `customer`) has at its instant; a row without an account has those of the list.
 
     Amounts are exact sums, in one `currency`, of what each request is charged, its rounding included. A row that only
     one side offers is `lost` or `new`. Raises `SimulationError`; with `strict` also for rows that no side can price,
@@ -113,8 +115,9 @@ def simulate(
                 chosen = Chosen.of(requests_only(spoken, known.types, where), since, until)
             keys = keys_of(known) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
-            plan = plan_of(compared, keys, known, chosen, paid, remapping)
-            opened.check(plan, plan_of(compared, keys, known, chosen, paid) if remapping else plan)
+            plan = plan_of(compared, keys, known, chosen, paid, remapping, contracts=contracts)
+            own = plan_of(compared, keys, known, chosen, paid, contracts=contracts) if remapping else plan
+            opened.check(plan, own)
             reading = Reading(opened.source)
             if chosen or known.where is not None:
                 found_rows, undated = opened.counted(plan)
@@ -133,7 +136,8 @@ def simulate(
             without_moment = any(each.moment is None for each in rolled.shapes.standing[0])
             odd = opened.odd_instant(plan) if reading.undated or (plan.dated and without_moment) else ""
             types = {each.type for each in rolled.shapes.templates}
-            rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd)
+            without = rolled.rows_without_account()
+            rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd, without_account=without)
             remapping.check_used({each.model for each in rolled.shapes.templates})
             try:
                 found = Simulation(rolled, compared, pricer, outcomes, paid)
@@ -179,6 +183,8 @@ def plan_of(
     chosen: Chosen = _ALL,
     costs: Costs | None = None,
     remapping: Remapping = NO_REMAPPING,
+    *,
+    contracts: bool = False,
 ) -> Plan:
     """Plan the roll-up for these sides and keys. Raises `SimulationError` for a column that is missing."""
     if not usage.is_ledger and not {*ROW_COLUMNS}.isdisjoint(by):
@@ -204,10 +210,15 @@ def plan_of(
     if usage.is_ledger and remapping:
         words = "a billing export holds what was charged, not the requests"
         raise SimulationError(f"{words}: neither successors nor other models can be asked for them; give the usage")
+    if contracts and usage.is_ledger:
+        raise SimulationError("a billing export holds what each account was charged already; leave out contracts")
+    if contracts and not usage.account:
+        raise SimulationError(NO_ACCOUNT)
     cards = _cards(compared, costs)
     pairs = remapping.pairs(cards)
     layouts, meters = usage.layouts, tuple(card.tables.meters for card in cards)
-    predicates = Predicates.of(cards, dated=dated, by_model=not usage.is_ledger, pairs=pairs, layouts=layouts)
+    by_model = not usage.is_ledger
+    predicates = Predicates.of(cards, dated=dated, by_model=by_model, pairs=pairs, layouts=layouts, contracts=contracts)
     rpc = next(
         (model.model for side in compared for model in side.card.tables.models.values() if model.type == "rpc"), "rpc"
     )
@@ -219,7 +230,8 @@ def plan_of(
         for name in (model.model, *(model.aliases or ()))
         if model.type in LAYOUTS
     }
-    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own, layouts, meters)
+    account = usage.account if contracts else ""
+    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own, layouts, meters, account)
 
 
 def _named(compared: Sequence[Side], costs: Costs | None, tables: str | Path | None) -> list[str]:

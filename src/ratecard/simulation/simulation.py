@@ -24,7 +24,7 @@ class Simulation(Answers):
     """Exact totals of usage under every side, as rows, tables of other libraries, and reports."""
 
     def to_arrow(self, answer: str = "groups") -> "pyarrow.Table":
-        """An answer as a table of PyArrow: `groups`, `attribution`, `customers`, `margin` or `unpriced`.
+        """An answer as a table of PyArrow: `groups`, `attribution`, `customers`, `discounts`, `margin` or `unpriced`.
 
         Keys come first, then `current` and each candidate by its name; amounts are decimals. Raises `SimulationError`
         for an unknown answer, and for amounts of more digits than a decimal of Arrow has.

@@ -16,7 +16,8 @@ from ratecard.statements.lines import REFUND_LINE, USAGE_LINE, Line, Rated
 from ratecard.statements.places import NOWHERE, RatePlace
 from ratecard.tables.limits import Limits
 
-_DETAILS = ("requestId", "inferenceExecutionTime", "promptTokens", "completionTokens")
+REQUEST = "requestId"
+_DETAILS = (REQUEST, "inferenceExecutionTime", "promptTokens", "completionTokens")
 # The columns that are read of an export.
 BOOKED_NAMES = tuple(dict.fromkeys((*EXPORT_NAMES, *_DETAILS, CONTRACT)))
 _VIDEO = "video"
@@ -54,7 +55,7 @@ class Bookings:
         rated = self._rated(entry, kind, prices)
         if is_balance(entry.currency):
             rated = rated._replace(paid_in=entry.currency, worth=worth)
-        return Line(instant, rated, entry.unit, amount)
+        return Line(instant, rated, entry.unit, amount, request=entry.details.request_id if entry.details else "")
 
     def _rated(self, entry: LedgerEntry, kind: str, prices: PriceBook) -> Rated:
         name = model_of(prices, entry.notes, entry.sku)

@@ -1,6 +1,6 @@
 """Lines of a month: what is charged for one request at one rate, and the sums of these by SKU and rate."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -12,6 +12,7 @@ from ratecard.rating.quote import MINIMUM
 
 # A line of usage, or of what was paid back.
 USAGE_LINE, REFUND_LINE = "usage", "refund"
+_ZERO = Fraction(0)
 
 
 class StatementError(RateCardError):
@@ -59,13 +60,42 @@ class Rated(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line of one request: when, at which rate, how many units, and its exact amounts at contract and at list."""
+    """One line of one request: when, at which rate, how many units, and its exact amounts at contract and at list.
+
+    `settled` is what terms are over: the amount with its part of the rounding and the minimum of the request, and
+    nothing for the lines of these two; None where it is the amount. `request` is the id of a booked request.
+    """
 
     instant: datetime
     rated: Rated
     quantity: Decimal
     amount: Decimal
     list_amount: Decimal | None = None
+    settled: Fraction | None = None
+    request: str = ""
+
+    @property
+    def charged(self) -> Fraction:
+        """What the terms of the month are over."""
+        return Fraction(self.amount) if self.settled is None else self.settled
+
+
+def with_added(lines: Sequence[Line]) -> list[Line]:
+    """Give each line of a request its part of what rounding and a minimum add, in proportion to the amounts.
+
+    So a line that is free of charge takes its part of these with it, and all of a request is free without a rest.
+    """
+    added = [line for line in lines if not line.rated.counts]
+    counted = [line for line in lines if line.rated.counts]
+    rest, whole = sum(Fraction(line.amount) for line in added), sum(Fraction(line.amount) for line in counted)
+    if not rest or not counted:
+        return list(lines)
+    shares = [Fraction(line.amount) / whole for line in counted] if whole else [Fraction(1), *[_ZERO] * len(counted)]
+    settled = [
+        line._replace(settled=Fraction(line.amount) + share * rest)
+        for line, share in zip(counted, shares, strict=False)
+    ]
+    return [*settled, *(line._replace(settled=_ZERO) for line in added)]
 
 
 class StatementLine(NamedTuple):

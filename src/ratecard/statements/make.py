@@ -1,16 +1,16 @@
 """Make the statement of an account and a month from its usage: rate or read the lines, and settle the terms."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ratecard.base.instants import utc
-from ratecard.base.money import ISO_4217
+from ratecard.base.money import ISO_4217, USD, is_balance, nearest, text
 from ratecard.base.plural import plural
 from ratecard.card import RateCard, load_rate_card
 from ratecard.simulation.groups.engines.engine import opened_usage
@@ -19,15 +19,22 @@ from ratecard.simulation.rows.duckdb_responses import table_dialect
 from ratecard.simulation.workspace.workspace import Workspace
 from ratecard.statements.change import change_of
 from ratecard.statements.issued import Statement
-from ratecard.statements.lines import StatementError, StatementLine, Sums
+from ratecard.statements.lines import Line, StatementError, StatementLine, Sums
 from ratecard.statements.months import month_before, months_between, next_month, read_month
 from ratecard.statements.rater import AccountRater
 from ratecard.statements.rows import AccountRows
-from ratecard.statements.settle import Settled, settle_month
-from ratecard.tables.monthly import COMMITMENT, Term
+from ratecard.statements.settle import PaidShares, Settled, settle_month
+from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, VOLUME, Term
 
+# The kinds of terms that take off what a request is charged, so that a refund of it is less too.
+TAKEN_OFF = (INCLUDED, GRADUATED, VOLUME)
 # How many reasons why rows have no price are named.
 _SHOWN = 20
+
+
+def today() -> date:
+    """Return the day of UTC."""
+    return datetime.now(UTC).date()
 
 
 def statement(
@@ -39,7 +46,7 @@ def statement(
     opening_balance: Decimal | None = None,
     columns: Mapping[str, str] | None = None,
     dialect: str | None = None,
-    currency: str = "USD",
+    currency: str | None = None,
     memory: str | None = None,
 ) -> Statement:
     """Make the statement of an account for a month of UTC.
@@ -51,8 +58,9 @@ def statement(
     the beginning of the month: without it, the usage must reach back to where the commitment begins. `columns`,
     `dialect` and `memory` are those of `simulate`.
 
-    Amounts of lines are exact, in `currency`; `payable` is rounded once, half-up, to cents. Raises `StatementError`
-    where a row has no price (each reason is named), and where the terms cannot be settled.
+    Amounts of lines are exact, in `currency`: an account with rows in several has a statement for each, and the
+    currency must be named. `payable` is rounded once, half-up, to cents. Raises `StatementError` where a row has no
+    price (each reason is named), and where the terms cannot be settled.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -64,7 +72,7 @@ def statement(
     ([('tts-kokoro-mcharacter', Decimal('2.000000'), Decimal('7.0000000'))], Decimal('7.00'))
     """
     begins = read_month(month)
-    if currency not in ISO_4217:
+    if currency is not None and currency not in ISO_4217:
         raise StatementError(f"currency '{currency}' is not an ISO 4217 code. Write three capitals, like USD")
     card = tables if isinstance(tables, RateCard) else load_rate_card(tables)
     spoken = table_dialect(dialect) if dialect is not None else None
@@ -75,7 +83,27 @@ def statement(
             if odd := rows.count_odd():
                 words = "is missing or not an instant, so that it is not known of which month they are"
                 raise StatementError(f"{plural(odd, 'row')} of {account}: timestamp {words}")
-            return _Months(card, rows, account, currency).statement(begins, opening_balance)
+            currency = currency or _currency_of(card, rows, account, begins)
+            return AccountMonths(card, rows, account, currency).statement(begins, opening_balance)
+
+
+def _currency_of(card: RateCard, rows: AccountRows, account: str, month: date) -> str:
+    """Return the currency in which the account is charged in a month; that of its contract where it has no row."""
+    end = next_month(month)
+    if rows.is_ledger:
+        booked = rows.distinct("currency", month, end)
+        found = {USD if is_balance(name) else name for name in booked}
+    else:
+        prices = card.at(utc(month), account=account)
+        names = map(prices.plain_name, rows.distinct("model", month, end))
+        found = {model.currency for name in names if (model := card.tables.named(name)) is not None}
+    if len(found) > 1:
+        listed = " and ".join(sorted(found))
+        each = ", ".join(f"--currency {name}" for name in sorted(found))
+        words = f"{account} has rows in {listed} in {month:%Y-%m}, and a statement is in one currency"
+        raise StatementError(f"{words}. Make one for each: {each}")
+    contract = card.contract_of(None, account, utc(month))
+    return next(iter(found), contract.currency if contract else USD)
 
 
 def terms_in(card: RateCard, account: str, month: date) -> tuple[Term, ...]:
@@ -98,12 +126,12 @@ class _Month(NamedTuple):
     rater: AccountRater
 
 
-class _Months:
+class AccountMonths:
     """The months of one account that a statement needs."""
 
     def __init__(self, card: RateCard, rows: AccountRows, account: str, currency: str) -> None:
         self.card, self.rows, self.account, self.currency = card, rows, account, currency
-        self.months = rows.months()
+        self.months, self.refunded = rows.months(), rows.refunded()
         self._known: dict[date, _Month] = {}
 
     def statement(self, month: date, opening_balance: Decimal | None) -> Statement:
@@ -113,10 +141,28 @@ class _Months:
         made = self._made(month)
         before, why = self._before(month, known=opening_balance is None)
         change = change_of(before.totals, made.totals) if before else None
-        has_rows = made.lines or made.refunds or made.digests
-        notes = [] if has_rows else [f"the usage has no row of {self.account} in {month:%Y-%m}"]
+        notes = self._notes(month)
         notes += [f"no change against {month_before(month):%Y-%m}: {why}"] if why else []
         return replace(made, change=change, notes=tuple(notes))
+
+    def _notes(self, month: date) -> list[str]:
+        """Say what is not on the statement: rows of others and of nobody, and what a month lacks that is not over."""
+        end, elsewhere = next_month(month), self._month(month).rater.elsewhere
+        counts = self.rows.count(month, end)
+        if not counts.of_account:
+            notes = [f"the usage has no row of {self.account} in {month:%Y-%m}"]
+        else:
+            others = counts.all - counts.of_account - counts.of_nobody
+            notes = [f"of {plural(counts.all, 'row')}, {counts.of_account} of {self.account} in {month:%Y-%m}"]
+            notes[0] += f", {others} of other accounts or months" if others else ""
+        if counts.of_nobody:
+            share = text(nearest(Fraction(100 * counts.of_nobody, counts.all), 1))
+            notes.append(f"{plural(counts.of_nobody, 'row')} ({share} % of the usage) of no account: on no statement")
+        for currency, count in sorted(elsewhere.items()):
+            notes.append(f"{plural(count, 'row')} in {currency}: on a statement of their own, --currency {currency}")
+        if end > today():
+            notes.append(f"{month:%Y-%m} is not over: usage until its end is not on this statement yet")
+        return notes
 
     def _commitments(self, month: date) -> list[Term]:
         terms = terms_in(self.card, self.account, month)
@@ -157,14 +203,30 @@ class _Months:
 
     def _settled(self, month: date, balances: Mapping[str, Fraction]) -> _Month:
         """Rate and settle a month. Raises `StatementError` for rows without a price."""
-        end = next_month(month)
-        rater, sums = AccountRater(self.card, self.account, self.currency, month, end), Sums()
+        end, sums = next_month(month), Sums()
+        rater = AccountRater(self.card, self.account, self.currency, month, end)
         lines = sums.passing(rater.lines(self.rows, month, end))
-        terms = terms_in(self.card, self.account, month)
-        settled = settle_month(lines, terms, self.card.tables.units, self.currency, balances)
+        paid = self._paid_before(month) if self.refunded else {}
+        settled = self._settle(lines, terms_in(self.card, self.account, month), balances, paid)
         if rater.unrated:
             raise StatementError(self._unrated_text(month, rater))
         return _Month(sums.sorted(), settled, rater)
+
+    def _settle(
+        self, lines: Iterable[Line], terms: Sequence[Term], balances: Mapping[str, Fraction], paid: PaidShares
+    ) -> Settled:
+        units = self.card.tables.units
+        return settle_month(lines, terms, units, self.currency, balances, refunded=self.refunded, paid_before=paid)
+
+    def _paid_before(self, month: date) -> PaidShares:
+        """Return which share was paid of requests of earlier months that were refunded."""
+        paid: dict[tuple[str, str], Fraction] = {}
+        for earlier in sorted(each for each in self.rows.months(self.refunded) if each < month):
+            rater = AccountRater(self.card, self.account, self.currency, earlier, next_month(earlier))
+            terms = [term for term in terms_in(self.card, self.account, earlier) if term.kind in TAKEN_OFF]
+            if terms:
+                paid |= self._settle(rater.lines(self.rows, earlier, next_month(earlier)), terms, {}, {}).paid
+        return paid
 
     def _unrated_text(self, month: date, rater: AccountRater) -> str:
         """The rows without a price, by reason, as lines of text."""

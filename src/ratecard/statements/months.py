@@ -1,21 +1,23 @@
 """Months of UTC, each by its first day."""
 
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date
 
 from ratecard.statements.lines import StatementError
 
 
 def read_month(given: date | str) -> date:
-    """Read a month, `2026-10` or its first day, as its first day. Raises `StatementError`.
+    """Read a month, text like `2026-10` or the date of its first day, as its first day. Raises `StatementError`.
 
     >>> read_month("2026-10")
     datetime.date(2026, 10, 1)
     """
-    try:
-        day = given if isinstance(given, date) else date.fromisoformat(f"{given}-01" if len(given) == 7 else given)
-    except ValueError:
-        day = None
+    day = given if isinstance(given, date) else None
+    if isinstance(given, str) and re.fullmatch("[0-9]{4}-[0-9]{2}", given):
+        with suppress(ValueError):
+            day = date.fromisoformat(f"{given}-01")
     # The first and the last month of a calendar have no month before or after them.
     if day is None or day.day != 1 or not date(1, 2, 1) <= date(day.year, day.month, 1) < date(9999, 12, 1):
         raise StatementError(f"'{given}' is not a month. Write it like 2026-10")

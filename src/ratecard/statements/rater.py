@@ -1,6 +1,7 @@
 """Rate the rows of an account, each at its own instant, by the prices of its contract, as lines of a statement."""
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
@@ -8,7 +9,7 @@ from typing import NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
-from ratecard.base.money import EXACT, multiply
+from ratecard.base.money import EXACT, USD, is_balance, multiply
 from ratecard.card import RateCard
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import MINIMUM, LineItem, Quote
@@ -17,7 +18,7 @@ from ratecard.simulation.groups.shapes import UsageShape, request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import NO_TYPE
 from ratecard.statements.booked import Bookings, booked_entry
-from ratecard.statements.lines import Line, Rated
+from ratecard.statements.lines import Line, Rated, with_added
 from ratecard.statements.places import NOWHERE, places_in
 from ratecard.statements.rows import AccountRows
 
@@ -48,6 +49,8 @@ class AccountRater:
         self._rated: dict[tuple[object, ...], Rated] = {}
         self.unrated: dict[tuple[str, str], Unrated] = {}
         self.digests: set[str] = set()
+        # The rows that are on the statement of another currency.
+        self.elsewhere = Counter[str]()
 
     def lines(self, rows: AccountRows, first: date, end: date) -> Iterator[Line]:
         """Rate the rows of some days, or read what was booked; what has no price is kept in `unrated`."""
@@ -55,13 +58,21 @@ class AccountRater:
             try:
                 if rows.is_ledger:
                     entry = booked_entry(row, self.card.tables.limits)
-                    yield self._bookings.line(entry, instant, self._book(instant)[1])
+                    # Balances pay for what is priced in US dollars.
+                    if not self._is_elsewhere(USD if is_balance(entry.currency) else entry.currency):
+                        yield self._bookings.line(entry, instant, self._book(instant)[1])
                 else:
                     yield from self._rate(rows, row, instant)
             except QuoteError as error:
                 self._without_price(Refused.of(error).reason, row, instant)
             except ValueError as error:
                 self._without_price(str(error), row, instant)
+
+    def _is_elsewhere(self, currency: str) -> bool:
+        """Return True for a row of another currency, and count it."""
+        if currency != self.currency:
+            self.elsewhere[currency] += 1
+        return currency != self.currency
 
     def _without_price(self, reason: str, row: Mapping[str, str], instant: datetime) -> None:
         key = (reason, row.get("model", ""))
@@ -76,11 +87,10 @@ class AccountRater:
             raise ValueError(NO_TYPE)
         own, listed = self._book(instant)
         quote = _quote(own, shape)
-        if quote.currency != self.currency:
-            words = f"charged in {quote.currency}, and the statement is in {self.currency}"
-            raise ValueError(f"{words}. Give the rows of {quote.currency} by themselves: --currency {quote.currency}")
-        self.digests.add(quote.digest)
-        yield from self._lines(quote, instant, quote.total if own is listed else _list_total(listed, shape))
+        if not self._is_elsewhere(quote.currency):
+            self.digests.add(quote.digest)
+            list_total = quote.total if own is listed else _list_total(listed, shape)
+            yield from with_added(list(self._lines(quote, instant, list_total)))
 
     def _type_of(self, row: Mapping[str, str]) -> str:
         name = row.get("model", "")
@@ -111,6 +121,7 @@ class AccountRater:
         if list_total is not None:
             list_rounding = EXACT.subtract(list_total, of_list)
         if rounding or list_rounding:
+            # The total of what is no video is not rounded: then it is the minimum of the list that is not reached.
             yield Line(instant, self._of(None, quote), Decimal(0), rounding, list_rounding)
 
     def _of(self, line: LineItem | None, quote: Quote) -> Rated:
@@ -126,7 +137,8 @@ class AccountRater:
         name = place.model or quote.model
         whose = (quote.contract or "", name, tables.models[name].type, tables.families.get(name, ""))
         if line is None:
-            return Rated(ROUNDING_PART, "", Decimal(0), "", Decimal(0), "", *whose)
+            sku = ROUNDING_PART if tables.models[name].type == "video" else f"{name}-{MINIMUM}"
+            return Rated(sku, "", Decimal(0), "", Decimal(0), "", *whose)
         # A minimum adds another amount to each request: it is counted in money.
         rates = (_ONE, _ONE) if line.unit == MINIMUM else (line.unit_rate, line.list_rate)
         parts = (line.sku, line.unit, rates[0], line.source, rates[1], line.list_source)

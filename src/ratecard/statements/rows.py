@@ -1,28 +1,35 @@
 """The rows of one account in a usage, as a simulation reads them, in the order of time."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from ratecard.base.instants import utc
 from ratecard.requests.counters import UsageDialect
-from ratecard.simulation.groups.plan import RAW_QUANTITIES, Usage
+from ratecard.simulation.groups.plan import NO_ACCOUNT, RAW_QUANTITIES, Usage
 from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.rows.duckdb_responses import requests_only
 from ratecard.simulation.rows.files import Source
 from ratecard.simulation.rows.where import Columns, read_condition
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 from ratecard.simulation.workspace.workspace import Workspace, readable
-from ratecard.statements.booked import BOOKED_NAMES
+from ratecard.statements.booked import BOOKED_NAMES, REQUEST
 from ratecard.statements.lines import StatementError
 
-# The columns that name an account, the first that there is.
-ACCOUNT_COLUMNS = ("account", "customer")
 _BATCH = 10_000
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SQL = DuckDbSql()
+
+
+class RowCounts(NamedTuple):
+    """How many rows a usage has, how many of them are an account's in a month, and how many are of no account."""
+
+    all: int
+    of_account: int
+    of_nobody: int
 
 
 class AccountRows:
@@ -37,14 +44,14 @@ class AccountRows:
         if not known.has("timestamp"):
             raise StatementError("the usage has no column 'timestamp'. Name it: --map timestamp=COLUMN")
         self.is_ledger = known.is_ledger
-        named = next((name for name in ACCOUNT_COLUMNS if known.has(name)), None)
-        if named is None and not self.is_ledger:
-            words = "the usage has neither a column 'account' nor 'customer', so that it does not say whose rows are"
-            raise StatementError(f"{words}. Name it: --map account=COLUMN")
+        named = known.account
+        if not named and not self.is_ledger:
+            raise StatementError(NO_ACCOUNT)
         self._table = "usage" if self.is_ledger else known.table
         columns = [column.name for layout in known.layouts.values() for column in layout.columns]
         self._names = BOOKED_NAMES if self.is_ledger else tuple(dict.fromkeys(("type", "model", *columns)))
         self._own = f"{self._text(named)} = {_SQL.literal(account)}" if named else "TRUE"
+        self._of_nobody = f"coalesce(trim({self._text(named)}), '') = ''" if named else "FALSE"
         if dialect and (requests := requests_only(dialect, known.types, None)):
             named_in_sql = Columns(_SQL, lambda name: (_SQL.quoted(name), known.types[name]), "NULL")
             self._own += f" AND {read_condition(requests).sql(named_in_sql)}"
@@ -53,10 +60,35 @@ class AccountRows:
         micros = f"epoch_us(TRY_CAST({column} AS TIMESTAMPTZ))" if type_ == "text" else f"epoch_us({column})"
         self._instant = f"CASE WHEN {_SQL.day(column, type_)} IS NOT NULL THEN {micros} END"
 
-    def months(self) -> set[date]:
-        """The months, by their first day, in which the usage has rows of any account."""
-        month = f"date_trunc('month', make_timestamp({self._instant}))"
-        return {row[0].date() for row in self._rows(f"SELECT DISTINCT {month} FROM {self._table}") if row[0]}
+    def months(self, requests: Collection[str] | None = None) -> set[date]:
+        """The months, by their first day, in which the usage has rows of any account, or charges of these requests."""
+        month, only = f"date_trunc('month', make_timestamp({self._instant}))", ""
+        if requests is not None:
+            named = ", ".join(map(_SQL.literal, sorted(requests)))
+            only = f" WHERE {self._own} AND NOT {self._is_refund} AND {self._text(REQUEST)} IN ({named})"
+        return {row[0].date() for row in self._rows(f"SELECT DISTINCT {month} FROM {self._table}{only}") if row[0]}
+
+    def count(self, first: date, end: date) -> RowCounts:
+        """Count the rows of the usage, those of the account from a day on and before another, and those of nobody."""
+        where = (f"{self._own} AND {self._within(first, end)}", self._of_nobody)
+        counted = ", ".join(f"count(*) FILTER (WHERE {each})" for each in where)
+        return RowCounts(*next(self._rows(f"SELECT count(*), {counted} FROM {self._table}")))
+
+    def distinct(self, name: str, first: date, end: date) -> list[str]:
+        """Return the texts that a column has in the rows of the account from a day on and before another."""
+        if name not in self._present:
+            return []
+        query = (
+            f"SELECT DISTINCT {self._text(name)} FROM {self._table} WHERE {self._own} AND {self._within(first, end)}"
+        )
+        return [text for (text,) in self._rows(query) if text]
+
+    def refunded(self) -> frozenset[str]:
+        """Return the ids of the requests of which something was paid back."""
+        if not self.is_ledger or REQUEST not in self._present:
+            return frozenset()
+        query = f"SELECT DISTINCT {self._text(REQUEST)} FROM {self._table} WHERE {self._own} AND {self._is_refund}"
+        return frozenset(text for (text,) in self._rows(query) if text)
 
     def count_odd(self) -> int:
         """Count the rows of the account whose timestamp is missing or not an instant: they are of no month."""
@@ -68,11 +100,9 @@ class AccountRows:
 
         Rows of one instant come in the order of what they hold, so that the order in the file means nothing.
         """
-        # The view of a ledger has columns that the export itself does not have.
-        own = {name for name, *_ in self._rows(f"DESCRIBE {self._table}")}
-        names = [name for name in self._names if self._known.columns.get(name) in own]
+        names = self._present
         texts = ", ".join(self._text(name) for name in names)
-        within = f"({self._instant}) >= {_micros(first)} AND ({self._instant}) < {_micros(end)}"
+        within = self._within(first, end)
         order = ", ".join(str(number + 2) for number in range(len(names)))
         chosen = f"SELECT {self._instant}, {texts} FROM {self._table} WHERE {self._own} AND {within}"
         for micros, *values in self._rows(f"{chosen} ORDER BY 1, {order}"):
@@ -88,6 +118,19 @@ class AccountRows:
         values = {name: value for name, value in row.items() if name in attributes}
         values[RAW_QUANTITIES] = json.dumps({name: value for name, value in row.items() if name in counted})
         return UsageShape(type_, row.get("model"), json.dumps(values), None)
+
+    @cached_property
+    def _present(self) -> list[str]:
+        """The columns to read that there are: the view of a ledger has some that the export itself does not have."""
+        present = {name for name, *_ in self._rows(f"DESCRIBE {self._table}")}
+        return [name for name in self._names if self._known.columns.get(name) in present]
+
+    @property
+    def _is_refund(self) -> str:
+        return f"NOT starts_with(trim({self._text('amount')}), '-')"
+
+    def _within(self, first: date, end: date) -> str:
+        return f"({self._instant}) >= {_micros(first)} AND ({self._instant}) < {_micros(end)}"
 
     def _text(self, name: str) -> str:
         return _SQL.text(_SQL.quoted(self._known.columns[name]))

@@ -4,7 +4,7 @@ These are pure functions: lines in the order of time and terms go in, exact amou
 because a part of a line need not be a decimal.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -15,6 +15,8 @@ from ratecard.statements.lines import Line, Rated, StatementError, exact_text
 from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, MONTHLY_MINIMUM, VOLUME, MonthlyTier, Term
 from ratecard.tables.units import Unit
 
+# The kind of the line by which a refund pays back no more than was paid.
+NEVER_PAID = "refunds"
 _ZERO = Fraction(0)
 # The steps that are settled line by line.
 _INCLUDES, _TIERS = 0, 1
@@ -51,12 +53,16 @@ class TermLine:
         return record | {"opening_balance": exact_text(self.balance[0]), "balance": exact_text(self.balance[1])}
 
 
+# What of a booked request and SKU was paid, as a share of what was booked.
+PaidShares = Mapping[tuple[str, str], Fraction]
+
+
 class Settled(NamedTuple):
-    """The lines of the terms, what the usage at each rate comes to after the tiers, and the balances left."""
+    """The lines of the terms, the balances left, and which share of refunded requests was paid."""
 
     terms: tuple[TermLine, ...]
-    charges: Mapping[Rated, Fraction]
     balances: Mapping[str, Fraction]
+    paid: PaidShares
 
 
 def settle_month(
@@ -65,25 +71,35 @@ def settle_month(
     units: Mapping[str, Unit],
     currency: str,
     balances: Mapping[str, Fraction] | None = None,
+    *,
+    refunded: Collection[str] = (),
+    paid_before: PaidShares | None = None,
 ) -> Settled:
     """Settle the terms of one month over its lines, which come in the order of time.
 
     `terms` are those that hold in the month; `balances` has what each commitment (by its `file:line`) has left at the
     beginning of the month. Refunds are in no term, and of the terms of money those in another currency are left out.
-    Raises `StatementError` for a line that two terms of one step are for, and for a commitment without a balance.
+    Of a request that is `refunded`, now or later, no more is paid back than was paid for it: what included amounts and
+    tiers had taken off stays off; `paid_before` says it of requests of earlier months. Raises `StatementError` for a
+    line that two terms of one step are for, and for a commitment without a balance.
     """
     terms = [term for term in terms if term.currency in (None, currency)]
     finder = _Finder(terms, units)
     included = {term.source: _Included(term) for term in terms if term.kind == INCLUDED}
-    tiered = {term.source: _Tiered(term) for term in terms if term.kind in (GRADUATED, VOLUME)}
+    tiered = {term.source: _Tiered(term, currency) for term in terms if term.kind in (GRADUATED, VOLUME)}
     charges: dict[Rated, Fraction] = {}
+    refunds: list[Line] = []
+    kept: list[tuple[Line, Fraction]] = []
     for line in lines:
         if not line.rated.is_usage:
+            refunds.append(line)
             continue
-        amount, quantity = Fraction(line.amount), Fraction(line.quantity)
+        amount, quantity = line.charged, Fraction(line.quantity)
         if (found := finder.term(line.rated, _INCLUDES)) is not None:
             share = included[found.term.source].left_of(found.measure(quantity, amount), amount)
             amount, quantity = amount * share, quantity * share
+        if line.request in refunded:
+            kept.append((line, amount))
         if (found := finder.term(line.rated, _TIERS)) is not None:
             tiered[found.term.source].take(line.rated, found.measure(quantity, amount), amount)
         else:
@@ -96,7 +112,27 @@ def settle_month(
         found_lines.append(_drawn(term, _charged(term, charges, finder), left))
     for term in (term for term in terms if term.kind == MONTHLY_MINIMUM):
         found_lines += _true_up(term, _charged(term, charges, finder))
-    return Settled(tuple(found_lines), charges, left)
+    times = {rated: times for tiers in tiered.values() for rated, times in tiers.times(charges)}
+    paid = {**(paid_before or {}), **_paid(kept, times)}
+    return Settled((*found_lines, *_never_paid(refunds, paid, currency)), left, paid)
+
+
+def _paid(kept: Iterable[tuple[Line, Fraction]], times: Mapping[Rated, Fraction]) -> PaidShares:
+    """Return which share of each of these requests was paid, by what was not included and the tiers of its rate."""
+    sums: dict[tuple[str, str], tuple[Fraction, Fraction]] = {}
+    for line, amount in kept:
+        key = (line.request, line.rated.sku)
+        booked, paid = sums.get(key, (_ZERO, _ZERO))
+        sums[key] = (booked + line.charged, paid + amount * times.get(line.rated, Fraction(1)))
+    return {key: min(paid / booked, Fraction(1)) for key, (booked, paid) in sums.items() if booked}
+
+
+def _never_paid(refunds: Iterable[Line], paid: PaidShares, currency: str) -> list[TermLine]:
+    """The line that takes from refunds what terms had taken off the refunded requests; none where that is nothing."""
+    booked = [(-line.charged, paid.get((line.request, line.rated.sku), Fraction(1))) for line in refunds]
+    amount = sum((back * (1 - share) for back, share in booked), _ZERO)
+    words = "refunds: what terms had taken off the refunded requests"
+    return [TermLine(NEVER_PAID, words, "", amount, currency, amount)] if amount else []
 
 
 class _Found(NamedTuple):
@@ -147,57 +183,42 @@ class _Included:
     """An included amount that is used up in the order of time."""
 
     def __init__(self, term: Term) -> None:
-        self.term, self.credit = term, _ZERO
-        self._whole, self._amount = _ZERO, Fraction(term.amount)
-
-    @property
-    def used(self) -> Fraction:
-        """What is used of the amount."""
-        return _between(_ZERO, self._whole, self._amount)
+        self.term, self.used, self.credit = term, _ZERO, _ZERO
 
     def left_of(self, measure: Fraction, amount: Fraction) -> Fraction:
-        """Take what is still included of a line, and return the share of it that is left to be paid.
-
-        A rounding may be below zero: it gives back what it lies in.
-        """
-        before = self.used
-        self._whole += measure
-        taken = self.used - before
+        """Take what is still included of a line, and return the share of it that is left to be paid."""
+        taken = min(measure, Fraction(self.term.amount) - self.used)
         if not taken:
             return Fraction(1)
+        self.used += taken
         self.credit += amount * taken / measure
         return 1 - taken / measure
 
     def line(self) -> TermLine:
         """The line of the term: what was used of it, and minus what that would have cost."""
-        unit, whole = self.term.unit or self.term.currency or "", Fraction(self.term.amount)
-        words = f"included: {exact_text(whole)} {unit}"
-        return TermLine(INCLUDED, words, self.term.source, self.used, unit, -self.credit)
+        words = f"included: {plain_text(self.term.amount)} {self.term.measure}"
+        return TermLine(INCLUDED, words, self.term.source, self.used, self.term.measure, -self.credit)
 
 
 class _Tiered:
     """Tiers over what lines come to in a month: each part in its own tier, or all of it in that of the whole."""
 
-    def __init__(self, term: Term) -> None:
-        self.term, self._whole = term, _ZERO
+    def __init__(self, term: Term, currency: str) -> None:
+        self.term, self._currency, self._whole = term, currency, _ZERO
         # What of each rate lies in a tier: the measure, and what it comes to at contract prices.
         self._parts: dict[tuple[int, Rated], tuple[Fraction, Fraction]] = {}
 
     def take(self, rated: Rated, measure: Fraction, amount: Fraction) -> None:
-        """RatePlace a line in its tiers; of `volume`, in the first one until all is known."""
-        before, self._whole = self._whole, self._whole + measure
+        """Put a line into its tiers; of `volume`, into the first one until all is known."""
+        lower, self._whole = self._whole, self._whole + measure
         if self.term.kind == VOLUME or not measure:
             self._add(0, rated, measure, amount)
             return
-        low, high = min(before, self._whole), max(before, self._whole)
-        lower = low
         for number, tier in enumerate(self.term.tiers):
-            upper = high if tier.up_to is None else _between(lower, Fraction(tier.up_to), high)
-            if part := upper - lower:
-                # A rounding below zero is taken from the tiers in which it lies.
-                part = part if measure > 0 else -part
-                self._add(number, rated, part, amount * part / measure)
-            lower = upper
+            upper = self._whole if tier.up_to is None else min(Fraction(tier.up_to), self._whole)
+            if upper > lower:
+                self._add(number, rated, upper - lower, amount * (upper - lower) / measure)
+                lower = upper
 
     def _add(self, number: int, rated: Rated, measure: Fraction, amount: Fraction) -> None:
         known = self._parts.get((number, rated), (_ZERO, _ZERO))
@@ -213,25 +234,27 @@ class _Tiered:
             charges[rated] = charges.get(rated, _ZERO) + price
             known = sums.get(at, (_ZERO, _ZERO))
             sums[at] = (known[0] + measure, known[1] + price - amount)
-        unit = self.term.unit or self.term.currency or ""
         return [
-            TermLine(self.term.kind, self._words(at), self.term.source, measure, unit, change)
+            TermLine(self.term.kind, self._words(at), self.term.source, measure, self.term.measure, change)
             for at, (measure, change) in sorted(sums.items())
         ]
 
+    def times(self, charges: Mapping[Rated, Fraction]) -> Iterator[tuple[Rated, Fraction]]:
+        """Yield what the tiers made of each rate, as a factor on what it came to before them."""
+        before: dict[Rated, Fraction] = {}
+        for (_, rated), (_, amount) in self._parts.items():
+            before[rated] = before.get(rated, _ZERO) + amount
+        yield from ((rated, charges[rated] / amount) for rated, amount in before.items() if amount)
+
     def _words(self, at: int) -> str:
-        unit, tier = self.term.unit or self.term.currency or "", self.term.tiers[at]
+        unit, tier = self.term.measure, self.term.tiers[at]
         above = self.term.tiers[at - 1].up_to if at else None
         edges = [f"above {plain_text(above)}"] if above is not None else []
         edges += [f"up to {plain_text(tier.up_to)}"] if tier.up_to is not None else []
-        price = (
-            f"{plain_text(tier.rate)} per {unit}" if tier.rate is not None else _times_text(tier.times or Decimal(0))
-        )
+        price = _times_text(tier.times or Decimal(0))
+        if tier.rate is not None:
+            price = f"{plain_text(tier.rate)} {self._currency} per {unit}"
         return f"{self.term.kind}: {' '.join([*edges, unit]) if edges else f'all {unit}'} at {price}"
-
-
-def _between(least: Fraction, amount: Fraction, most: Fraction) -> Fraction:
-    return max(least, min(amount, most))
 
 
 def _times_text(times: Decimal) -> str:
@@ -259,12 +282,8 @@ def priced(tier: MonthlyTier, measure: Fraction, amount: Fraction) -> Fraction:
 
 def _charged(term: Term, charges: Mapping[Rated, Fraction], finder: _Finder) -> Fraction:
     """What the lines that a term is for come to after the tiers."""
-    meant = (amount for rated, amount in charges.items() if _is(finder.term(rated, term.step), term))
-    return sum(meant, _ZERO)
-
-
-def _is(found: _Found | None, term: Term) -> bool:
-    return found is not None and found.term is term
+    found = ((finder.term(rated, term.step), amount) for rated, amount in charges.items())
+    return sum((amount for each, amount in found if each is not None and each.term is term), _ZERO)
 
 
 def _drawn(term: Term, charged: Fraction, balances: dict[str, Fraction]) -> TermLine:
@@ -275,14 +294,12 @@ def _drawn(term: Term, charged: Fraction, balances: dict[str, Fraction]) -> Term
     before = balances[term.source]
     drawn = max(_ZERO, min(before, charged))
     balances[term.source] = before - drawn
-    unit = term.currency or ""
-    words = f"commitment: {plain_text(term.amount)} {unit} from {term.begins}"
-    return TermLine(COMMITMENT, words, term.source, drawn, unit, -drawn, (before, before - drawn))
+    words = f"commitment: {plain_text(term.amount)} {term.measure} from {term.begins}"
+    return TermLine(COMMITMENT, words, term.source, drawn, term.measure, -drawn, (before, before - drawn))
 
 
 def _true_up(term: Term, charged: Fraction) -> list[TermLine]:
     """The line that lifts charges to a minimum; what a commitment paid counts, and what is paid back does not."""
     short = Fraction(term.amount) - charged
-    unit = term.currency or ""
-    words = f"minimum: {plain_text(term.amount)} {unit}"
-    return [TermLine(MONTHLY_MINIMUM, words, term.source, short, unit, short)] if short > 0 else []
+    words = f"minimum: {plain_text(term.amount)} {term.measure}"
+    return [TermLine(MONTHLY_MINIMUM, words, term.source, short, term.measure, short)] if short > 0 else []

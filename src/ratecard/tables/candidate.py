@@ -9,6 +9,7 @@ from pydantic_core import PydanticKnownError
 
 from ratecard.base.money import add
 from ratecard.tables.card import AnyModel
+from ratecard.tables.contract import Contract
 from ratecard.tables.scalars import Day, Frozen, Number, Percent, Positive, Text, Words
 from ratecard.tables.selection import Selection
 
@@ -104,7 +105,8 @@ KINDS: dict[str, type[Change]] = {"set": SetRate, "scale": Scale, "retire": Reti
 class Candidate(Frozen):
     """A candidate: from which date, by whom, why, and its changes.
 
-    `until` is the first day after the candidate: the list prices hold again from then on.
+    `until` is the first day after the candidate: the list prices hold again from then on. `contracts` are further ones,
+    beside those of the tables: for an account that has none, or to change one that they extend.
     """
 
     candidate: Text
@@ -114,6 +116,7 @@ class Candidate(Frozen):
     proposed_by: Text
     why: Text
     changes: tuple[Change, ...]
+    contracts: tuple[Contract, ...] = ()
 
     @field_validator("until")
     @classmethod

@@ -19,7 +19,7 @@ from ratecard.tables.scalars import (
     Text,
     value_text,
 )
-from ratecard.tables.selection import ModelNames, OverrideTarget
+from ratecard.tables.selection import OverrideTarget
 
 # The kinds of terms in the order in which a statement settles them; the order in a file means nothing.
 INCLUDED, GRADUATED, VOLUME, COMMITMENT, MONTHLY_MINIMUM = TERM_KINDS = (
@@ -152,16 +152,12 @@ class Term(Frozen):
     def means(self, named: Mapping[str, str], attributes: Mapping[str, tuple[str, ...]]) -> bool:
         """Return True if it is for lines of a type, family, model and charge whose rate has these attributes."""
         target = self.target
-        if not _fits(target, named) or any(_fits(each, named) for each in target.excluded):
+        if not target.fits(named):
             return False
         if target.charge is not None and named["charge"] not in target.charge:
             return False
         wanted = [(attributes.get(name, ()), values) for name, values in target.conditions.items()]
         return all(has and set(has) <= set(values) for has, values in wanted)
-
-
-def _fits(names: ModelNames, named: Mapping[str, str]) -> bool:
-    return all(named[part] in wanted for part, wanted in names.named)
 
 
 def described_terms(terms: Iterable[Term]) -> dict[str, str]:

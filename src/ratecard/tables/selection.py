@@ -1,6 +1,6 @@
 """Models that a change names: by their ids, or by family, type or both, and which of these are left out."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -22,6 +22,10 @@ class ModelNames(Frozen):
             if names := getattr(self, part):
                 yield part, names
 
+    def fits(self, named: Mapping[str, str | None]) -> bool:
+        """Return True for a model of which `named` says its id, family and type."""
+        return all(named[part] in names for part, names in self.named)
+
     def __str__(self) -> str:
         """Write the names for a message: `family wan or kling-v3 and type image`."""
         return " and ".join(f"{part} {' or '.join(names)}" for part, names in self.named)
@@ -42,6 +46,21 @@ class Selection(ModelNames):
     """Models by their names, without those that `except` names: one set of names, or a list of them."""
 
     excluded: _Excluded = Field(default_factory=tuple, alias="except")
+
+    def fits(self, named: Mapping[str, str | None]) -> bool:
+        """Return True for a model that is named, and that `except` does not leave out."""
+        return super().fits(named) and not any(names.fits(named) for names in self.excluded)
+
+    def idle_except(self, models: Collection[Mapping[str, str | None]]) -> str:
+        """Say why `except` is idle over these models: it leaves nothing out, or nothing over; else return nothing."""
+        meant = [named for named in models if super(Selection, self).fits(named)]
+        of = f"model of {self}" if str(self) else "model"
+        for names in self.excluded:
+            if not any(names.fits(named) for named in meant):
+                return f"except leaves nothing out: no {of} is of {names}. Leave it out"
+        if self.excluded and meant and not any(self.fits(named) for named in meant):
+            return f"except leaves out every {of}. Name fewer in it"
+        return ""
 
 
 class OverrideTarget(Selection):

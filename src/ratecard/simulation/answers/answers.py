@@ -16,6 +16,7 @@ from ratecard.simulation.answers.attribution import Attribution, attribute
 from ratecard.simulation.answers.bridge import Bridge, bridge_of, last_instant, period_key
 from ratecard.simulation.answers.comparison import MODEL, Comparison
 from ratecard.simulation.answers.customers import Customers, customers_of
+from ratecard.simulation.answers.discounts import Discounted, discounts_of
 from ratecard.simulation.answers.margin import Costing, Margin, margin_of
 from ratecard.simulation.answers.no_effect import first_day, without_effect
 from ratecard.simulation.answers.pace import DEFAULT_PACE, Pace, pace_of
@@ -100,8 +101,9 @@ class Answers:
         pairs, own = pricer.remapping.pairs(cards), known.plan.predicates
         # A usage that was rolled up for fixed instants has no boundaries of its cards.
         served = own if known.plan.dated or not dated else None
+        layouts, contracts = known.plan.layouts, bool(known.plan.account)
         asked = Predicates.of(
-            cards, dated=dated, by_model=by_model, pairs=pairs, layouts=known.plan.layouts, known=served
+            cards, dated=dated, by_model=by_model, pairs=pairs, layouts=layouts, known=served, contracts=contracts
         )
         known.check_columns(cards)
         rolled = known.serving(asked, dated=dated)
@@ -118,6 +120,8 @@ class Answers:
         for pair in self.__dict__.pop("cost_prices", ()):
             for prices in pair:
                 prices.drop()
+        for prices in self.__dict__.pop("list_prices", ()):
+            prices.drop()
 
     @property
     def outcomes(self) -> list[Outcomes]:
@@ -226,7 +230,9 @@ class Answers:
         """
         # Rows that are priced as another model's change whenever they were sent.
         remapped = self.pricer.remapping.models
-        day = None if remapped else first_day(self.sides[0], self.sides[candidate])
+        day = (
+            None if remapped else first_day(*(self.sides[at] for at in (0, candidate)), contracts=bool(self.by_account))
+        )
         found = self.comparison.since(day, candidate) if day else None
         return found if found and found.before else None
 
@@ -290,6 +296,36 @@ class Answers:
             row.key: tuple((cost.get(row.key, zero), margin.get(row.key, zero)) for cost, margin in sums)
             for row in self.table(*keys)
         }
+
+    @property
+    def by_account(self) -> str:
+        """The column of the accounts whose contracts say what rows are charged; empty where the list alone does."""
+        return self.comparison.roll_up.plan.account
+
+    @cached_property
+    def list_prices(self) -> tuple[SidePrices, ...]:
+        """For each side, what every row would be charged at list prices; by its contract where the list has none."""
+        rolled, found = self.comparison.roll_up, []
+        in_figures, apart = self.comparison.coverage.in_figures, Refused("it is in no figure")
+        with uncollected():
+            listed = self.pricer.outcomes(self.sides, rolled.shapes.without_accounts())
+            for own, others in zip(self.outcomes, listed, strict=True):
+                of = numpy.where(others.priced, others.of + len(own.distinct) + 1, own.of)
+                of = numpy.where(in_figures & own.priced, of, len(own.distinct))
+                found.append(SidePrices(rolled, Outcomes(rolled.shapes, [*own.distinct, apart, *others.distinct], of)))
+        return tuple(found)
+
+    def discounts(self, key: str = "") -> tuple[Discounted, ...]:
+        """What each customer pays by its contract and would at list prices, under each side; with costs, its margin.
+
+        `key` is the column of `by` that names a customer, by default that of the account; the amounts add up exactly to
+        the totals. Raises `SimulationError` where rows are not priced by contract, or the usage is not grouped so.
+        """
+        if not self.by_account:
+            raise SimulationError("all rows are at list prices. Price them by contract: contracts=True, or --contracts")
+        keys = (key or self.by_account,)
+        rows, costs = self.table(*keys), self.costs_by(*keys) if self.costs else {}
+        return discounts_of(rows, [self.comparison.sums_of(each, keys) for each in self.list_prices], costs)
 
     def expected(
         self,

@@ -10,6 +10,7 @@ from ratecard.simulation.answers.comparison import Comparison
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.plan import EARLIEST
 from ratecard.simulation.groups.roll_up import RollUp
+from ratecard.tables.contract import Contract
 
 _NAMED = 5
 
@@ -30,17 +31,32 @@ def without_effect(comparison: Comparison, sides: Sequence[Side]) -> tuple[str, 
     )
 
 
-def first_day(old: Side, new: Side) -> date | None:
-    """The first day on which two sides' prices differ; None where one is fixed at an instant, or is as billed."""
+def first_day(old: Side, new: Side, *, contracts: bool = False) -> date | None:
+    """The first day on which two sides' prices differ; None where one is fixed at an instant, or is as billed.
+
+    With `contracts`, also the day on which a contract begins that only one of them has.
+    """
     if old.at or new.at or not (old.has_rates and new.has_rates):
         return None
-    return min(_first_days(old, new, EARLIEST).values(), default=None, key=utc)
+    begins = {contract.begins for contract in _other_contracts(old, new)} if contracts else set[date]()
+    return min({*_first_days(old, new, EARLIEST).values(), *begins}, default=None, key=utc)
+
+
+def _other_contracts(old: Side, new: Side) -> list[Contract]:
+    """Return the contracts that one side has, and that the other does not have or has otherwise."""
+    ours, theirs = old.card.contracts, new.card.contracts
+    return [side[name] for side in (ours, theirs) for name in side if ours.get(name) != theirs.get(name)]
 
 
 def _why(rolled: RollUp, current: Side, side: Side) -> str:
+    accounts = _listed({name for contract in _other_contracts(current, side) for name in contract.accounts})
+    if accounts and not rolled.plan.account:
+        return f"it changes what {accounts} pay, and all rows are at list prices. Price them by contract: --contracts"
     shapes, days = rolled.shapes, rolled.days
     moments = [day_or_instant(each.moment) for each in shapes.standing[0] if each.moment]
     changed = _first_days(current, side, days[0] if days else min(moments, default=EARLIEST, key=utc))
+    if not changed and accounts:
+        return f"the usage has no request that a contract of {accounts} changes, on a day on which it does"
     if not changed:
         return "no rate is another than the current one on any day of the usage, or after it"
     used = {each.model or "" for each in shapes.templates}

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import duckdb
 
 from ratecard.base.instants import utc
-from ratecard.simulation.groups.plan import EARLIEST, Plan
+from ratecard.simulation.groups.parties import Parties, parties_of
+from ratecard.simulation.groups.plan import ACCOUNT, EARLIEST, Plan
 from ratecard.simulation.groups.roll_up_sql import Grouping, period
 from ratecard.simulation.groups.shapes import Shapes, ShapeTemplate
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
@@ -23,8 +24,8 @@ class PlacedGroups(NamedTuple):
     """The groups of one query in a table, and what their numbers mean.
 
     The table has `place` (the number of the template of a shape, times how many lengths there are, and that of its
-    length), type, model, requests, day, perhaps `slot`, the keys that none of these is, and the sums that some type
-    has; once the shapes are numbered also `shape`.
+    length), type, model, requests, day, perhaps `slot`, the keys that none of these is, perhaps `account`, and the sums
+    that some type has; once the shapes are numbered also `shape`.
     """
 
     table: str
@@ -59,6 +60,7 @@ def place(
     keys = {name: own.get(key, name) for key, name in zip(grouping.keys, plan.key_columns, strict=True)}
     sums = {f"q{number}": grouping.sums[number] for number in grouping.summed}
     columns = {"day": grouping.day or "CAST(NULL AS DATE)"} | ({"slot": "slot"} if grouping.slot else {})
+    columns |= {ACCOUNT: DuckDbSql().text(ACCOUNT)} if plan.account_column == ACCOUNT else {}
     columns |= {
         name: key for key, name in zip(grouping.keys, plan.key_columns, strict=True) if keys[name] == name
     } | sums
@@ -90,31 +92,46 @@ def number(
 ) -> tuple[PlacedGroups, Shapes]:
     """Number the shapes of groups from `first` on. Gives the same groups with these numbers, and the shapes."""
     run, sums = connection.execute, ("requests", *placed.sums)
-    parts = ", ".join(("place", "day", *(["slot"] if plan.dated and plan.predicates.cuts else [])))
+    slot, party = (["slot"] if plan.dated and plan.predicates.cuts else []), (["party"] if plan.account else [])
+    parts, of_shape = ", ".join(("place", "day", *slot, *party)), ", ".join(("place", "moment", *party))
+    parties = parties_of(plan.predicates.contracts)
+    groups = f"{placed.table} AS placed"
+    if plan.account:
+        _make_table(connection, "parties", {"of_account": "VARCHAR", "party": "INTEGER"}, [*parties.numbers.items()])
+        named = f"LEFT JOIN parties ON {plan.account_column} = of_account"
+        groups = f"(SELECT placed.*, coalesce(party, 0) AS party FROM {groups} {named}) AS placed"
     total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in sums)
     run(f"""
         CREATE TEMP TABLE parts AS
         SELECT any_value(type) AS type, any_value(model) AS model, {parts}, {total}
-        FROM {placed.table} GROUP BY {parts}""")
-    run(f"CREATE TEMP TABLE dated AS {_dated(connection, plan)}")
+        FROM {groups} GROUP BY {parts}""")
+    run(f"CREATE TEMP TABLE dated AS {_dated(connection, plan, parties)}")
     run(f"""
         CREATE TEMP TABLE shapes AS
-        SELECT CAST({first} + row_number() OVER (ORDER BY place, moment) - 1 AS INTEGER) AS shape, *
-        FROM (SELECT place, moment, {total} FROM dated GROUP BY place, moment)""")
+        SELECT CAST({first} + row_number() OVER (ORDER BY {of_shape}) - 1 AS INTEGER) AS shape, *
+        FROM (SELECT {of_shape}, {total} FROM dated GROUP BY {of_shape})""")
     table = workspace.new_table("numbered")
-    own = " AND ".join(f"placed.{name} IS NOT DISTINCT FROM dated.{name}" for name in parts.split(", "))
+    own = _same("placed", "dated", parts)
+    left_out = ", ".join(["shape"] * placed.is_numbered + party)
     run(f"""
         CREATE TABLE {table} AS
-        SELECT dated.shape, placed.* {"EXCLUDE (shape)" if placed.is_numbered else ""}
-        FROM {placed.table} AS placed
+        SELECT dated.shape, placed.* {f"EXCLUDE ({left_out})" if left_out else ""}
+        FROM {groups}
         JOIN (
             SELECT shape, {", ".join(f"dated.{name}" for name in parts.split(", "))}
-            FROM dated JOIN shapes ON dated.place = shapes.place AND dated.moment IS NOT DISTINCT FROM shapes.moment
+            FROM dated JOIN shapes ON {_same("dated", "shapes", of_shape)}
         ) AS dated ON {own}""")
-    return placed._replace(table=table, is_numbered=True), _shapes(connection, plan, placed, first)
+    return placed._replace(table=table, is_numbered=True), _shapes(connection, plan, placed, parties, first)
 
 
-def _shapes(connection: duckdb.DuckDBPyConnection, plan: Plan, placed: PlacedGroups, first: int) -> Shapes:
+def _same(one: str, other: str, columns: str) -> str:
+    """Return the condition that two tables have the same in these columns."""
+    return " AND ".join(f"{one}.{name} IS NOT DISTINCT FROM {other}.{name}" for name in columns.split(", "))
+
+
+def _shapes(
+    connection: duckdb.DuckDBPyConnection, plan: Plan, placed: PlacedGroups, parties: Parties, first: int
+) -> Shapes:
     """Return the shapes that are numbered."""
     run, sums = connection.execute, ("requests", *placed.sums)
     fit = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in sums)
@@ -124,31 +141,53 @@ def _shapes(connection: duckdb.DuckDBPyConnection, plan: Plan, placed: PlacedGro
         CREATE TEMP TABLE instants AS
         SELECT moment, row_number() OVER (ORDER BY moment) - 1 AS nth FROM (SELECT DISTINCT moment FROM shapes)""")
     table = connection.sql(f"""
-        SELECT shape - {first} AS shape, place, nth AS moment, {integers}
+        SELECT shape - {first} AS shape, place, nth AS moment, {"party, " if plan.account else ""}{integers}
         FROM shapes JOIN instants ON shapes.moment IS NOT DISTINCT FROM instants.moment""").to_arrow_table()
     moments = [moment for (moment,) in run("SELECT moment FROM instants ORDER BY nth").fetchall()]
-    return Shapes.read(placed.templates, placed.lengths, moments, table, [f"q{at}" for at in range(plan.sums)])
+    sums_of_plan = [f"q{at}" for at in range(plan.sums)]
+    return Shapes.read(placed.templates, placed.lengths, moments, parties.accounts, table, sums_of_plan)
 
 
-def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan) -> str:
+def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties) -> str:
     """Return the query of the parts of shapes with the beginning of the period of their model that holds their day."""
     if not plan.dated:
         return "SELECT *, CAST(NULL AS DATE) AS moment FROM parts"
     # Rows of RPC take the prices of RPC, whatever model they name.
     priced_model = f"CASE WHEN type = 'rpc' THEN {DuckDbSql.literal(plan.rpc_model)} ELSE model END"
+    terms = ""
+    if plan.account:
+        _make_terms(connection, parties)
+        terms = "LEFT JOIN terms ON of_party = party AND day >= begins AND day < ends"
     if plan.predicates.cuts:
         _make_moments(connection, plan)
+        moment = "moment"
+        if plan.account:  # the first instant at which the hours of the rates and the terms of the party are these
+            moment = "min(instant) OVER (PARTITION BY clock, moment, of_party, begins)"
+            moment = f"CASE WHEN begins IS NULL THEN moment ELSE {moment} END"
         return f"""
-            SELECT parts.*, moment FROM parts
+            SELECT parts.*, {moment} AS moment FROM parts
+            {terms}
             LEFT JOIN clocks ON named = {priced_model}
             LEFT JOIN moments ON on_day = day AND in_slot = slot AND clock = coalesce(its_clock, 0)"""
     of_model = plan.predicates.of_model.items()
-    edges = {name: (EARLIEST, *(each.date() for each in changes), date.max) for name, changes in of_model}
-    rows = [(name, *pair) for name, days in edges.items() for pair in pairwise(days)]
+    rows = [(name, *pair) for name, changes in of_model for pair in _periods(changes)]
     _make_table(connection, "periods", {"named": "VARCHAR", "first": "DATE", "next": "DATE"}, rows)
+    moment = f"coalesce(first, {period('day', plan.predicates.boundaries)})"
     return f"""
-        SELECT parts.*, coalesce(first, {period("day", plan.predicates.boundaries)}) AS moment FROM parts
+        SELECT parts.*, {f"greatest({moment}, begins)" if terms else moment} AS moment FROM parts
+        {terms}
         LEFT JOIN periods ON named = {priced_model} AND day >= first AND day < next"""
+
+
+def _periods(changes: Sequence[datetime]) -> list[tuple[date, date]]:
+    """Return the first days of the periods between changes, each with that of the next."""
+    return list(pairwise((EARLIEST, *(each.date() for each in changes), date.max)))
+
+
+def _make_terms(connection: duckdb.DuckDBPyConnection, parties: Parties) -> None:
+    """Make the table of the periods in which a party has the same contract; contracts begin and end with a UTC day."""
+    rows = [(party, *pair) for party, edges in enumerate(parties.boundaries) if edges for pair in _periods(edges)]
+    _make_table(connection, "terms", {"of_party": "INTEGER", "begins": "DATE", "ends": "DATE"}, rows)
 
 
 def _make_moments(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
@@ -170,8 +209,9 @@ def _make_moments(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
         first: dict[tuple[object, ...], datetime] = {}
         for instant, day, slot in parts:
             state = (bisect_right(changes, instant), open_at(windows, instant))
-            rows.append((clock, day, slot, first.setdefault(state, instant).replace(tzinfo=None)))
-    types = {"clock": "INTEGER", "on_day": "DATE", "in_slot": "INTEGER", "moment": "TIMESTAMP"}
+            moments = (each.replace(tzinfo=None) for each in (first.setdefault(state, instant), instant))
+            rows.append((clock, day, slot, *moments))
+    types = {"clock": "INTEGER", "on_day": "DATE", "in_slot": "INTEGER", "moment": "TIMESTAMP", "instant": "TIMESTAMP"}
     _make_table(connection, "moments", types, rows)
     _make_table(connection, "clocks", {"named": "VARCHAR", "its_clock": "INTEGER"}, list(named.items()))
 

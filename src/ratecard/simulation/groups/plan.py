@@ -26,6 +26,13 @@ EARLIEST = date.min
 MEDIA, _TOKENS, OTHER_TYPES = "video and music", "tokens", "other types"
 # Each of their requests has a length of its own, which is not summed.
 _MEDIA = ("video", "music")
+ACCOUNT = "account"
+# The columns that name an account, the first that there is.
+_ACCOUNT_COLUMNS = (ACCOUNT, "customer")
+NO_ACCOUNT = (
+    "the usage has neither a column 'account' nor 'customer', so that it does not say whose rows are. "
+    "Name it: --map account=COLUMN"
+)
 # How many decimals of a sum of seconds a column of some type can need.
 _PLACES: dict[ColumnType, int] = {"integer": 0, "boolean": 0}
 
@@ -50,6 +57,8 @@ class Plan(NamedTuple):
     layouts: Mapping[str, Layout] = LAYOUTS
     # What these depend on: the meters of every card.
     meters: tuple[Meters, ...] = ()
+    # The column of the usage that names the account whose prices a row has; empty where all have those of the list.
+    account: str = ""
 
     @property
     def sums(self) -> int:
@@ -65,6 +74,11 @@ class Plan(NamedTuple):
     def others(self) -> dict[str, str]:
         """The keys that a shape or its day does not have, each by the name of its column among groups."""
         return {f"key{number}": key for number, key in enumerate(self.keys) if key not in ("type", "model", DAY)}
+
+    @property
+    def account_column(self) -> str:
+        """The column of the account among groups, which may be that of a key; empty where it does not matter."""
+        return next((name for name, key in self.others.items() if key == self.account), ACCOUNT) if self.account else ""
 
     @property
     def key_columns(self) -> tuple[str, ...]:
@@ -101,6 +115,11 @@ class Usage(NamedTuple):
     def gives(self, name: str) -> bool:
         """Return True if each row has a column, or, of a type, can have that of its model."""
         return self.has(name) or (name == "type" and self.untyped)
+
+    @property
+    def account(self) -> str:
+        """The known column that names the account of a row; empty without any."""
+        return next((name for name in _ACCOUNT_COLUMNS if self.has(name)), "")
 
     @property
     def is_counted(self) -> bool:

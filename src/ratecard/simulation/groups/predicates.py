@@ -11,6 +11,7 @@ from ratecard.card import RateCard
 from ratecard.methods.method import is_linear, method_of
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.service_parameters import SEARCHES, plain_name
+from ratecard.simulation.groups.parties import HeldContract, held_contracts
 from ratecard.simulation.rows.columns import BUCKET_OF, LAYOUTS, Buckets, Layout
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion
@@ -68,6 +69,7 @@ class Predicates(NamedTuple):
     all of them under "". `buckets`: those of the usage; `in_usage`: whether rows can have them as `usage`. `summed`:
     for each type, and each column of counts by meter, with a version that does not charge it linearly, the models whose
     quantities can be summed nevertheless; those of all other models are part of the shape. `counts`: these columns.
+    `contracts`: where rows have the prices of their accounts, the contracts of each card that has any.
     """
 
     thresholds: tuple[int, ...] = ()
@@ -79,6 +81,7 @@ class Predicates(NamedTuple):
     in_usage: bool = True
     summed: Mapping[str, frozenset[str]] = {}
     counts: tuple[str, ...] = ()
+    contracts: tuple[tuple[HeldContract, ...], ...] = ()
 
     @classmethod
     def of(
@@ -90,11 +93,13 @@ class Predicates(NamedTuple):
         pairs: Iterable[tuple[str, str]] = (),
         layouts: Mapping[str, Layout] = LAYOUTS,
         known: "Predicates | None" = None,
+        contracts: bool = False,
     ) -> "Predicates":
         """Return what these cards ask; where no card is read at the row's own time, days do not matter.
 
         `pairs`: a model whose rows may be priced as those of another, on whose days its price then changes too.
-        `layouts`: the columns of the usage. `known`: what the first card asks, and maybe more.
+        `layouts`: the columns of the usage. `known`: what the first card asks, and maybe more. `contracts`: rows have
+        the prices of their accounts.
         """
         found, cards = known or cls(), tuple(cards)
         for layout in layouts.values() if known is None else ():
@@ -108,7 +113,10 @@ class Predicates(NamedTuple):
             windows = {name: basis.windows for name, basis in bases.items() if basis.windows}
             windows |= {"": card.windows} if dated and card.windows else {}
             changes = {name: basis.changes for name, basis in bases.items()}
-            found = found.joined(cls((), {}, card.boundaries() if dated else (), changes, windows))
+            held = held_contracts(card) if contracts else ()
+            begins = {each for contract in held for each in contract.boundaries}
+            boundaries = _rising(card.boundaries(), begins) if dated else ()
+            found = found.joined(cls((), {}, boundaries, changes, windows, contracts=(held,) if held else ()))
             for type_, rates in _token_rates(card):
                 names = found.buckets.names
                 lacking = tuple(each for each in names if not rates.always_prices(each, names))
@@ -145,6 +153,7 @@ class Predicates(NamedTuple):
             of_model=_united(self.of_model, other.of_model, _rising),
             summed=_united(self.summed, other.summed, frozenset.intersection),
             windows=_united(self.windows, other.windows, lambda one, two: tuple(dict.fromkeys((*one, *two)))),
+            contracts=tuple(dict.fromkeys((*self.contracts, *other.contracts))),
         )
 
     def prompt_in(self, tier: int) -> int:

@@ -35,6 +35,8 @@ class Reading:
     odd: str = ""
     # Whether the usage has a column of timestamps.
     timed: bool = True
+    # The rows at list prices because they name no account, where those of accounts have the prices of their contracts.
+    without_account: int = 0
 
     def with_columns(self, usage: Usage, plan: Plan, types: Collection[str | None]) -> "Reading":
         """Return the same with the columns that rows of these types have, or could have."""
@@ -43,7 +45,13 @@ class Reading:
         dated = plan.dated or plan.chosen.by_day or DAY in plan.keys
         asked = [name for name in _HEAD if name != "timestamp" or dated]
         chosen = read_condition(usage.where).columns if usage.where else ()
-        asked += [*plan.keys, *chosen, *plan.chosen.columns, *(name for names in known.values() for name in names)]
+        asked += [
+            *plan.keys,
+            *filter(None, [plan.account]),
+            *chosen,
+            *plan.chosen.columns,
+            *(name for names in known.values() for name in names),
+        ]
         columns = {name: usage.columns[name] for name in dict.fromkeys(asked) if usage.has(name)}
         if usage.is_ledger:  # every column of an export is part of the ledger that is made of it
             return replace(self, columns={name: each for name, each in columns.items() if name not in ("type",)})
@@ -76,6 +84,10 @@ class Reading:
         if self.undated:
             rows = "1 row without an instant is" if self.undated == 1 else f"{self.undated} rows without an instant are"
             said.append(f"{rows} left out, because days are chosen")
+        if self.without_account:
+            one = self.without_account == 1
+            rows = "1 row names no account, and is" if one else f"{self.without_account} rows name no account, and are"
+            said.append(f"{rows} at list prices")
         return said
 
 

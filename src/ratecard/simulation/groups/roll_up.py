@@ -133,6 +133,14 @@ class RollUp:
         summed = int(shape.values().get(SUMMED, 0))
         yield from (name for number, name in enumerate(self.plan.predicates.counts) if summed >> number & 1)
 
+    def rows_without_account(self) -> int:
+        """Count the rows whose account is not known, where rows have the prices of their accounts."""
+        if not self.plan.account:
+            return 0
+        where = f"coalesce({self.plan.account_column}, '') = ''"
+        queries = (f"SELECT coalesce(sum(requests), 0) FROM {part.table} WHERE {where}" for part in self._parts)
+        return sum(int(self.workspace.connection.execute(query).fetchall()[0][0]) for query in queries)
+
     @cached_property
     def days(self) -> tuple[date, date] | None:
         """The first and the last day, where days are kept apart."""
@@ -159,7 +167,8 @@ class RollUp:
         own = self.plan.predicates
         if own.covers(predicates) and dated <= self.plan.dated:
             return self
-        if not own.groups(predicates) or DAY not in self.plan.keys:
+        same_days = dated <= self.plan.dated and own.covers(predicates._replace(contracts=own.contracts))
+        if not own.groups(predicates) or not (same_days or DAY in self.plan.keys):
             words = "has other thresholds or days of change than the usage was rolled up for; simulate it anew"
             raise SimulationError(f"the candidate {words}")
         plan = self.plan._replace(predicates=own.joined(predicates), dated=dated or self.plan.dated)

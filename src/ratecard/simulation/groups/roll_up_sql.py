@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ratecard.methods.method import MOST_COUNTED
 from ratecard.simulation.groups.plan import (
+    ACCOUNT,
     EARLIEST,
     OTHER_TYPES,
     PREDICATES,
@@ -214,6 +215,8 @@ class RollUpSql:
         columns = {"type": self._column("type")}
         columns["model"] = self._column("model") if self.usage.has("model") else "CAST(NULL AS VARCHAR(100))"
         columns |= {alias: self._key(key) for alias, key in self.plan.others.items()}
+        if self.plan.account_column == ACCOUNT:
+            columns[ACCOUNT] = self._key(self.plan.account)
         if DAY in self.plan.keys or self._cuts:
             columns[DAY] = self._day()
         elif self.plan.dated:

@@ -5,6 +5,7 @@ Of a million shapes, columns of numbers are kept; objects are made of those that
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from functools import cache, cached_property
@@ -44,12 +45,16 @@ _DIGITS = 100
 
 
 class UsageShape(NamedTuple):
-    """A type, a model and attributes as the roll-up wrote them, in the period from `moment` on (None: no instant)."""
+    """A type, a model and attributes as the roll-up wrote them, in the period from `moment` on (None: no instant).
+
+    `account` is one that has the same contracts as those of the rows; None where these have list prices.
+    """
 
     type: str | None
     model: str | None
     attributes: str
     moment: date | None
+    account: str | None = None
 
     @property
     def incomplete(self) -> bool:
@@ -177,21 +182,21 @@ class ShapeTemplate(NamedTuple):
     model: str | None
     attributes: str
 
-    def shape(self, length: str | None, moment: date | None) -> UsageShape:
+    def shape(self, length: str | None, moment: date | None, account: str | None = None) -> UsageShape:
         """Return the shape of this template with a length."""
         attributes = self.attributes
         if length is not None:
             before = attributes[:-1] + "," * (len(attributes) > len("{}"))
             attributes = f'{before}"{LENGTH}":{json.dumps(length, ensure_ascii=False)}}}'
-        return UsageShape(self.type, self.model, attributes, moment)
+        return UsageShape(self.type, self.model, attributes, moment, account)
 
 
 class Shapes:
     """Shapes by their number, with the requests and sums of each.
 
-    `template`, `length` and `moment` have a number for each shape: that of its part in `templates`, `lengths` and
-    `moments`; -1 where it has no length. `sums` has a column for each quantity, of integers of Python where 64 bits
-    are too few.
+    `template`, `length`, `moment` and `party` have a number for each shape: that of its part in `templates`, `lengths`,
+    `moments` and `accounts`; -1 where it has no length. `sums` has a column for each quantity, of integers of Python
+    where 64 bits are too few.
     """
 
     def __init__(
@@ -199,13 +204,14 @@ class Shapes:
         templates: Sequence[ShapeTemplate] = (),
         lengths: Sequence[str] = (),
         moments: Sequence[date | None] = (),
-        columns: "tuple[Any, Any, Any, Any] | None" = None,
+        accounts: Sequence[str | None] = (None,),
+        columns: "tuple[Any, ...] | None" = None,
         sums: Sequence[Any] = (),
     ) -> None:
         self.templates, self.lengths, self.moments = list(templates), list(lengths), list(moments)
-        nothing = numpy.empty(0, numpy.int32)
-        own: tuple[Any, ...] = columns or (nothing, nothing, nothing, nothing)
-        self.template, self.length, self.moment, self.requests = own
+        self.accounts = list(accounts)
+        own: tuple[Any, ...] = columns or (numpy.empty(0, numpy.int32),) * 5
+        self.template, self.length, self.moment, self.party, self.requests = own
         self.sums = tuple(sums)
 
     @classmethod
@@ -214,13 +220,14 @@ class Shapes:
         templates: Sequence[ShapeTemplate],
         lengths: Sequence[str | None],
         moments: Sequence[date | None],
+        accounts: Sequence[str | None],
         table: pyarrow.Table,
         sums: Sequence[str],
     ) -> "Shapes":
-        """Return the shapes of a table with the columns shape, place, moment and requests, and those of sums, or zeros.
+        """Return the shapes of a table with the columns shape, place, moment, perhaps party, requests and sums.
 
         The place is the number of the template, times how many lengths there are, and that of the length. What is
-        absent is the last length and the last moment.
+        absent is the last length and the last moment. Of a sum without a column there is nothing.
         """
         shape = integers_of(table["shape"])
 
@@ -236,8 +243,9 @@ class Shapes:
         known = [each for each in lengths if each is not None]
         length[length == len(known)] = -1
         found = [each.replace(tzinfo=UTC) if isinstance(each, datetime) else each for each in moments if each]
-        numbers = (each.astype(numpy.int32) for each in (template, length, in_order("moment")))
-        return cls(templates, known, [*found, None], (*numbers, in_order("requests")), list(map(in_order, sums)))
+        numbers = (each.astype(numpy.int32) for each in (template, length, in_order("moment"), in_order("party")))
+        columns = (*numbers, in_order("requests"))
+        return cls(templates, known, [*found, None], accounts, columns, list(map(in_order, sums)))
 
     @cached_property
     def numbers(self) -> list[int | Decimal | str]:
@@ -246,7 +254,7 @@ class Shapes:
 
     @cached_property
     def standing(self) -> tuple[list[UsageShape], Any]:
-        """Whatever differs in type, model or moment, and for each shape the number of its own.
+        """Whatever differs in type, model, moment or account, and for each shape the number of its own.
 
         What decides the price of a shape's model does not depend on its attributes; usage of RPC does not name its
         model.
@@ -255,10 +263,22 @@ class Shapes:
         of_template = [models.setdefault((each.type == _RPC, each.model), len(models)) for each in self.templates]
         model = numpy.array(of_template or [0], numpy.int64)[self.template]
         # As many as there are: models times moments may be far more.
-        numbers, own = numpy.unique(model * max(1, len(self.moments)) + self.moment, return_inverse=True)
+        moments = model * max(1, len(self.moments)) + self.moment
+        numbers, own = numpy.unique(moments * len(self.accounts) + self.party, return_inverse=True)
         first = {number: self.templates[at] for at, number in reversed(list(enumerate(of_template)))}
-        pairs = (divmod(number, len(self.moments)) for number in numbers.tolist())
-        return [first[model].shape(None, self.moments[moment]) for model, moment in pairs], own.astype(numpy.int32)
+        found = []
+        for number in numbers.tolist():
+            rest, party = divmod(number, len(self.accounts))
+            named, moment = divmod(rest, len(self.moments))
+            found.append(first[named].shape(None, self.moments[moment], self.accounts[party]))
+        return found, own.astype(numpy.int32)
+
+    def without_accounts(self) -> "Shapes":
+        """Return the same shapes as if no account had a contract."""
+        other = copy(self)
+        other.__dict__.pop("standing", None)
+        other.accounts = [None] * len(self.accounts)
+        return other
 
     def extend(self, other: "Shapes") -> None:
         """Number further shapes after these."""
@@ -268,6 +288,7 @@ class Shapes:
         self.length = numpy.concatenate((self.length, length))
         self.template = numpy.concatenate((self.template, other.template + len(self.templates)))
         self.moment = numpy.concatenate((self.moment, other.moment + len(self.moments)))
+        self.party, self.accounts = numpy.concatenate((self.party, other.party)), other.accounts
         self.requests = numpy.concatenate((self.requests, other.requests))
         self.sums = tuple(
             map(numpy.concatenate, zip(self.sums or [self.requests[:0]] * len(other.sums), other.sums, strict=True))
@@ -289,9 +310,10 @@ class Shapes:
         """Yield the shapes of these numbers, one after the other."""
         for first in range(0, len(numbers), _AT_ONCE):
             some = numbers[first : first + _AT_ONCE]
-            of_shapes = (self.template, self.length, self.moment, self.requests)
+            of_shapes = (self.template, self.length, self.moment, self.party, self.requests)
             sums = zip(*(column[some].tolist() for column in self.sums), strict=True)
             columns = (column[some].tolist() for column in of_shapes)
-            for template, length, moment, requests, added in zip(*columns, sums, strict=True):
+            for template, length, moment, party, requests, added in zip(*columns, sums, strict=True):
                 length_text = self.lengths[length] if length >= 0 else None
-                yield Counted(self.templates[template].shape(length_text, self.moments[moment]), requests, added)
+                shape = self.templates[template].shape(length_text, self.moments[moment], self.accounts[party])
+                yield Counted(shape, requests, added)

@@ -13,6 +13,8 @@ from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
+from ratecard.contracts.overlay import layers_of
+from ratecard.contracts.winner import ContractChain
 from ratecard.simulation.groups.predicates import Predicates, PriceBasis, price_basis
 from ratecard.simulation.groups.roll_up import uncollected
 from ratecard.simulation.groups.shapes import Shapes, UsageShape
@@ -25,6 +27,8 @@ from ratecard.tables.windows import open_at, windows_of
 # Outcomes that are remembered: where there are more shapes, nearly each is of one request, and none comes again.
 _MOST_OUTCOMES = 100_000
 _VIDEO = "video"
+# The names of a contract and of what it extends.
+ChainNames = tuple[str, ...]
 NO_TYPE = "type: missing, and no model of this name that would say it"
 NO_INSTANT = "timestamp: missing, or not an instant"
 
@@ -40,11 +44,13 @@ class Pricer:
     def __init__(self, predicates: Predicates, currency: str = "USD", remapping: Remapping = NO_REMAPPING) -> None:
         self.predicates, self.currency, self.remapping = predicates, currency, remapping
         self._outcomes: dict[Hashable, Outcome] = {}
-        self._books: dict[tuple[RateCard, date], ShapePrices] = {}
+        self._books: dict[tuple[RateCard, date, ChainNames], ShapePrices] = {}
         self._inputs: dict[tuple[RateCard, str | None], PriceInputs] = {}
         # One object for all of the same parts, so that they are compared and hashed as quickly as can be.
         self._same_inputs: dict[tuple[Hashable, ...], PriceInputs] = {}
         self._same_states: dict[tuple[Hashable, ...], PriceState] = {}
+        self._chains: dict[tuple[RateCard, date, str | None], ContractChain] = {}
+        self._terms: dict[tuple[RateCard, PriceInputs, ChainNames], tuple[Hashable, ...]] = {}
 
     def add_to(self, places: int) -> None:
         """Refuse amounts of more decimals from now on."""
@@ -97,10 +103,12 @@ class Pricer:
         numbers, kind = numbers[order], kind[order]
         template = shapes.template[numbers]
         starts = numpy.flatnonzero(numpy.append(True, (template[1:] != template[:-1]) | (kind[1:] != kind[:-1])))
-        first = zip(*(each[starts].tolist() for each in (template, shapes.moment[numbers], kind)), strict=True)
-        for (at, moment, of_kind), (start, end) in zip(first, pairwise([*starts.tolist(), len(kind)]), strict=True):
-            shape, basis = shapes.templates[at].shape(None, shapes.moments[moment]), bases[of_kind // 2]
-            some = numbers[start:end]
+        columns = (template, shapes.moment[numbers], shapes.party[numbers], kind)
+        first = zip(*(each[starts].tolist() for each in columns), strict=True)
+        ends = pairwise([*starts.tolist(), len(kind)])
+        for (at, moment, party, of_kind), (start, end) in zip(first, ends, strict=True):
+            shape = shapes.templates[at].shape(None, shapes.moments[moment], shapes.accounts[party])
+            basis, some = bases[of_kind // 2], numbers[start:end]
             if of_kind % 2:
                 outcomes.of[some] = self._by_length(side, shape, basis, outcomes, some)
             else:
@@ -115,7 +123,7 @@ class Pricer:
             return outcomes.number(self.price(side, shape, basis))
         if shape.type != _VIDEO or shape.model is None:
             return [outcomes.number(self.price(side, each.shape, basis)) for each in shapes.among(numbers)]
-        prices, lengths = self._shape_prices(side, moment), shapes.length[numbers].tolist()
+        prices, lengths = self._shape_prices(side, shape, moment), shapes.length[numbers].tolist()
         try:
             currency, answers = prices.by_length(shape, map(shapes.numbers.__getitem__, lengths))
         except QuoteError as error:
@@ -160,18 +168,45 @@ class Pricer:
         key = (shape[:3] if state.known else shape[:2], state)
         if (outcome := self._outcomes.get(key)) is None:
             try:
-                outcome = self._shape_prices(side, side.at or state.refused_at or moment).price(shape)
+                outcome = self._shape_prices(side, shape, side.at or state.refused_at or moment).price(shape)
             except QuoteError as error:
                 outcome = Refused.of(error)
             if len(self._outcomes) < _MOST_OUTCOMES:
                 self._outcomes[key] = outcome
         return outcome
 
-    def _shape_prices(self, side: Side, moment: date) -> ShapePrices:
-        place = (side.card, moment)
+    def _shape_prices(self, side: Side, shape: UsageShape, moment: date) -> ShapePrices:
+        place = (side.card, moment, _names(self._chain(side.card, shape, moment)))
         if place not in self._books:
-            self._books[place] = ShapePrices(side.card.at(moment), self.predicates, self.currency, self.places)
+            book = side.card.at(moment, account=shape.account)
+            self._books[place] = ShapePrices(book, self.predicates, self.currency, self.places)
         return self._books[place]
+
+    def _chain(self, card: RateCard, shape: UsageShape, moment: date) -> ContractChain:
+        """Return the contract whose prices the rows of a shape have at a moment, and what it extends."""
+        if shape.account is None:
+            return ()
+        place = (card, moment, shape.account)
+        if place not in self._chains:
+            instant = utc(moment)
+            held = card.contract_of(None, shape.account, instant)
+            self._chains[place] = card.in_force.chain(held, instant)
+        return self._chains[place]
+
+    def _terms_of(self, card: RateCard, inputs: "PriceInputs", chain: ContractChain) -> tuple[Hashable, ...]:
+        """Return what a contract says of the models of a shape, by identity; nothing where it is as in the list."""
+        if not card.contracts:
+            return ()
+        place = (card, inputs, _names(chain))
+        if place not in self._terms:
+            families, withheld = card.tables.families, card.in_force.withheld(chain)
+            terms = [
+                (model.model in withheld, *(tuple(map(Identity, layer)) for layer in layers))
+                for model in inputs.models
+                for layers in [layers_of(chain, model, families.get(model.model))]
+            ]
+            self._terms[place] = tuple(terms) if any(part for model in terms for part in model) else ()
+        return self._terms[place]
 
     def dispute(self, shape: UsageShape) -> str:
         """Return what contradicts the prices under which rows were billed; empty for usage, which was not."""
@@ -185,9 +220,11 @@ class Pricer:
             if (inputs := self._same_inputs.get(basis.parts)) is None:
                 inputs = self._same_inputs[basis.parts] = PriceInputs(side.card, basis)
             self._inputs[place] = inputs
-        if (state := inputs.states.get(moment)) is None:
+        terms = self._terms_of(side.card, inputs, self._chain(side.card, shape, moment))
+        if (state := inputs.states.get((moment, terms))) is None:
             state = PriceState(known=bool(inputs.models), refused_at=inputs.refused_at)
-            state = inputs.states[moment] = self._same_states.setdefault(inputs.parts_at(moment), state)
+            parts = (*inputs.parts_at(moment), terms)
+            state = inputs.states[moment, terms] = self._same_states.setdefault(parts, state)
         return state
 
 
@@ -207,7 +244,7 @@ class PriceInputs:
     def __init__(self, card: RateCard, basis: PriceBasis) -> None:
         tables = card.tables
         self.models, self._parts, self._limits = basis.models, basis.parts, tables.limits
-        self.states: dict[date, PriceState] = {}
+        self.states: dict[tuple[date, tuple[Hashable, ...]], PriceState] = {}
         # When the rows of an unknown model are refused: the names that could be meant are those of the newest prices,
         # whichever of its rows come first.
         self.refused_at = None if basis.models else next(reversed(card.boundaries()), None)
@@ -229,6 +266,11 @@ class PriceInputs:
         known = Identity(next(limits, self._limits[-1] if self._limits else None))
         opened = open_at(windows_of(version for version in versions if version), instant)
         return (*self._always, *rates, *retired, known, opened)
+
+
+def _names(chain: ContractChain) -> ChainNames:
+    """Return the names of a contract and of what it extends."""
+    return tuple([contract.contract for contract in chain])
 
 
 def _moment(side: Side, shape: UsageShape) -> date | None:

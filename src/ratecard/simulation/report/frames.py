@@ -92,6 +92,22 @@ def _margin(report: Report) -> pyarrow.Table:
     return table_of(columns)
 
 
+def _discounts(report: Report) -> pyarrow.Table:
+    """List, discount and net of every customer under each side, and its margin where costs are given."""
+    customers = report.simulation.discounts()
+    columns: _Columns = {
+        report.simulation.by_account: [each.customer for each in customers],
+        "requests": [each.requests for each in customers],
+    }
+    for side, name in enumerate(side_names(report)):
+        columns[f"{name} list"] = [each.lists[side] for each in customers]
+        columns[f"{name} discount"] = [each.discount(side) for each in customers]
+        columns[f"{name} net"] = [each.nets[side] for each in customers]
+        if report.margin:
+            columns[f"{name} margin"] = [each.margins[side] for each in customers]
+    return table_of(columns)
+
+
 def _unpriced(report: Report) -> pyarrow.Table:
     """Rows without a price, by side and reason, with examples as the usage has them."""
     rows = report.without_price
@@ -107,6 +123,7 @@ ANSWERS: Mapping[str, Callable[[Report], pyarrow.Table]] = {
     "attribution": _attribution,
     "customers": _customers,
     "margin": _margin,
+    "discounts": _discounts,
     "unpriced": _unpriced,
 }
 

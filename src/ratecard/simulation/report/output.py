@@ -16,6 +16,7 @@ from ratecard.base.money import nearest, text
 from ratecard.base.money import total as total_of
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.answers.attribution import Part
+from ratecard.simulation.answers.discounts import Discounted
 from ratecard.simulation.answers.margin import Cost, Margin
 from ratecard.simulation.answers.rows import OwnDays, Uncommon
 from ratecard.simulation.answers.volume import Expected
@@ -72,6 +73,7 @@ def _head(report: Report) -> dict[str, Any]:
         "lost": _uncommon(report, simulation.lost),
         "new": _uncommon(report, simulation.new),
         "margin": _margin(report.margin, report.names) if report.margin else None,
+        "discounts": [_discounted(each, report.names) for each in report.discounts],
         "own_days": _own_days(report.own_days),
         "pace": _pace(report),
         "customers": _customers(report),
@@ -170,6 +172,16 @@ def _uncommon(report: Report, found: Callable[[int], Sequence[Uncommon]]) -> dic
 def _margin(margin: Margin, names: Sequence[str]) -> dict[str, Any]:
     """Cost and margin under each side, of all and by model."""
     return {"total": _cost(margin.total, names), "models": [_cost(each, names) for each in margin.models]}
+
+
+def _discounted(found: Discounted, names: Sequence[str]) -> dict[str, Any]:
+    """List, discount and net of a customer under each side, and its margin where costs are given."""
+    record: dict[str, Any] = {"customer": found.customer, "requests": found.requests}
+    for side, name in enumerate(names):
+        amounts = {"list": found.lists[side], "discount": found.discount(side), "net": found.nets[side]}
+        amounts |= {"margin": found.margins[side]} if found.margins else {}
+        record[name] = {word: text(amount) for word, amount in amounts.items()}
+    return record
 
 
 def _cost(cost: Cost, names: Sequence[str]) -> dict[str, Any]:

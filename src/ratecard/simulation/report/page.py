@@ -27,6 +27,7 @@ from ratecard.simulation.report.charts import (
     revenue_by_period,
     waterfall,
 )
+from ratecard.simulation.report.discounts_table import discounts_table
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sections import (
@@ -169,7 +170,7 @@ def _values(report: Report) -> dict[str, Any]:
         "candidates": [_candidate(report, candidate) for candidate in report.candidates],
         "bridge": list(bridge_sentences(report, report.bridge)) if report.bridge else [],
         "bridges": [effects_table(report, report.bridge), bridge_table(report, report.bridge)] if report.bridge else [],
-        "margins": list(_margins(report)),
+        "margins": [*_discounts(report), *_margins(report)],
         "all": list(_all(report)),
         "about": about_table(report),
     }
@@ -263,6 +264,14 @@ def _largest(report: Report) -> Iterator[Chart]:
     for key in _keys(report):
         if key not in (DAY, *PERIODS):
             yield largest_chart(report, key)
+
+
+def _discounts(report: Report) -> Iterator[Table]:
+    """The table of customers with contracts under the current prices, or beside those under each candidate."""
+    if report.discounts:
+        for chosen in [[candidate] for candidate in report.candidates] or [[]]:
+            table = discounts_table(report, [0, *chosen])
+            yield table._replace(title=_title(report, table.title, chosen))
 
 
 def _margins(report: Report) -> Iterator[Table]:

@@ -16,6 +16,7 @@ from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.answers.attribution import Attribution
 from ratecard.simulation.answers.bridge import Bridge
 from ratecard.simulation.answers.customers import Customers
+from ratecard.simulation.answers.discounts import Discounted
 from ratecard.simulation.answers.margin import Margin
 from ratecard.simulation.answers.pace import DEFAULT_PACE, Pace
 from ratecard.simulation.answers.rows import OwnDays, Row, Unpriced
@@ -167,6 +168,12 @@ class Report:
     def margin(self) -> Margin | None:
         """Cost and margin, where costs are given."""
         return self.simulation.margin() if self.simulation.costs else None
+
+    @cached_property
+    def discounts(self) -> tuple[Discounted, ...]:
+        """List and net of each customer, where rows are priced by contract and grouped by the account."""
+        account = self.simulation.by_account
+        return self.simulation.discounts() if account and self.has(account) else ()
 
     @cached_property
     def bridge(self) -> Bridge | None:

@@ -20,6 +20,7 @@ from xlsxwriter.utility import xl_rowcol_to_cell
 from ratecard.base.money import plain, text
 from ratecard.simulation.report.breakdown import breakdown, changing_most, heading, largest, sides_table
 from ratecard.simulation.report.bridge_tables import bridge_table, effects_table
+from ratecard.simulation.report.discounts_table import discounts_table
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sections import (
@@ -331,6 +332,8 @@ def _tables(report: Report) -> Iterator[tuple[str, Table]]:
         if report.margin is not None:
             yield f"Below cost{number}", below_cost_table(report, report.margin, candidate, exact=True)
         yield f"Rates without usage{number}", untouched_table(report, candidate)
+    if report.discounts:
+        yield "Discounts", discounts_table(report, range(len(report.names)), exact=True)
     if report.margin is not None:
         yield "Margin", margin_table(report, report.margin, range(len(report.names)), exact=True)
     if report.expected is not None:

@@ -203,7 +203,7 @@ class KeptUsage(OpenUsage):
             self._check(plan, remapped=True)
 
     def _check(self, plan: Plan, *, remapped: bool) -> None:
-        named = dict.fromkeys((*plan.keys, *plan.chosen.columns))
+        named = dict.fromkeys((*plan.keys, *filter(None, [plan.account]), *plan.chosen.columns))
         keys = [name for name in named if name not in ("type", "model", DAY, *self.kept.keys)]
         asked = Distinguished.of(plan, untyped=self.kept.untyped)
         known = self.kept.distinguished

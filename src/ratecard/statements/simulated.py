@@ -1,0 +1,116 @@
+"""Statements of simulated months: what accounts pay for each month under the current prices and under candidates."""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ratecard.changes.sides import Side
+from ratecard.simulation.groups.engines.engine import opened_usage
+from ratecard.simulation.groups.kept.addresses import kept_place
+from ratecard.simulation.prices.sides import Specification, sides
+from ratecard.simulation.progress import silent
+from ratecard.simulation.rows.duckdb_responses import table_dialect
+from ratecard.simulation.workspace.workspace import Workspace
+from ratecard.statements.issued import Statement
+from ratecard.statements.lines import StatementError, exact_text
+from ratecard.statements.make import AccountMonths
+from ratecard.statements.rows import AccountRows
+
+_AMOUNTS = ("list", "contract", "terms", "payable")
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedMonth:
+    """What an account pays for a month under one side: a statement, or why there is none."""
+
+    account: str
+    month: date
+    side: str
+    statement: Statement | None
+    reason: str = ""
+
+    @property
+    def amounts(self) -> tuple[Decimal | None, Decimal, Fraction, Decimal] | None:
+        """What the lines come to at list and at contract prices, what the terms of the month add, and what is payable."""
+        if (made := self.statement) is None:
+            return None
+        return made.list_total, made.charges, made.exact - Fraction(made.charges), made.payable
+
+
+def simulated_months(
+    usage: Any,
+    current: Specification | None = None,
+    candidates: Specification | Sequence[Specification] = (),
+    *,
+    accounts: Sequence[str] = (),
+    tables: str | Path | None = None,
+    columns: Mapping[str, str] | None = None,
+    dialect: str | None = None,
+    currency: str = "USD",
+    memory: str | None = None,
+) -> tuple[SimulatedMonth, ...]:
+    """Make the statement of each account for each month of a usage, under the current prices and under candidates.
+
+    `accounts` are by default those that some side has a contract for. The other arguments are those of `simulate`. Rows
+    are rated one by one, in the order of time, as terms of a month need it: a roll-up that is kept is refused, and so
+    are the prices of one instant. Raises `StatementError`; for an account and a month without a statement the reason is
+    in its place.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "usage.csv")
+    ...     rows = ["type,model,timestamp,account,characters", "speech,tts-kokoro,2026-10-03T10:00:00Z,acme,2000000"]
+    ...     _ = file.write_text("\\n".join(rows))
+    ...     (made,) = simulated_months(file, accounts=["acme"])
+    >>> f"{made.month:%Y-%m}", made.amounts
+    ('2026-10', (Decimal('7.0000000'), Decimal('7.0000000'), Fraction(0, 1), Decimal('7.00')))
+    """
+    compared = sides(current, candidates, Path(tables) if tables else None)
+    for side in compared:
+        if side.at is not None or not side.has_rates:
+            words = f"{side.label}: the statement of a month has the prices of each row's own instant"
+            raise StatementError(f"{words}. Compare tables or candidate files, and no dates or bills")
+    named = sorted({*accounts} or {name for side in compared for each in side.card.contracts.values() for name in each.accounts})
+    spoken = table_dialect(dialect) if dialect is not None else None
+    with closing(Workspace(memory)) as workspace:
+        if kept := kept_place(usage, workspace.folder, None):
+            words = f"{kept} is a roll-up, which has no instants of its rows, and terms of a month need their order"
+            raise StatementError(f"{words}. Give the usage that it was made of")
+        cards = [side.card for side in compared]
+        with opened_usage(workspace, usage, columns or {}, None, None, cards, silent, spoken) as opened:
+            found = []
+            for account in named:
+                rows = AccountRows(workspace, opened, account, spoken)
+                found += _of_account(compared, rows, account, currency)
+            return tuple(found)
+
+
+def _of_account(compared: Sequence[Side], rows: AccountRows, account: str, currency: str) -> Iterator[SimulatedMonth]:
+    """Yield the months of an account under each side; without those in which it has no row and no terms."""
+    of_sides = [AccountMonths(side.card, rows, account, currency) for side in compared]
+    for month in sorted(rows.months()):
+        found = []
+        for side, months in zip(compared, of_sides, strict=True):
+            try:
+                found.append(SimulatedMonth(account, month, side.label, months.statement(month, None)))
+            except StatementError as error:
+                found.append(SimulatedMonth(account, month, side.label, None, str(error)))
+        if any(each.reason or (each.statement and (each.statement.lines or each.statement.terms)) for each in found):
+            yield from found
+
+
+def write_months(found: Sequence[SimulatedMonth], path: Path) -> None:
+    """Write the months as CSV: a line for each account, month and side, with all digits."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(("account", "month", "prices", "contracts", *_AMOUNTS, "reason"))
+        for each in found:
+            amounts = ["" if amount is None else exact_text(amount) for amount in each.amounts or (None,) * len(_AMOUNTS)]
+            contracts = " ".join(each.statement.contracts) if each.statement else ""
+            lines.writerow((each.account, f"{each.month:%Y-%m}", each.side, contracts, *amounts, each.reason))
