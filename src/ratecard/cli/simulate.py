@@ -15,6 +15,7 @@ from ratecard.cli.simulate_options import (
     candidate_option,
     check_tornado,
     check_usage,
+    contracts_option,
     cost_option,
     dialect_option,
     engine_options,
@@ -52,7 +53,7 @@ class _Recorded(click.Command):
 @click.option("--out", metavar="FILE", multiple=True, help="Write .html, .xlsx, .csv, .parquet or .json; repeatable.")
 @click.option("--strict", is_flag=True, help="Fail where rows have no price on either side.")
 @cost_option
-@click.option("--contracts", is_flag=True, help="Price each row by the contract of its account, else customer.")
+@contracts_option
 @click.option("--successors", is_flag=True, help="Price what a candidate retires at the successor of the model.")
 @click.option(
     "--remap", metavar="OLD=NEW", multiple=True, help="Price a model as another under candidates; repeatable."

@@ -19,7 +19,7 @@ from ratecard.whatif.draft import YOURS, Draft, DraftChange, DraftError, Factor,
 from ratecard.whatif.draft_pricer import Answer, DraftPricer
 from ratecard.whatif.report_process import RecordedUsage, report_of
 from ratecard.whatif.save_dialog import Opener, Saving
-from ratecard.whatif.view import Plot
+from ratecard.whatif.view import CustomerPrices, Plot
 
 # The tables of a panel, with their titles.
 _PARTS = {
@@ -45,6 +45,12 @@ class AnswerPanel:
             self.hint = ui.label().classes("warning")
             self.tiles = ui.html(sanitize=False, tag="ul").classes("tiles")
             self.notes = ui.html(sanitize=False).classes("notes")
+            self.customers: CustomerPrices | None = None
+            with ui.element("section").classes("part customer") as self.contracts:
+                ui.html("A customer by its contract", sanitize=False, tag="h2")
+                self.customer = ui.select([], with_input=True, label="Customer", on_change=self._show_customer)
+                self.customer.props("dense outlined")
+                self.customer_prices = ui.html(sanitize=False).classes("table")
             self.by_model, self.by_day = _Figure("by-model"), _Figure("by-day")
             self.parts = {name: _Part(name, title) for name, title in _PARTS.items()}
             with ui.expansion("Rows without a price, which are in no figure").classes("part") as self.refused:
@@ -64,9 +70,25 @@ class AnswerPanel:
         self.by_day.show(panel.by_day)
         for name, part in self.parts.items():
             part.show(getattr(panel, name))
+        self._take_customers(panel.customers)
         self.refused.set_visibility(bool(panel.unpriced))
         self.unpriced.set_content(panel.unpriced)
         self.time.set_text(f"Priced again in {answer.milliseconds} ms")
+
+    def _take_customers(self, customers: CustomerPrices | None) -> None:
+        """Offer the customers; the one that is chosen stays."""
+        self.customers = customers
+        self.contracts.set_visibility(customers is not None)
+        if customers is not None:
+            names = list(customers.customers)
+            if self.customer.options != names:
+                chosen = self.customer.value if self.customer.value in names else names[0]
+                self.customer.set_options(names, value=chosen)
+            self._show_customer()
+
+    def _show_customer(self) -> None:
+        if self.customers is not None and self.customer.value is not None:
+            self.customer_prices.set_content(self.customers.table(str(self.customer.value)))
 
     def work(self, words: str) -> None:
         """Say what is being done; an empty text once it is done."""
