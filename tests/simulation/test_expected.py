@@ -408,20 +408,21 @@ def test_a_rounding_that_changes_nothing_is_no_end_of_the_search(tmp_path: Path)
 
 @pytest.mark.parametrize("given", ["5", "-101%", "=5%", "x%", "nan%", "all=5"])
 def test_a_volume_that_cannot_be_read(given: str) -> None:
-    with pytest.raises(SimulationError, match=r"Write -5%, FAMILY=-5%, MODEL=\+10% or customer:NAME=-100%"):
+    with pytest.raises(SimulationError, match=r"Write -5%, TYPE=-5%, FAMILY=-5%, MODEL=\+10% or customer:NAME=-100%"):
         volumes_of([given])
 
 
 @pytest.mark.parametrize(
     ("volumes", "said"),
     [
-        (["klin=-5%"], "volume of 'klin': no usage of such a model or family"),
+        (["klin=-5%"], "volume of 'klin': no usage of such a model, family or type"),
         (["customer:nobody=-5%"], "volume of 'customer:nobody': no usage of such a customer"),
         (
             ["region:eu=-5%"],
             "volume of 'region:eu': the usage is not grouped by 'region'. Add it",
         ),
         (["-5%", "all=-6%"], "the volume of 'all' is given twice"),
+        (["musc=-5%"], "volume of 'musc': no usage of such a model, family or type"),
     ],
 )
 def test_volumes_of_what_is_not_there(found: Simulation, volumes: list[str], said: str) -> None:
@@ -444,3 +445,13 @@ def test_the_models_of_what_is_expected_add_up_in_json(found: Simulation, both: 
     assert abs(year - (then - now) * 365 / 90) < Fraction(1, 10**11)
     assert (record["pace"]["first"], record["pace"]["empty"]) == ("2026-11-11", 1)
     assert record["customers"]["dearer"]["more"] == 2
+
+
+def test_a_type_answers_before_all_and_after_its_families(found: Simulation) -> None:
+    families = {"claude": -2, "text": -1, "all": 0}
+    one = found.expected({"text": -1})
+    assert found.expected({"text": -1, "all": -1}).total.revenues[1] != one.total.revenues[1]
+    assert found.expected(families).total == found.expected({CLAUDE: -2, "text": -1, "all": 0}).total
+    assert found.expected(volumes=["text=-5%"]).total != found.expected().total
+    with pytest.raises(SimulationError, match="the elasticity of 'all' is given twice"):
+        elasticities_of(["all=-1", "all=-2"])

@@ -25,7 +25,7 @@ OF_DISPUTES = frozenset(
 )
 _OF_TORNADO = (OF_DISPUTES - {"disputes"}) | {"tornado", "dialect", "out", "strict", "show_sql", "engine", "master"}
 _OF_TORNADO |= {"locale"}
-_OF_REVENUE = (_OF_TORNADO - {"tornado"}) | {"by", "cost", "volumes", "pace", "bridge"}
+_OF_REVENUE = (_OF_TORNADO - {"tornado"}) | {"by", "cost", "contracts", "volumes", "pace", "bridge"}
 _OF_CANDIDATES = _OF_REVENUE | {"candidates", "successors", "remap", "elasticities", "until_target", "rise"}
 _OF_CANDIDATES |= {"max_change", "max_rise"}
 OF_SIMULATE = _OF_CANDIDATES | {"tornado", "disputes"}

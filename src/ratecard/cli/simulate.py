@@ -15,6 +15,7 @@ from ratecard.cli.simulate_options import (
     candidate_option,
     check_tornado,
     check_usage,
+    contracts_option,
     cost_option,
     dialect_option,
     engine_options,
@@ -52,7 +53,7 @@ class _Recorded(click.Command):
 @click.option("--out", metavar="FILE", multiple=True, help="Write .html, .xlsx, .csv, .parquet or .json; repeatable.")
 @click.option("--strict", is_flag=True, help="Fail where rows have no price on either side.")
 @cost_option
-@click.option("--contracts", is_flag=True, help="Price each row by the contract of its account, else customer.")
+@contracts_option
 @click.option("--successors", is_flag=True, help="Price what a candidate retires at the successor of the model.")
 @click.option(
     "--remap", metavar="OLD=NEW", multiple=True, help="Price a model as another under candidates; repeatable."
@@ -103,8 +104,9 @@ def simulate(context: click.Context, /, disputes: str | None, **given: Any) -> N
     A condition compares columns with numbers, 'text', true or false by = != < <= > >=, by in ('a', 'b') or is missing.
     And, or, not and brackets join comparisons; day is the day of a row.
 
-    Without --out a summary is printed. An elasticity is MODEL=-0.8, FAMILY=-0.8 or all=-0.8, with a range
-    all=-0.8:-1.2..-0.4. A volume is -5%, MODEL=-5%, FAMILY=-5%, or customer:NAME=-5% for a value of a key of --by. With
+    Without --out a summary is printed. An elasticity is MODEL=-0.8, FAMILY=-0.8, TYPE=-0.8 or all=-0.8, with
+    a range all=-0.8:-1.2..-0.4. A volume is -5%, MODEL=-5%, FAMILY=-5%, TYPE=-5%, or customer:NAME=-5% for a value of a
+    key of --by. With
     either, revenue, cost, margin and targets are of what is expected, and those at unchanged usage stand beside. Rows
     without a price are counted by reason and are in no figure. The exit status is 0 if it is done, 1 for usage that
     cannot be read or priced, for a candidate that changes nothing, for one beyond a limit (--max-change,

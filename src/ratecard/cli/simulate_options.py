@@ -58,6 +58,9 @@ rows_options = options(
 cost_option = click.option(
     "--cost", metavar="COST", help="What we pay: tables, a candidate, a CSV file, or 60%. Shows the margin."
 )
+contracts_option = click.option(
+    "--contracts", is_flag=True, help="Price each row by the contract of its account, else customer."
+)
 memory_option = click.option(
     "--memory",
     help="Most memory of the engine; it spills what is more.",

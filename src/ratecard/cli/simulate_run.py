@@ -19,7 +19,7 @@ from ratecard.simulation.answers.limits import ChangeLimits, beyond, check_custo
 from ratecard.simulation.answers.pace import DEFAULT_PACE, read_pace
 from ratecard.simulation.answers.target import NotReachedError, Reached, read_target, smallest_factor
 from ratecard.simulation.answers.tornado import tornado as swings_of
-from ratecard.simulation.answers.volume import read_elasticity, volumes_of
+from ratecard.simulation.answers.volume import elasticities_of, volumes_of
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.engines.engine import writable
 from ratecard.simulation.prices.remap import Remapping
@@ -64,7 +64,7 @@ def run(
         compared = sides(current, candidates, tables)
         costs = costs_of(cost, compared, tables)
         Remapping(settings["remap"], settings["successors"]).check(side.card for side in compared)
-        answers = dict(map(read_elasticity, elasticities))
+        answers = elasticities_of(elasticities)
         target = read_target(until_target) if until_target else None
         changes, days = volumes_of(volumes), read_pace(pace) if pace else DEFAULT_PACE
         Chosen.of(settings["where"], settings["since"], settings["until"])

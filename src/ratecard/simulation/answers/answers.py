@@ -348,11 +348,11 @@ class Answers:
     ) -> Expected:
         """Expect revenue, cost and margin of every side at other volumes; with `since`, the revenue from that day on.
 
-        `elasticities` are as in `response`. `volumes` are changes by model, family, `all`, or a value of a key that the
-        usage is grouped by: `["-5%", "veo=+10%", "customer:acme=-100%"]`. Raises `SimulationError`.
+        `elasticities` are as in `response`. `volumes` are changes by model, family, type, `all`, or a value of a key
+        that the usage is grouped by: `["-5%", "veo=+10%", "customer:acme=-100%"]`. Raises `SimulationError`.
         """
         changes, elastic = volumes_of(volumes), elasticities_of(elasticities or {})
-        self._check_named(elastic, changes)
+        self.check_named(elastic, changes)
         costs = self.cost_prices if self.costs and since is None else ()
         marks = marks_of(changes, self.by)
         cells = self.comparison.cells(marks, since, costs)
@@ -360,7 +360,7 @@ class Answers:
             missing = next((each for each in values if all(cell.marks[key] != each for cell in cells)), None)
             if missing is not None and since is None:
                 raise SimulationError(f"volume of '{key}:{missing}': no usage of such a {key}")
-        return expected_of(cells, elastic, changes, self._families)
+        return expected_of(cells, elastic, changes, self._groups)
 
     def pace(self, most: int | None = DEFAULT_PACE) -> Pace | None:
         """The last days of the usage, at most so many (None: all), that a year is reckoned from; None without days."""
@@ -391,21 +391,25 @@ class Answers:
     def response(self, elasticities: Mapping[str, AnyElasticity], candidate: int = 1) -> Response:
         """Estimate the revenue after customers react to the prices, rounded to cents.
 
-        `elasticities` are by model, family or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
+        `elasticities` are by model, family, type or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
         """
         elastic = elasticities_of(elasticities)
-        self._check_named(elastic, ())
-        return response(self.by_model, candidate, elastic, self._families)
+        self.check_named(elastic)
+        return response(self.by_model, candidate, elastic, self._groups)
 
-    def _check_named(self, elasticities: Iterable[str], volumes: Iterable[str]) -> None:
+    def check_named(self, elasticities: Iterable[str], volumes: Iterable[str] = ()) -> None:
+        """Raise `SimulationError` for an elasticity or a volume of a model, family, type or key without usage."""
         models = [row.key[0] or "" for row in self.by_model]
-        families = [self._families[model] for model in models if model in self._families]
-        check_named_usage(elasticities, volumes, models, families, self.by)
+        check_named_usage(elasticities, volumes, models, self._groups, self.by)
 
     @property
-    def _families(self) -> dict[str, str]:
-        """The family of each model."""
-        return {name: family for side in self.sides for name, family in side.card.tables.families.items()}
+    def _groups(self) -> dict[str, tuple[str, ...]]:
+        """The family and the type of each model."""
+        return {
+            model.model: tuple(filter(None, (side.card.tables.families.get(model.model), model.type)))
+            for side in self.sides
+            for model in side.card.tables.models.values()
+        }
 
     @cached_property
     def by_model(self) -> tuple[Row, ...]:
