@@ -133,8 +133,7 @@ def simulate(
                 for grouping, groups_of in tables_of_groups:
                     priced.append(pricer.outcomes(compared, rolled.take(grouping, groups_of)))
             outcomes = Outcomes.joined(rolled.shapes, priced, len(compared))
-            without_moment = any(each.moment is None for each in rolled.shapes.standing[0])
-            odd = opened.odd_instant(plan) if reading.undated or (plan.dated and without_moment) else ""
+            odd = opened.odd_instant(plan) if reading.undated or (plan.dated and rolled.shapes.undated) else ""
             types = {each.type for each in rolled.shapes.templates}
             without = rolled.rows_without_account()
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd, without_account=without)

@@ -252,6 +252,11 @@ class Shapes:
         """The lengths as a request has them."""
         return list(map(number_as_given, self.lengths))
 
+    @property
+    def undated(self) -> bool:
+        """Whether some shape has no moment."""
+        return any(self.moments[number] is None for number in numpy.unique(self.moment).tolist())
+
     @cached_property
     def standing(self) -> tuple[list[UsageShape], Any]:
         """Whatever differs in type, model, moment or account, and for each shape the number of its own.

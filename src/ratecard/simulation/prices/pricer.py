@@ -15,13 +15,16 @@ from ratecard.card import RateCard
 from ratecard.changes.sides import Side
 from ratecard.contracts.overlay import layers_of
 from ratecard.contracts.winner import ContractChain
+from ratecard.simulation.groups.plan import EARLIEST
 from ratecard.simulation.groups.predicates import Predicates, PriceBasis, price_basis
 from ratecard.simulation.groups.roll_up import uncollected
 from ratecard.simulation.groups.shapes import Shapes, UsageShape
-from ratecard.simulation.prices.outcome import NOT_ADDED, NOT_OFFERED, Outcome, Refused
+from ratecard.simulation.prices.outcome import NOT_ADDED, NOT_OFFERED, Outcome, PricedLine, Refused
 from ratecard.simulation.prices.outcomes import Outcomes
 from ratecard.simulation.prices.remap import NO_REMAPPING, Remapping
 from ratecard.simulation.prices.shape_price import PLACES_ADDED, ShapePrices
+from ratecard.tables.card import meaning
+from ratecard.tables.contract import Override
 from ratecard.tables.windows import open_at, windows_of
 
 # Outcomes that are remembered: where there are more shapes, nearly each is of one request, and none comes again.
@@ -50,6 +53,8 @@ class Pricer:
         self._same_inputs: dict[tuple[Hashable, ...], PriceInputs] = {}
         self._same_states: dict[tuple[Hashable, ...], PriceState] = {}
         self._chains: dict[tuple[RateCard, date, str | None], ContractChain] = {}
+        self._meanings: dict[Identity, str] = {}
+        self._standings: dict[tuple[RateCard, PriceState], tuple[str | None, date]] = {}
         self._terms: dict[tuple[RateCard, PriceInputs, ChainNames], tuple[Hashable, ...]] = {}
 
     def add_to(self, places: int) -> None:
@@ -123,12 +128,19 @@ class Pricer:
             return outcomes.number(self.price(side, shape, basis))
         if shape.type != _VIDEO or shape.model is None:
             return [outcomes.number(self.price(side, each.shape, basis)) for each in shapes.among(numbers)]
-        prices, lengths = self._shape_prices(side, shape, moment), shapes.length[numbers].tolist()
+        prices, lengths = (
+            self._shape_prices(side, *self._standing(side, shape, moment, basis)),
+            shapes.length[numbers].tolist(),
+        )
         try:
             currency, answers = prices.by_length(shape, map(shapes.numbers.__getitem__, lengths))
         except QuoteError as error:
             return outcomes.number(Refused.of(error))
-        return outcomes.numbers((prices, currency), answers, lambda answer: prices.of_answer(answer, currency))
+
+        def outcome_of(answer: Any) -> Outcome:
+            return self._with_own_lines(side, prices.of_answer(answer, currency), basis)
+
+        return outcomes.numbers((prices, currency), answers, outcome_of)
 
     def _other(self, side: Side, shape: UsageShape) -> UsageShape | None:
         """Return what the rows of a shape are priced as beside the current prices, where that is not what they are."""
@@ -165,48 +177,76 @@ class Pricer:
         if (moment := _moment(side, shape)) is None or not isinstance(state, PriceState):
             return Refused(NO_INSTANT)
         # Without such a model, the rest of the shape does not matter.
-        key = (shape[:3] if state.known else shape[:2], state)
+        key = (shape[:3] if state.known else shape[:2], state, side.card if state.by_contract else None)
         if (outcome := self._outcomes.get(key)) is None:
             try:
-                outcome = self._shape_prices(side, shape, side.at or state.refused_at or moment).price(shape)
+                standing = self._standing(side, shape, side.at or state.refused_at or moment, state)
+                outcome = self._shape_prices(side, *standing).price(shape)
             except QuoteError as error:
                 outcome = Refused.of(error)
+            outcome = self._with_own_lines(side, outcome, state)
             if len(self._outcomes) < _MOST_OUTCOMES:
                 self._outcomes[key] = outcome
         return outcome
 
-    def _shape_prices(self, side: Side, shape: UsageShape, moment: date) -> ShapePrices:
-        place = (side.card, moment, _names(self._chain(side.card, shape, moment)))
+    def _with_own_lines(self, side: Side, outcome: Outcome, state: "PriceState") -> Outcome:
+        """Return an outcome with the lines of each shape's own contract: several contracts may charge the same."""
+        if not outcome.price or not state.by_contract:
+            return outcome
+
+        def lines(shape: UsageShape) -> tuple[PricedLine, ...]:
+            found = self._shape_prices(side, shape.account, _moment(side, shape) or EARLIEST).price(shape).price
+            return found.of_shape(shape).lines if found else ()
+
+        return outcome.price._replace(charged=lines)
+
+    def _standing(self, side: Side, shape: UsageShape, moment: date, state: "PriceState") -> tuple[str | None, date]:
+        """Return an account and a moment at which the price of a shape is that of a state, the same for all of them.
+
+        So no more is compiled than there are states, where many contracts charge the same.
+        """
+        if not state.by_contract:
+            return shape.account, moment
+        return self._standings.setdefault((side.card, state), (shape.account, moment))
+
+    def _shape_prices(self, side: Side, account: str | None, moment: date) -> ShapePrices:
+        place = (side.card, moment, _names(self._chain(side.card, account, moment)))
         if place not in self._books:
-            book = side.card.at(moment, account=shape.account)
+            book = side.card.at(moment, account=account)
             self._books[place] = ShapePrices(book, self.predicates, self.currency, self.places)
         return self._books[place]
 
-    def _chain(self, card: RateCard, shape: UsageShape, moment: date) -> ContractChain:
-        """Return the contract whose prices the rows of a shape have at a moment, and what it extends."""
-        if shape.account is None:
+    def _chain(self, card: RateCard, account: str | None, moment: date) -> ContractChain:
+        """Return the contract that an account has at a moment, and what it extends."""
+        if account is None:
             return ()
-        place = (card, moment, shape.account)
+        place = (card, moment, account)
         if place not in self._chains:
             instant = utc(moment)
-            held = card.contract_of(None, shape.account, instant)
+            held = card.contract_of(None, account, instant)
             self._chains[place] = card.in_force.chain(held, instant)
         return self._chains[place]
 
     def _terms_of(self, card: RateCard, inputs: "PriceInputs", chain: ContractChain) -> tuple[Hashable, ...]:
-        """Return what a contract says of the models of a shape, by identity; nothing where it is as in the list."""
+        """Return what a contract means for the models of a shape; nothing where it is as in the list."""
         if not card.contracts:
             return ()
         place = (card, inputs, _names(chain))
         if place not in self._terms:
             families, withheld = card.tables.families, card.in_force.withheld(chain)
             terms = [
-                (model.model in withheld, *(tuple(map(Identity, layer)) for layer in layers))
+                (model.model in withheld, *(tuple(sorted(map(self._meaning, layer))) for layer in layers))
                 for model in inputs.models
                 for layers in [layers_of(chain, model, families.get(model.model))]
             ]
             self._terms[place] = tuple(terms) if any(part for model in terms for part in model) else ()
         return self._terms[place]
+
+    def _meaning(self, override: Override) -> str:
+        own = Identity(override)
+        if own not in self._meanings:
+            self._meanings[own] = meaning(override)
+        return self._meanings[own]
 
     def dispute(self, shape: UsageShape) -> str:
         """Return what contradicts the prices under which rows were billed; empty for usage, which was not."""
@@ -220,9 +260,9 @@ class Pricer:
             if (inputs := self._same_inputs.get(basis.parts)) is None:
                 inputs = self._same_inputs[basis.parts] = PriceInputs(side.card, basis)
             self._inputs[place] = inputs
-        terms = self._terms_of(side.card, inputs, self._chain(side.card, shape, moment))
+        terms = self._terms_of(side.card, inputs, self._chain(side.card, shape.account, moment))
         if (state := inputs.states.get((moment, terms))) is None:
-            state = PriceState(known=bool(inputs.models), refused_at=inputs.refused_at)
+            state = PriceState(known=bool(inputs.models), refused_at=inputs.refused_at, by_contract=bool(terms))
             parts = (*inputs.parts_at(moment), terms)
             state = inputs.states[moment, terms] = self._same_states.setdefault(parts, state)
         return state
@@ -231,11 +271,11 @@ class Pricer:
 class PriceState:
     """What decides the price of a model at a moment: equal only to itself. `known`: there is such a model.
 
-    `refused_at`: see `PriceInputs`.
+    `refused_at`: see `PriceInputs`. `by_contract`: contracts say something of it, of which several may mean the same.
     """
 
-    def __init__(self, *, known: bool, refused_at: date | None) -> None:
-        self.known, self.refused_at = known, refused_at
+    def __init__(self, *, known: bool, refused_at: date | None, by_contract: bool) -> None:
+        self.known, self.refused_at, self.by_contract = known, refused_at, by_contract
 
 
 class PriceInputs:
