@@ -11,9 +11,10 @@ from typing import Any
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.engines.engine import Engine, opened_usage
+from ratecard.simulation.groups.kept.addresses import kept_place, place_at
 from ratecard.simulation.groups.kept.keep import Changes, Written, keep
 from ratecard.simulation.groups.kept.manifest import MANIFEST, Asked, Distinguished, Manifest
-from ratecard.simulation.groups.kept.place import PACKS, KeptPlace, kept_place, place_at
+from ratecard.simulation.groups.kept.place import PACKS, KeptPlace
 from ratecard.simulation.prices.sides import Specification, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.rows.columns import DAY

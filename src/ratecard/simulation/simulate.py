@@ -14,8 +14,8 @@ from ratecard.simulation.answers.no_effect import check_effect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.engines.engine import Engine, layouts_for, opened_usage
+from ratecard.simulation.groups.kept.addresses import kept_place
 from ratecard.simulation.groups.kept.kept_usage import open_kept
-from ratecard.simulation.groups.kept.place import kept_place
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import NO_ACCOUNT, PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.groups.predicates import Predicates

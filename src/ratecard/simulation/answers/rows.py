@@ -12,7 +12,7 @@ from ratecard.changes.difference import percent_text
 _ZERO = Decimal(0)
 
 
-def less(one: Decimal, other: Decimal) -> Decimal:
+def remaining(one: Decimal, other: Decimal) -> Decimal:
     """Return what is left of an amount; a zero without decimals, as sums have it."""
     return EXACT.subtract(one, other) or _ZERO
 
@@ -39,9 +39,9 @@ class LostAndNew:
         """The same without what another group has of it."""
         return LostAndNew(
             self.lost_requests - other.lost_requests,
-            less(self.lost, other.lost),
+            remaining(self.lost, other.lost),
             self.new_requests - other.new_requests,
-            less(self.new, other.new),
+            remaining(self.new, other.new),
             self.neither - other.neither,
         )
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from ratecard.base.money import EXACT, from_fraction, round_half_up, total
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.answers.key_sums import OF_ALIKE
-from ratecard.simulation.answers.rows import OwnDays, Row, less
+from ratecard.simulation.answers.rows import OwnDays, Row, remaining
 from ratecard.simulation.prices.sides import OWN_DATE
 from ratecard.simulation.report.figures import FRACTION_PLACES, apportion, apportion_rows
 from ratecard.simulation.report.report import CURRENT, Report, expectation, share_of_change
@@ -250,8 +250,8 @@ def _rest(whole: Row, rows: Iterable[Row]) -> Row:
         whole = Row(
             (ALL_OTHERS,),
             whole.requests - row.requests,
-            tuple(map(less, whole.quantities, row.quantities)),
-            tuple(map(less, whole.amounts, row.amounts)),
+            tuple(map(remaining, whole.quantities, row.quantities)),
+            tuple(map(remaining, whole.amounts, row.amounts)),
             tuple(one.less(other) for one, other in zip(whole.lost_and_new, row.lost_and_new, strict=True)),
         )
     return whole

@@ -1,0 +1,62 @@
+"""Which place a path or an address means, and whether a roll-up is kept there."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.groups.kept.place import KeptPlace
+from ratecard.simulation.rows.files import LOCAL, is_remote, is_usage
+
+# In an address these are a pattern of files, or begin a fragment.
+_NO_PLACE = re.compile(r"[*?\[\]#]")
+
+
+def place_at(given: str | os.PathLike[str], copies: Path) -> KeptPlace:
+    """Return a place by its path or address; what is in a storage is copied to a folder. Raises `SimulationError`."""
+    if not is_remote(str(given)):
+        return KeptPlace(Path(str(given).removeprefix(LOCAL)))
+    if words := _no_place(str(given)):
+        raise SimulationError(f"{given} {words}")
+    from ratecard.simulation.groups.kept.storage import Stored
+
+    return Stored(str(given), copies / "storage")
+
+
+def _no_place(address: str) -> str:
+    """Return why there can be no roll-up at an address, in words; empty where there can."""
+    if is_usage(address):
+        return "is named like a file of usage; a roll-up is a folder of files"
+    if mark := _NO_PLACE.search(address):
+        return f"has a {mark[0]}, and the address of a roll-up has none of * ? [ ] #. Name another folder"
+    # Loaded here, because a folder of this machine needs no storage.
+    from ratecard.simulation.groups.kept.storage import no_storage
+
+    return no_storage(address)
+
+
+def kept_place(usage: Any, copies: Path, engine: str | None = None) -> KeptPlace | None:
+    """Return the place of a usage that is a kept roll-up, else None. Raises `SimulationError` for one of several."""
+    listed = usage if isinstance(usage, (list, tuple)) else [usage]
+    found = next((place for each in listed if (place := _kept_at(each, copies, engine))), None)
+    if found and len(listed) > 1:
+        raise SimulationError(f"{found} is a roll-up, which is given alone")
+    return found
+
+
+def _kept_at(given: Any, copies: Path, engine: str | None) -> KeptPlace | None:
+    """Return the place of a roll-up; None for what is not one, or is at an address where there can be none."""
+    if not isinstance(given, (str, os.PathLike)):
+        return None
+    text = str(given)
+    if is_remote(text) and _no_place(text):
+        return None
+    try:
+        place = place_at(given, copies)
+        return place if place.is_kept() else None
+    except SimulationError:
+        # Spark has storages and credentials of its own.
+        if engine == "spark":
+            return None
+        raise
