@@ -90,6 +90,7 @@ class DraftPricer:
         outcomes = known.pricer.outcomes((current,), rolled.shapes)
         self._standing = Simulation(rolled, (current,), known.pricer, outcomes, costs)
         self._now = None
+        known.forget()
         known.comparison.sides[0].drop()
 
     def _report(self, simulation: Simulation, question: Question | None = None) -> Report:
