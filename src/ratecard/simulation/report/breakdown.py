@@ -203,8 +203,8 @@ def _table(
     columns.append(Column("Requests", Kind.COUNT))
     columns += [Column(names[number], Kind.QUANTITY) for number in used] if details else []
     columns += columns_of(report, candidates, named=exact, several=several)
-    apart = [side for side in candidates if report.simulation.total.beside(side).requests]
-    for side in apart:
+    differing = [side for side in candidates if report.simulation.total.beside(side).requests]
+    for side in differing:
         for kind in (Kind.LOST, Kind.NEW):
             columns.append(Column(f"{report.names[side]}: {kind.value}" if several else kind.value.capitalize(), kind))
     columns += [Column(f"{name}, exact", Kind.EXACT) for name in report.names] if details else []
@@ -213,7 +213,7 @@ def _table(
         names = [f"{name}: {word}" for name in report.names for word in ("cost", "margin")]
         columns += [Column(name, Kind.MONEY) for name in names]
     whole = replace(report.simulation.total, key=(TOTAL, *[""] * (len(keys) - 1)))
-    parts = [_apart(report, rows, side, exact) for side in apart]
+    parts = [_lost_and_new_shown(report, rows, side, exact) for side in differing]
     lost_and_new = list(zip(*(column for part in parts for column in part), strict=True)) or [()] * len(rows)
 
     def values(row: Row, shown: Sequence[Decimal], more: Sequence[Decimal]) -> tuple[Value, ...]:
@@ -229,11 +229,11 @@ def _table(
         margins[whole.key] = report.simulation.costs_by()[()]
     totals = whole.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
     found = tuple(values(*each) for each in zip(rows, amounts, lost_and_new, strict=True))
-    last = values(whole, totals, [amount for side in apart for amount in report.parts(side, exact=exact)[1:]])
+    last = values(whole, totals, [amount for side in differing for amount in report.parts(side, exact=exact)[1:]])
     return Table(f"By {', '.join(keys)}", tuple(columns), found, last)
 
 
-def _apart(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[tuple[Decimal, ...], ...]:
+def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[tuple[Decimal, ...], ...]:
     """What is lost and what is new in each row; rounded to what is shown of the whole, unless exact amounts are."""
     lost_and_new = [row.beside(side) for row in rows]
     lost, new = [EXACT.minus(each.lost) for each in lost_and_new], [each.new for each in lost_and_new]

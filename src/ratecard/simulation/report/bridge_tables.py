@@ -49,16 +49,16 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
     alone = [(f"{name} (only in {before})", amount, Decimal(0)) for name, amount in bridge.gone.items()]
     alone += [(f"{name} (only in {after})", Decimal(0), amount) for name, amount in bridge.new.items()]
     wholes = {name: amount for name, amount in bridge.effects.items() if name in EFFECTS}
-    apart = [EXACT.subtract(then, now) for _, now, then in alone]
+    changes_alone = [EXACT.subtract(then, now) for _, now, then in alone]
     shown: list[Sequence[Value]] = [[getattr(step, name) for step in bridge.steps] for name in EFFECTS]
     sums: Sequence[Value] = [wholes[name] for name in EFFECTS]
     if not exact:
-        effects = [*(wholes[name] for name in EFFECTS), Fraction(total(apart))]
+        effects = [*(wholes[name] for name in EFFECTS), Fraction(total(changes_alone))]
         *rounded, rest = _shown(report, effects, _change(report, bridge))
         sums = rounded
         fractions = [[getattr(step, name) for step in bridge.steps] for name in EFFECTS]
         shown = [_shown(report, column, whole) for column, whole in zip(fractions, rounded, strict=True)]
-        apart = list(apportion(apart, report.figures.places, rest))
+        changes_alone = list(apportion(changes_alone, report.figures.places, rest))
     columns = [Column("Model"), *(Column(f"{period}: requests", Kind.COUNT) for period in bridge.periods)]
     columns += [Column(f"{period}: size", Kind.QUANTITY) for period in bridge.periods]
     columns += [Column(name.capitalize(), Kind.CHANGE) for name in EFFECTS]
@@ -74,7 +74,7 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
     none = (None,) * (4 + len(EFFECTS))
     rows += [
         (name, *none, *((now, then) if exact else ()), amount)
-        for (name, now, then), amount in zip(alone, apart, strict=True)
+        for (name, now, then), amount in zip(alone, changes_alone, strict=True)
     ]
     requests = [sum(step.requests[number] for step in bridge.steps) for number in (0, 1)]
     whole = (*bridge.revenues, EXACT.subtract(*reversed(bridge.revenues))) if exact else (_change(report, bridge),)

@@ -50,11 +50,11 @@ def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[Group
     keys, prices = comparison.roll_up.plan.by, simulation.cost_prices if simulation.costs else ()
     names = [f"key{number}" for number in range(len(keys))]
     amounts = [f"amount{side}" for side in range(comparison.amounts)]
-    apart = [f"{word}{side}" for side in range(1, comparison.amounts) for word in ("lost", "new")]
+    lost_and_new = [f"{word}{side}" for side in range(1, comparison.amounts) for word in ("lost", "new")]
     further = [each for pair in prices for each in pair]
     costs = [f"{word}{side}" for side in range(len(prices)) for word in ("cost", "margin")]
     costs += ["unknown"] if costs else []
-    columns = ", ".join((*names, "requests", *QUANTITY_COLUMNS, *amounts, *apart, *costs))
+    columns = ", ".join((*names, "requests", *QUANTITY_COLUMNS, *amounts, *lost_and_new, *costs))
     source = f"({comparison.groups(*further, within=within)}) AS groups({columns})"
     ordered = f"{source} ORDER BY {', '.join(f'{name} NULLS LAST' for name in names)}" if names else source
     sides = side_names(report)

@@ -178,7 +178,7 @@ def own_days(report: Report) -> str:
     words = f"At the prices of its own days, this usage came to {figures.money(amount)}: {figures.change(difference)}"
     words += f" ({share})" if share else ""
     counts = ((found.only, "a price only there"), (found.without, "none there"))
-    others = [f"{report.rows_of(count)} {'has' if count == 1 else 'have'} {told}" for count, told in counts if count]
+    others = [f"{report.rows_of(count)} {'has' if count == 1 else 'have'} {price}" for count, price in counts if count]
     return f"{words}; {' and '.join(others)}." if others else f"{words}."
 
 
