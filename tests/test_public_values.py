@@ -112,7 +112,7 @@ ROWS = {
 FOUND: dict[str, Callable[[Simulation], Any]] = {
     "side": lambda found: found.sides[0],
     "row": lambda found: found.groups[0],
-    "uneven": lambda found: found.total.beside(),
+    "lost_and_new": lambda found: found.total.beside(),
     "unpriced": lambda found: found.unpriced[0],
     "lost": lambda found: found.lost()[0],
     "attribution": lambda found: found.attribution(),

@@ -148,7 +148,7 @@ def test_a_date_that_is_a_branch_too(folder: Path) -> None:
 
 def test_two_dates_and_an_instant_are_one_too_many(folder: Path) -> None:
     sent = run("2026-10-01", "2026-10-02", "--at=2026-10-03")
-    assert (sent.exit_code, "--at goes with folders" in sent.stderr) == (2, True)
+    assert (sent.exit_code, "two dates say already what to compare; leave out --at" in sent.stderr) == (2, True)
 
 
 def test_outside_a_repository_there_are_no_revisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -286,3 +286,21 @@ def test_sheet_of_an_unknown_model_is_refused() -> None:
     sent = run("sheet", "--every-request", DAY, "kling-o3-pro-text-to-vide")
     assert sent.exit_code == 1
     assert "Did you mean: kling-o3-pro-text-to-video" in sent.stderr
+
+
+def test_sheet_of_every_request_takes_families_and_patterns() -> None:
+    family, pattern = (run("sheet", "--every-request", DAY, name).stdout for name in ("kling-o3", "kling-o3-*"))
+    assert sorted(family.splitlines()) == sorted(pattern.splitlines())
+    assert len(family.splitlines()) > 100
+    assert "No model fits klng-*" in run("sheet", "--every-request", DAY, "klng-*").stderr
+
+
+@pytest.mark.parametrize("more", [[], ["--every-request"]])
+def test_sheet_before_the_first_price_says_since_when(more: list[str]) -> None:
+    sent = run("sheet", "--at=2020-01-01", *more)
+    assert "No price is in effect on 2020-01-01. The first prices of these tables are of 20" in sent.stderr
+
+
+@pytest.mark.parametrize("words", [["sheet", ""], ["sheet", "--every-request", ""], ["explain", ""]])
+def test_an_empty_name_is_said_to_be_empty(words: list[str]) -> None:
+    assert "its name is empty" in run(*words).stderr

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import duckdb
 
-from ratecard.simulation.amounts import QUANTITY_NAMES, UNEVEN
+from ratecard.simulation.amounts import LOST_AND_NEW, QUANTITY_NAMES
 from ratecard.simulation.answers.key_sums import KeySums, Scales
 from ratecard.simulation.answers.rows import Row
 
@@ -16,8 +16,8 @@ def sums_of(rows: Sequence[Row]) -> KeySums:
     """Rows of the current prices and one candidate, each with what only one of both prices."""
     connection = duckdb.connect()
     names = (*(f"quantity{number}" for number in range(len(QUANTITY_NAMES))), "amount0", "amount1")
-    columns = ", ".join(f"{name} HUGEINT" for name in (*names, *(f"{name}1" for name in UNEVEN)))
-    connection.execute(f"CREATE TABLE sums (name VARCHAR, requests BIGINT, {columns})")
+    columns = ", ".join(f"{name} HUGEINT" for name in (*names, *(f"{name}1" for name in LOST_AND_NEW)))
+    connection.execute(f"CREATE TABLE sums (name0 VARCHAR, requests BIGINT, {columns})")
 
     def whole(amount: Decimal) -> int:
         return int(amount.scaleb(_PLACES))
@@ -32,4 +32,4 @@ def sums_of(rows: Sequence[Row]) -> KeySums:
         one = f"({', '.join('?' * (len(values) // len(rows)))})"
         connection.execute(f"INSERT INTO sums VALUES {', '.join([one] * len(rows))}", values)  # noqa: S608
     scales = Scales((0,) * len(QUANTITY_NAMES), (_PLACES, _PLACES), (1,))
-    return KeySums("sums", scales, lambda query: connection.execute(query).fetchall())
+    return KeySums("sums", 1, scales, lambda query: connection.execute(query).fetchall())

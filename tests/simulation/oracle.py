@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rows import Row, quote_of
 
 from ratecard import Quote, QuoteError, RateCard
-from ratecard.simulation.answers.rows import Uneven
+from ratecard.simulation.answers.rows import LostAndNew
 
 
 class Told(NamedTuple):
@@ -98,12 +98,12 @@ def then_of(each: Told) -> Quote | None:
 SIDES = (now_of, then_of)
 
 
-def uneven(found: Iterable[Told]) -> Uneven:
+def lost_and_new(found: Iterable[Told]) -> LostAndNew:
     """What only one side offers."""
     listed = list(found)
     lost = [each.now.total for each in listed if each.now and not each.then]
     new = [each.then.total for each in listed if each.then and not each.now]
-    return Uneven(len(lost), sum(lost, Decimal(0)), len(new), sum(new, Decimal(0)), 0)
+    return LostAndNew(len(lost), sum(lost, Decimal(0)), len(new), sum(new, Decimal(0)), 0)
 
 
 def by_model(found: Iterable[Told]) -> dict[str, list[Told]]:

@@ -246,3 +246,13 @@ def test_what_the_engine_has_run_can_be_read_and_run_again(simulation: Simulatio
     assert asked.lstrip().startswith("SELECT") and "amount1" in asked
     again = simulation.comparison.roll_up.workspace.connection.execute(asked).fetchall()
     assert simulation.sql[-1] == asked and isinstance(again, list)
+
+
+def test_what_has_run_stays_readable_after_a_trial_whose_own_statements_are_forgotten(candidate: Path) -> None:
+    with simulate(table_of(ROWS), "2026-10-06", candidate, by=KEYS) as found:
+        before = found.sql
+        with found.trying(candidate) as trial:
+            assert trial.total and found.sql[: len(before)] == before and len(found.sql) > len(before)
+        assert found.sql == before
+        assert found.own_days() is not None
+        assert found.sql[: len(before)] == before and len(found.sql) > len(before)

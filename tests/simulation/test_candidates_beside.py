@@ -20,7 +20,7 @@ from usage import CALL, CLIP, ROWS, TEXT, row
 from ratecard import RateCard
 from ratecard.base.instants import utc
 from ratecard.changes.sides import Side
-from ratecard.simulation.answers.rows import EVEN, Uneven
+from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, LostAndNew
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.shapes import UsageShape
@@ -51,14 +51,14 @@ def test_what_one_candidate_retires_is_lost_under_it_alone(tmp_path: Path) -> No
     with simulate(table_of(ROWS), None, [dearer, without], by=KEYS) as both:
         assert (both.rows, both.priced) == (5, 4)
         assert both.total.amounts == (text + clips + calls, text * Decimal("1.1") + clips + calls, text + calls)
-        assert both.total.uneven == (EVEN, Uneven(2, clips, 0, Decimal(0), 0))
+        assert both.total.lost_and_new == (NOTHING_LOST_OR_NEW, LostAndNew(2, clips, 0, Decimal(0), 0))
         assert [each.rows for each in both.unpriced] == [1]
         for number in range(3):
             assert written(both, number) == amounts(both, number)
             assert sum(amounts(both, number).values()) == both.total.amounts[number]
         with_clips = both.against(dearer)
         assert with_clips.total.amounts[0] == text + calls + clips
-        assert with_clips.total.uneven == ()
+        assert with_clips.total.lost_and_new == ()
         assert written(with_clips, 1) == amounts(with_clips, 1)
         assert with_clips.against(without).total.amounts == (text + clips + calls, text + calls)
 
@@ -152,7 +152,7 @@ def test_a_request_too_large_to_be_added_is_asked_of_each_side(tmp_path: Path) -
     with simulate(table_of(rows), Side("now", retired), Side("back", SHIPPED), by=KEYS) as found:
         assert [type(outcomes[0]) for outcomes in found.outcomes] == [Refused, PricedShape]
         assert (found.priced, found.unpriced) == (1, ())
-        assert found.total.beside() == Uneven(0, Decimal(0), 1, found.total.amounts[1], 0)
+        assert found.total.beside() == LostAndNew(0, Decimal(0), 1, found.total.amounts[1], 0)
         assert found.total.amounts[0] == 0 < found.total.amounts[1]
 
 
@@ -237,5 +237,5 @@ def test_customers_under_a_candidate_that_was_only_tried_are_asked_before_it_is_
         with found.trying(dearer) as tried:
             customers = tried.customers()
             assert len(customers.rows) == 2
-        with pytest.raises(SimulationError, match="what was tried is forgotten: ask before its `with` block ends"):
+        with pytest.raises(SimulationError, match="this trial is closed; ask inside its `with` block"):
             assert customers.rows

@@ -11,7 +11,7 @@ from made_up_sums import sums_of
 from ratecard.base.money import round_half_up, total
 from ratecard.simulation.answers import customers
 from ratecard.simulation.answers.customers import Band, Customers, customers_of, rise_of
-from ratecard.simulation.answers.rows import Row, Uneven
+from ratecard.simulation.answers.rows import LostAndNew, Row
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.figures import apportion, apportion_rows
 from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
@@ -31,7 +31,7 @@ def made_up(random: Random) -> Iterator[Row]:
         lost, new = (Decimal(random.randrange(10**5)).scaleb(-4) * random.randrange(2) for _ in range(2))
         counts = [random.randrange(1, 4) * bool(amount) for amount in (lost, new)]
         kept = random.choice([0, 3]) if before == after == 0 else 3
-        apart = Uneven(counts[0], lost, counts[1], new, random.randrange(2))
+        apart = LostAndNew(counts[0], lost, counts[1], new, random.randrange(2))
         yield Row((name,), kept + sum(counts) + apart.neither, (ZERO,) * 6, (before + lost, after + new), (apart,))
 
 

@@ -15,10 +15,8 @@ import pytest
 from ratecard import QuoteError, RateCard, load_rate_card
 from ratecard.load.folder import shipped_folder, tables_from
 from ratecard.requests.body import TYPES
-from ratecard.simulation.demo.query import demo_stretches
-from ratecard.simulation.demo.requests import DEMO_COLUMNS, quote_row
-from ratecard.simulation.demo.traffic import MILLION, Traffic
-from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.demo.traffic import DEMO_COLUMNS, MILLION, Traffic, quote_row
+from ratecard.simulation.demo.usage import demo_stretches, demo_usage
 from shipped import CARD
 from token_tables import by_tokens, family, text_model
 

@@ -141,13 +141,41 @@ def test_the_command_says_what_they_come_to(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert result.stdout == (
         "2 of 4 rows disagree with the prices of their days; what is too much in them comes to 0.03 USD.\n"
-        "Of 1 of them no price is known.\n"
+        "For 1 of them no price is known.\n"
         "Further rows that say too little to be compared, like refunds: 1.\n"
     )
     assert out.read_text(encoding="utf-8").splitlines()[1:] == [
         f"r-2,{when},{sku},0.25,0.22,0.03,USD,{PRICE} (video/ovi.yaml:22)",
-        f"r-3,{when},ovi,1,,,,Specified model not found: ",
+        f"{when},ovi,1,,,,".join(("r-3,", "\"sku: 'ovi' begins with no model, and the row names none\"")),
     ]
+
+
+def test_too_little_and_another_currency_are_said(tmp_path: Path) -> None:
+    when, sku = "2026-10-02T00:00:00Z", "ovi-image-to-video-fixed"
+    rows = [f"{when},{sku},0.20,1,-0.20,USD,,r-1"]
+    file, out = tmp_path / "bill.csv", tmp_path / "out.csv"
+    file.write_text("\n".join((WITH_REQUESTS, *rows)) + "\n", encoding="utf-8")
+    result = run(str(file), "--disputes", str(out))
+    words = "1 of 1 rows disagrees with the prices of their days; what is too little in them comes to 0.02 USD.\n"
+    assert result.stdout == words
+    result = run(str(file), "--disputes", str(out), "--currency", "EUR")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "0 of 1 rows disagree with the prices of their days.\n"
+        "Rows in another currency than EUR, which are not compared: 1. --currency names another.\n",
+    )
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 1
+
+
+def test_what_a_bill_holds_are_rows(tmp_path: Path) -> None:
+    file, when = tmp_path / "bill.csv", "2026-10-02T00:00:00Z"
+    rows = [f"{when},ovi-image-to-video-fixed,0.22,1,-0.22,USD,,r-1", f"{when},ovi,1,1,-1,USD,,r-3"]
+    file.write_text("\n".join((WITH_REQUESTS, *rows)) + "\n", encoding="utf-8")
+    result = run(str(file))
+    assert "sku: 'ovi' begins with no model, and the row names none" in result.stdout
+    said = " ".join(result.stdout.split()).partition("Revenue")[2].partition("By model")[0]
+    assert "1 row of 2026" in said
+    assert "request" not in said
 
 
 @pytest.mark.parametrize(

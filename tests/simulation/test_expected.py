@@ -168,7 +168,7 @@ def test_a_year_is_that_of_the_days_that_are_chosen(found: Simulation, both: lis
         signed = f"{'+' if change > 0 else ''}{money(change * 365 / days)}"
         assert words.startswith(f"That is {signed} a year, at the pace of {named} {span}")
         assert ("On 1 of these days no request has a price: the usage may be partial." in words) == (days > 48)
-        assert ("The usage covers 99 days of the 400 that are asked for." in words) == (pace == "400d")
+        assert ("The usage covers 99 of the 400 days that a year is reckoned from." in words) == (pace == "400d")
         # January and February have twice the requests of November.
         assert ("The usage grows" in words) == (days != 30)
 
@@ -295,6 +295,10 @@ def test_the_bridge_splits_price_size_volume_and_mix(dearer: Path) -> None:
         write(report, [dearer.parent / "bridge.json"])
         listed = json.loads((dearer.parent / "bridge.json").read_text(encoding="utf-8"))["bridge"]
         assert sum(map(Decimal, listed["effects"].values())) == bridge.revenues[1] - bridge.revenues[0]
+        for step, model in zip(bridge.steps, listed["models"], strict=True):
+            exact = {name: Fraction(each) for name, each in model["exact"].items()}
+            assert exact == {name: getattr(step, name) for name in ("price", "size", "volume", "mix")}
+            assert sum(exact.values()) == Fraction(model["revenues"][1]) - Fraction(model["revenues"][0])
         assert {name: round_half_up(Decimal(each), 9) for name, each in listed["effects"].items()} == {
             name: round_half_up(from_fraction(each, 12), 9) for name, each in effects.items()
         }
@@ -404,17 +408,21 @@ def test_a_rounding_that_changes_nothing_is_no_end_of_the_search(tmp_path: Path)
 
 @pytest.mark.parametrize("given", ["5", "-101%", "=5%", "x%", "nan%", "all=5"])
 def test_a_volume_that_cannot_be_read(given: str) -> None:
-    with pytest.raises(SimulationError, match=r"Write -5%, FAMILY=-5%, MODEL=\+10% or customer:NAME=-100%"):
+    with pytest.raises(SimulationError, match=r"Write -5%, TYPE=-5%, FAMILY=-5%, MODEL=\+10% or customer:NAME=-100%"):
         volumes_of([given])
 
 
 @pytest.mark.parametrize(
     ("volumes", "said"),
     [
-        (["klin=-5%"], "volume of 'klin': no usage of such a model or family"),
+        (["klin=-5%"], "volume of 'klin': no usage of such a model, family or type"),
         (["customer:nobody=-5%"], "volume of 'customer:nobody': no usage of such a customer"),
-        (["region:eu=-5%"], "volume of 'region:eu': no usage of such a model or family"),
+        (
+            ["region:eu=-5%"],
+            "volume of 'region:eu': the usage is not grouped by 'region'. Add it",
+        ),
         (["-5%", "all=-6%"], "the volume of 'all' is given twice"),
+        (["musc=-5%"], "volume of 'musc': no usage of such a model, family or type"),
     ],
 )
 def test_volumes_of_what_is_not_there(found: Simulation, volumes: list[str], said: str) -> None:
@@ -437,3 +445,13 @@ def test_the_models_of_what_is_expected_add_up_in_json(found: Simulation, both: 
     assert abs(year - (then - now) * 365 / 90) < Fraction(1, 10**11)
     assert (record["pace"]["first"], record["pace"]["empty"]) == ("2026-11-11", 1)
     assert record["customers"]["dearer"]["more"] == 2
+
+
+def test_a_type_answers_before_all_and_after_its_families(found: Simulation) -> None:
+    families = {"claude": -2, "text": -1, "all": 0}
+    one = found.expected({"text": -1})
+    assert found.expected({"text": -1, "all": -1}).total.revenues[1] != one.total.revenues[1]
+    assert found.expected(families).total == found.expected({CLAUDE: -2, "text": -1, "all": 0}).total
+    assert found.expected(volumes=["text=-5%"]).total != found.expected().total
+    with pytest.raises(SimulationError, match="the elasticity of 'all' is given twice"):
+        elasticities_of(["all=-1", "all=-2"])

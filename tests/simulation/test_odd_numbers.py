@@ -1,7 +1,8 @@
 """Rates of many decimals, and counts that are written in any way: each row costs what `prices.rate` charges for it."""
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 from typing import Any
@@ -45,6 +46,26 @@ def test_rows_whose_rate_leaves_no_digits_for_a_sum_are_listed() -> None:
         assert [each.reason for each in found.unpriced] == ["charged to more than 24 decimals, which cannot be added"]
         further = found.against(card_of("1.5"))
         assert (further.total.beside().new_requests, further.priced) == (0, 0)
+
+
+@pytest.mark.parametrize("way", ["against", "trying"])
+def test_a_candidate_whose_rates_leave_no_digits_for_a_sum_leaves_its_rows_out(way: str) -> None:
+    """As a simulation with this candidate from the beginning does; the next candidate is priced as ever."""
+    rows: list[dict[str, Any]] = [
+        {"prompt_tokens": 10**9, "completion_tokens": 7},
+        {"model": "claude-opus-4-6", "prompt_tokens": 5},
+    ]
+    usage = usage_of(*(row | {"completion_tokens": 7} for row in rows))
+    cards = [card_of(rate) for rate in ("1.5", "123456." + "1" * 30, "2.5")]
+    models = [{**SHIPPED.tables.models, **card.tables.models} for card in cards]
+    cards = [RateCard(replace(card.tables, models=each))._unproved for card, each in zip(cards, models, strict=True)]
+    with simulate(usage, cards[0], by=[]) as found, simulate(usage, cards[0], cards[1], by=[]) as whole:
+        with found.trying(cards[1]) if way == "trying" else nullcontext(found.against(cards[1])) as trial:
+            assert (trial.total, trial.unpriced) == (whole.total, whole.unpriced)
+            assert [each.reason for each in trial.unpriced] == [
+                "charged to more than 24 decimals, which cannot be added"
+            ]
+        assert found.against(cards[2]).total.difference() == 10**9 / Decimal(10**6) + 7 / Decimal(10**6)
 
 
 def test_a_sum_that_no_integer_holds_is_refused() -> None:

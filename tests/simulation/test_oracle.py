@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pyarrow.parquet
 import pytest
-from oracle import Paid, Told, amounts, by_model, paid, told, uneven
+from oracle import Paid, Told, amounts, by_model, lost_and_new, paid, told
 from rows import Row, table_of
 from usage import row
 
@@ -77,7 +77,7 @@ def check(found: Simulation, listed: list[Told]) -> None:
     assert found.priced == len(listed)
     assert found.rows == found.priced + sum(each.rows for each in found.unpriced)
     assert found.total.amounts == amounts(listed)
-    assert found.total.beside() == uneven(listed)
+    assert found.total.beside() == lost_and_new(listed)
     assert found.total.difference() == found.total.change() - found.total.beside().lost + found.total.beside().new
     assert found.attribution().difference == found.total.difference()
     rows = by_model(listed)
@@ -85,7 +85,9 @@ def check(found: Simulation, listed: list[Told]) -> None:
     if "None" in rows:
         rows[rpc] = rows.pop("None")
     assert {row.key[0]: row.amounts for row in found.by_model} == {name: amounts(each) for name, each in rows.items()}
-    assert {row.key[0]: row.beside() for row in found.by_model} == {name: uneven(each) for name, each in rows.items()}
+    assert {row.key[0]: row.beside() for row in found.by_model} == {
+        name: lost_and_new(each) for name, each in rows.items()
+    }
     lost = sum((each.amount for each in found.lost()), Decimal(0)), sum(each.requests for each in found.lost())
     assert lost == (found.total.beside().lost, found.total.beside().lost_requests)
     new = sum((each.amount for each in found.new()), Decimal(0)), sum(each.requests for each in found.new())

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
-from oracle import told, uneven
+from oracle import lost_and_new, told
 from rows import Row, expected, key_of, rows_of, table_of
 
 from nightly import examples
@@ -81,7 +81,7 @@ def check_totals(result: Simulation, rows: list[Row]) -> None:
     assert (result.rows, result.priced) == (len(rows), len(listed)), result.unpriced
     assert result.rows == result.priced + sum(each.rows for each in result.unpriced)
     if len(cards) > 1:
-        assert result.total.beside() == uneven(listed)
+        assert result.total.beside() == lost_and_new(listed)
     for number, card in enumerate(cards):
         sums = dict.fromkeys((tuple(key_of(each.row, key) for key in KEYS) for each in listed), Decimal(0))
         sums |= expected(card, [each.row for each in listed if (each.now, each.then)[number]], KEYS)[0]

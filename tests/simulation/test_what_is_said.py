@@ -21,7 +21,7 @@ from ratecard import RateCard
 from ratecard.changes.sides import Side
 from ratecard.load.folder import shipped_folder
 from ratecard.simulation.answers.customers import customers_of
-from ratecard.simulation.answers.rows import Row, Uneven
+from ratecard.simulation.answers.rows import LostAndNew, Row
 from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.answers.volume import Elasticity, read_elasticity, response
 from ratecard.simulation.errors import SimulationError
@@ -91,8 +91,8 @@ def test_winners_and_losers_are_of_what_both_offer(retired: Simulation) -> None:
 def test_a_customer_who_loses_everything_neither_wins_nor_stays() -> None:
     zero = Decimal(0)
     rows = [
-        Row(("gone",), 2, (), (Decimal(5), zero), (Uneven(2, Decimal(5), 0, zero, 0),)),
-        Row(("more",), 1, (), (Decimal(1), Decimal(2)), (Uneven(),)),
+        Row(("gone",), 2, (), (Decimal(5), zero), (LostAndNew(2, Decimal(5), 0, zero, 0),)),
+        Row(("more",), 1, (), (Decimal(1), Decimal(2)), (LostAndNew(),)),
     ]
     found = customers_of(sums_of(rows), 1)
     assert sum(band.customers for band in found.distribution) == 1
@@ -110,8 +110,8 @@ def test_strict_takes_what_one_side_offers(tmp_path: Path) -> None:
 
 def test_only_what_both_offer_answers_a_price() -> None:
     """1,000 that both offer rise by 10 %, 500 are lost and 70 are new: at -1 the 1,000 lose a tenth of their volume."""
-    uneven = Uneven(1, Decimal(500), 1, Decimal(70), 0)
-    rows = [Row(("m",), 3, (), (Decimal(1500), Decimal(1170)), (uneven,))]
+    lost_and_new = LostAndNew(1, Decimal(500), 1, Decimal(70), 0)
+    rows = [Row(("m",), 3, (), (Decimal(1500), Decimal(1170)), (lost_and_new,))]
     found = response(rows, 1, dict([read_elasticity("all=-1")]), {})
     assert (found.expected, found.current) == (Decimal(1100) * Decimal("0.9") + 70, Decimal(1500))
 
@@ -152,7 +152,7 @@ def test_a_retired_row_saves_its_cost(retired: Simulation) -> None:
 def test_what_only_a_candidate_sells_costs_a_share_of_its_price(tmp_path: Path) -> None:
     current = Side("now", CARD.with_candidate(candidate(tmp_path, f"retire: {KLING}")))
     with simulate(table_of(ROWS), current, Side("back", CARD), by=["model"], costs="60%") as found:
-        assert found.total.beside() == Uneven(0, Decimal(0), 2, CLIPS, 0)
+        assert found.total.beside() == LostAndNew(0, Decimal(0), 2, CLIPS, 0)
         assert found.margin().total.costs == tuple(amount * Decimal("0.6") for amount in found.total.amounts)
         assert [(each.model, each.amount) for each in found.new()] == [(KLING, CLIPS)]
         [part] = found.attribution().parts
@@ -290,7 +290,7 @@ def test_one_without_effect_beside_another(tmp_path: Path) -> None:
 def test_successors_and_other_models(tmp_path: Path) -> None:
     file = candidate(tmp_path, f"{{retire: {KLING}, successor: kling-o3-standard-text-to-video}}")
     with simulate(table_of(ROWS), None, file, by=["model"], successors=True) as found:
-        assert found.total.beside() == Uneven()
+        assert found.total.beside() == LostAndNew()
         [part] = found.attribution().parts
         assert (part.kind, part.label) == ("moved", "priced as kling-o3-standard-text-to-video")
         assert part.amount == found.total.difference() != 0

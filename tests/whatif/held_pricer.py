@@ -12,7 +12,7 @@ from ratecard.card import load_rate_card
 from ratecard.changes.sides import Side
 from ratecard.simulation.simulate import simulate
 from ratecard.whatif.app import HOST, free_port, serve_page
-from ratecard.whatif.draft import Draft
+from ratecard.whatif.draft import YOURS, Draft
 from ratecard.whatif.draft_pricer import Answer, DraftPricer
 from ratecard.whatif.report_process import RecordedUsage
 
@@ -22,10 +22,10 @@ class Held(DraftPricer):
 
     go = Path()
 
-    def answer(self, draft: Draft) -> Answer:
+    def answer(self, draft: Draft, label: str = YOURS) -> Answer:
         while not draft.empty and not self.go.exists():
             time.sleep(0.05)
-        return super().answer(draft)
+        return super().answer(draft, label)
 
 
 def main(usage: str, go: str) -> None:

@@ -57,7 +57,7 @@ def test_the_figures_are_those_of_simulate(
     changes: tuple[DraftChange, ...], pricer: DraftPricer, usage: Path, card: ratecard.RateCard, tmp_path: Path
 ) -> None:
     draft = Draft(DAY, changes)
-    answer = pricer.answer(draft)
+    answer = pricer.answer(draft, "draft")
     now = pricer.answer(Draft(DAY)).panel
     with simulated(draft, usage, card, tmp_path) as simulation:
         expected = panel_of(Report(simulation), now)
@@ -101,7 +101,7 @@ def test_the_day_decides_about_both_sides(
 ) -> None:
     day = "2026-08-10"
     draft = Draft(day, (Factor("model", (CLAUDE,), "1.1"),))
-    answer = pricer.answer(draft)
+    answer = pricer.answer(draft, "candidate")
     now = pricer.answer(Draft(day)).panel
     later = pricer.answer(Draft(DAY)).panel
     assert now.tiles[0] != later.tiles[0]
@@ -144,8 +144,8 @@ def test_nothing_of_a_draft_is_kept(pricer: DraftPricer) -> None:
     for day in ("2026-10-30", "2026-10-31", DAY):
         pricer.answer(Draft(day, (DEARER,)))
         pricer.answer(Draft(day))
-    # What customers pay at the current prices is kept for further drafts.
-    assert kept()[0] == before[0] + 1
+    # What all pay at the current prices is known already.
+    assert kept()[0] == before[0]
     before = kept()
     for hundredths in range(110, 130):
         pricer.answer(Draft(DAY, (Factor("type", ("video",), f"1.{hundredths}"),)))
@@ -201,3 +201,22 @@ def test_it_goes_on_from_the_tables_to_which_a_draft_was_promoted(
         pricer.take(card)
         assert pricer.answer(Draft("2026-11-21")).panel == old_day
         assert pricer.answer(empty).panel == before
+
+
+def test_volume_answers_prices_and_what_cannot_answer_says_why(usage: Path, card: ratecard.RateCard) -> None:
+    with simulate(str(usage), Side(DAY, card, STANDING)) as simulation:
+        pricer = DraftPricer(simulation)
+        plain = pricer.answer(Draft(DAY, (DEARER,))).panel
+        answered = pricer.answer(Draft(DAY, (DEARER,), answers=(("all", "-2"), ("video", ""))), "spring").panel
+        assert answered.sentence.startswith("Expected revenue falls by ")
+        assert answered.sentence.endswith("under spring, once volume answers prices by all -2.")
+        assert "At unchanged usage, " in answered.notes[0]
+        assert [tile.label for tile in answered.tiles] == ["Revenue now", "Expected with spring", "Expected difference"]
+        assert answered.tiles[0] == plain.tiles[0]
+        wrong = (("sora-2", "-1"), ("all", "x"), ("all", "-1"), ("all", "-2"))
+        with pytest.raises(DraftError) as raised:
+            pricer.answer(Draft(DAY, (DEARER,), answers=wrong))
+        assert [*raised.value.answers] == [0, 1, 3]
+        assert "no usage of such a model, family or type" in raised.value.answers[0]
+        assert "cannot be read" in raised.value.answers[1]
+        assert "is given twice" in raised.value.answers[3]

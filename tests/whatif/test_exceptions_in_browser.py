@@ -44,6 +44,22 @@ def test_all_but_one_family_is_raised_rounded_and_reported(tmp_path: Path) -> No
         assert KLING in text_of(page, ".models")
         assert OVI not in text_of(page, ".models")
         seen = tiles(page)["Difference"][0]
+        # Volume answers: what is expected takes the place of what unchanged usage would bring, which is said beside it.
+        press(page, "Add an elasticity")
+        write(page, "Elasticity", "many")
+        wait(lambda: "elasticity 'all=many' cannot be read" in text_of(page, ".answers-to-prices"))
+        write(page, "Elasticity", "-2")
+        wait(lambda: "Expected difference" in tiles(page))
+        expected = tiles(page)["Expected difference"][0]
+        assert expected.startswith("-")
+        assert text_of(page, "h1").startswith("Expected revenue falls by ")
+        assert f"At unchanged usage, revenue rises by {seen.removeprefix('+')}" in text_of(page, ".notes")
+        choose(page, "Usage of", "family ovi")  # of which nothing changes
+        wait(lambda: tiles(page)["Expected difference"][0] == seen)
+        choose(page, "Usage of", "type video")
+        wait(lambda: tiles(page)["Expected difference"][0] == expected)
+        page.find_elements(By.CSS_SELECTOR, ".answers-to-prices button[aria-label=Remove]")[0].click()
+        wait(lambda: tiles(page).get("Difference", [""])[0] == seen)
 
         press(page, "Save as a candidate")
         for label, words in (("Name", "all but ovi"), ("Proposed by", "Pricing"), ("Why", "costs rose")):
@@ -66,12 +82,20 @@ def test_all_but_one_family_is_raised_rounded_and_reported(tmp_path: Path) -> No
         press(page, "candidates/all-but-ovi.yaml")
         wait(lambda: tiles(page).get("Difference", [""])[0] == seen)
         assert field(page, "Multiple of").get_property("value") == "0.01"
+        assert text_of(page, "h1").endswith("under all but ovi.")
+        assert "With all but ovi" in tiles(page)
+        press(page, "Add an elasticity")
+        write(page, "Elasticity", "-2")
+        wait(lambda: tiles(page).get("Expected difference", [""])[0] == expected)
+        # It is no change of the candidate.
+        assert text_of(page, "h1").endswith("under all but ovi, once volume answers prices by all -2.")
         assert page.execute_script("return document.documentElement.scrollWidth") == PHONE
         press(page, "Report")
         wait(lambda: (downloads / "report.html").exists())
         report = (downloads / "report.html").read_text(encoding="utf-8")
         assert "all but ovi" in report
         assert "your changes" not in report
+        assert f"Expected revenue falls by {expected.removeprefix('-')}" in report
         assert complaints_of(page) == []
 
         with simulate(str(usage), DAY, [str(candidate)]) as simulation:
@@ -81,15 +105,15 @@ def test_all_but_one_family_is_raised_rounded_and_reported(tmp_path: Path) -> No
             assert change == 10 * (Decimal("0.85") - Decimal("0.77") + Decimal("1.12") - Decimal("0.99"))
         assert seen == f"+${change}"
 
-        # The same with an elasticity, as a file of its own.
+        # The same by the command.
         out = tmp_path / "elastic.html"
-        command = ["simulate", str(usage), "--current", DAY, "--candidate", str(candidate), "--elasticity", "all=-0.5"]
+        command = ["simulate", str(usage), "--current", DAY, "--candidate", str(candidate), "--elasticity", "video=-2"]
         sent = CliRunner().invoke(main, [*command, "--out", str(out)])
         assert sent.exit_code == 0, sent.output
         for width in (WIDE, PHONE):
             page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics | {"width": width, "mobile": False})
             page.get(out.as_uri())
-            assert "elasticity" in text_of(page, "main").lower()
+            assert f"Expected revenue falls by {expected.removeprefix('-')}" in text_of(page, "main")
             sizes = "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
             wide, shown = page.execute_script(sizes)
             assert wide == shown

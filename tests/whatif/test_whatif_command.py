@@ -97,10 +97,11 @@ def test_the_report_of_a_saved_candidate_is_of_the_same_usage() -> None:
     where, days = "customer = 'beta'", ("2026-10-02", "2026-10-04")
     settings = {"columns": {"customer": "account"}, "where": where, "since": days[0], "until": days[1]}
     words_of = whatif.command(
-        ["my usage.csv"], {**settings, "memory": "1GB", "tables": Path("tables"), "cost": "costs"}
+        ["my usage.csv"],
+        {**settings, "memory": "1GB", "contracts": True, "tables": Path("tables"), "cost": "costs"},
     )
     chosen = f"--where {shlex.quote(where)} --since {days[0]} --until {days[1]}"
-    words = f"ratecard simulate 'my usage.csv' --map customer=account {chosen} --tables tables --cost costs"
+    words = f"ratecard simulate 'my usage.csv' --map customer=account {chosen} --contracts --tables tables --cost costs"
     assert words_of == words
 
 

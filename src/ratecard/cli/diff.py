@@ -11,6 +11,7 @@ from ratecard.changes.compare import Diff, compare_sides
 from ratecard.changes.markdown import diff_markdown
 from ratecard.changes.sides import Side, SideError, Stack, named, side_of
 from ratecard.cli.diff_text import diff_text
+from ratecard.cli.modes import refuse_unused
 from ratecard.cli.options import (
     FOLDER,
     as_json_text,
@@ -75,7 +76,10 @@ _FORMATS: dict[str, Callable[[Diff], str]] = {
     help="Folder of rate tables of which OLD and NEW are revisions or dates.",
 )
 @format_options
-def diff(old: str, new: str, at: datetime | None, kind: str, tables: Path | None, out: Path | None) -> None:
+@click.pass_context
+def diff(
+    context: click.Context, /, old: str, new: str, at: datetime | None, kind: str, tables: Path | None, out: Path | None
+) -> None:
     """Show what differs between OLD and NEW: rates, conditions, models, and what it does to prices.
 
     \b
@@ -90,9 +94,6 @@ def diff(old: str, new: str, at: datetime | None, kind: str, tables: Path | None
     Every day on which either side changes is compared, so that prices of the future show; a date stands still. The exit
     status is 0 whether something differs or not.
     """
+    refuse_unused(context)
     before, after = _sides(old, new, tables)
-    if at and before.at and after.at:
-        raise click.UsageError(
-            "--at goes with folders, revisions and candidates; two dates say already what to compare"
-        )
     show(_FORMATS[kind](compare_sides(before, after, at)), out)

@@ -12,6 +12,7 @@ from babel import Locale
 
 from ratecard.base.errors import QuoteError
 from ratecard.cli.bill import refusal_text, show_bill
+from ratecard.cli.modes import refuse_unused
 from ratecard.cli.options import (
     Decorator,
     at_option,
@@ -129,7 +130,10 @@ _shared_options = options(
 )
 @click.option("--probe", "probing", is_flag=True, help="Fetch video_url, and read what --source would say.")
 @_shared_options
+@click.pass_context
 def quote(
+    context: click.Context,
+    /,
     body: str | None,
     source: SourceVideo | None,
     probing: bool,
@@ -153,6 +157,7 @@ def quote(
     --json prints what the API answers. --batch answers every row with one line of JSON, bad rows in their place, and
     exits with 1 if there were any. The first line of a CSV names the fields. Models of other types: ratecard rate.
     """
+    refuse_unused(context)
     if batch is not None and (source is not None or probing):
         raise click.UsageError("--source and --probe are for the video of one request; a batch has many")
     if probing and source is not None:
@@ -172,7 +177,10 @@ def quote(
 )
 @click.option("--partial", is_flag=True, help="Price what came of a stream that has not finished.")
 @_shared_options
+@click.pass_context
 def rate(
+    context: click.Context,
+    /,
     usage: str | None,
     dialect: str | None,
     partial: bool,
@@ -199,6 +207,7 @@ def rate(
     response; in options and in a CSV, whose first line names its fields, each has a name of its own. --json and
     --batch answer as they do for `ratecard quote`, which prices a video by its source too.
     """
+    refuse_unused(context)
     command = _RATE
     if partial and dialect is None:
         raise click.UsageError("--partial is for the stream of a response: give --dialect too")

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from ratecard.cli.modes import refuse_unused
 from ratecard.cli.options import tables_option
 from ratecard.cli.simulate import stopping
 from ratecard.cli.simulate_options import (
@@ -57,6 +58,7 @@ def rollup(context: click.Context, /, usage: Sequence[str], out: str, **given: A
 
     Exit status: 0 done, 1 for usage that cannot be read, 2 for wrong use.
     """
+    refuse_unused(context)
     check_usage(usage, given["engine"])
     with stopping(context, "the roll-up is as it was, or, if the run was at its end, whole and new"):
         with needing("A roll-up"):

@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
+from ratecard.cli.modes import refuse_unused
 from ratecard.cli.options import locale_option, tables_option
 from ratecard.cli.simulate_options import (
     by_option,
     candidate_option,
-    check_disputes,
-    check_statements,
     check_tornado,
     check_usage,
+    contracts_option,
     cost_option,
     dialect_option,
     engine_options,
@@ -53,8 +53,8 @@ class _Recorded(click.Command):
 @click.option("--out", metavar="FILE", multiple=True, help="Write .html, .xlsx, .csv, .parquet or .json; repeatable.")
 @click.option("--strict", is_flag=True, help="Fail where rows have no price on either side.")
 @cost_option
-@click.option("--contracts", is_flag=True, help="Price each row by the contract of its account, else customer.")
-@click.option("--statements", metavar="FILE", help="With it: what accounts pay for each month, as CSV.")
+@contracts_option
+@click.option("--statements", metavar="FILE", help="With --contracts: what accounts pay for each month, as CSV.")
 @click.option("--successors", is_flag=True, help="Price what a candidate retires at the successor of the model.")
 @click.option(
     "--remap", metavar="OLD=NEW", multiple=True, help="Price a model as another under candidates; repeatable."
@@ -63,10 +63,10 @@ class _Recorded(click.Command):
 @click.option("--volume", "volumes", metavar="[NAME=]P", multiple=True, help="Another volume, like -5%; repeatable.")
 @click.option("--pace", metavar="DAYS", show_default="90d", help="Reckon a year from the last 30d, or all.")
 @click.option("--until-target", metavar="TARGET", help="Seek the smallest factor for 5%, margin=40% or 50000/year.")
-@click.option("--rise", type=share, default="10%", show_default=True, help="Count the customers who rise above it.")
+@click.option("--rise", type=share, show_default="10%", help="Count the customers who rise above it.")
 @click.option("--bridge", metavar="A..B", help="Why two periods differ: 2026-09..2026-10.")
-@click.option("--max-change", type=share, help="Exit with 1 if revenue rises or falls by more, like 5%.")
-@click.option("--max-rise", type=share, help="Exit with 1 if a customer's payments rise by more; says whose.")
+@click.option("--max-change", type=share, help="Exit with 1 if revenue at unchanged usage changes by more, like 5%.")
+@click.option("--max-rise", type=share, help="Exit with 1 if a customer pays so much more at unchanged usage.")
 @click.option("--tornado", type=share, help="Instead: revenue if each family were 5% dearer or cheaper.")
 @click.option("--disputes", metavar="FILE", help="Instead: each row of a bill that is not as it should be, as CSV.")
 @click.option("--currency", default="USD", show_default=True, help="What amounts are added in.")
@@ -105,28 +105,30 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
     A condition compares columns with numbers, 'text', true or false by = != < <= > >=, by in ('a', 'b') or is missing.
     And, or, not and brackets join comparisons; day is the day of a row.
 
-    Without --out a summary is printed. An elasticity is MODEL=-0.8, FAMILY=-0.8 or all=-0.8, with a range
-    all=-0.8:-1.2..-0.4. A volume is -5%, MODEL=-5%, FAMILY=-5%, or customer:NAME=-5% for a value of a key of --by. With
+    Without --out a summary is printed. An elasticity is MODEL=-0.8, FAMILY=-0.8, TYPE=-0.8 or all=-0.8, with
+    a range all=-0.8:-1.2..-0.4. A volume is -5%, MODEL=-5%, FAMILY=-5%, TYPE=-5%, or customer:NAME=-5% for a value of a
+    key of --by. With
     either, revenue, cost, margin and targets are of what is expected, and those at unchanged usage stand beside. Rows
     without a price are counted by reason and are in no figure. The exit status is 0 if it is done, 1 for usage that
-    cannot be read or priced, for a candidate that changes nothing and for one beyond a limit (--max-change,
-    --max-rise), 2 for wrong use.
+    cannot be read or priced, for a candidate that changes nothing, for one beyond a limit (--max-change,
+    --max-rise) and for a target that no factor reaches, 2 for wrong use.
     """
     check_usage(given["usage"], given["engine"])
+    refuse_unused(context)
     if disputes:
-        check_disputes(context)
         [[path], _] = outputs([disputes], given["usage"], None, (".csv",))
         with stopping(context), needing("A simulation"):
             from ratecard.cli.simulate_disputes import run_disputes
 
             run_disputes(path, given)
         return
-    check_tornado(given)
+    if given["tornado"] is not None:
+        check_tornado(given["out"])
     given["out"], given["places"] = outputs(given["out"], given["usage"], given["engine"])
     given["bridge"], given["remap"] = periods(given["bridge"]), with_models(given["remap"])
     months = outputs([statements], given["usage"], None, (".csv",))[0] if statements else []
-    if months:
-        check_statements(given)
+    if months and not given["contracts"]:
+        raise click.UsageError("--statements are those of contracts. Add --contracts")
     with stopping(context):
         with needing("A simulation"):
             # Loaded here, because --help needs no engine.

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from ratecard.cli.modes import OF_DISPUTES
 from ratecard.cli.options import tell_tables
-from ratecard.cli.simulate_options import OF_DISPUTES
 from ratecard.cli.simulate_progress import progress
 from ratecard.simulation.disputes import write_disputes
 from ratecard.simulation.errors import SimulationError
@@ -27,12 +27,17 @@ def run_disputes(path: Path, given: Mapping[str, Any]) -> None:
     settings = {name: given[name] for name in OF_DISPUTES if name not in _NOT_SETTINGS}
     with progress() as begin:
         found = write_disputes(list(given["usage"]), current, path, progress=begin, **settings)
-    words = f"{found.disputed:,} of {found.rows:,} rows disagree with the prices of their days"
+    verb = "disagrees" if found.disputed == 1 else "disagree"
+    words = f"{found.disputed:,} of {found.rows:,} rows {verb} with the prices of their days"
     if found.disputed - found.unpriced:
-        words += f"; what is too much in them comes to {found.difference:f} {found.currency}"
+        direction = "little" if found.difference < 0 else "much"
+        words += f"; what is too {direction} in them comes to {abs(found.difference):f} {found.currency}"
     click.echo(f"{words}.")
     if found.unpriced:
-        click.echo(f"Of {found.unpriced:,} of them no price is known.")
+        click.echo(f"For {found.unpriced:,} of them no price is known.")
+    if found.foreign:
+        words = f"Rows in another currency than {found.currency}, which are not compared: {found.foreign:,}."
+        click.echo(f"{words} --currency names another.")
     if found.unchecked:
         click.echo(f"Further rows that say too little to be compared, like refunds: {found.unchecked:,}.")
     click.echo(f"Wrote {path}", err=True)

@@ -4,10 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from ratecard.cli.options import Decorator, options
 from ratecard.requests.dialects import TABLE_DIALECTS
@@ -59,6 +57,9 @@ rows_options = options(
 )
 cost_option = click.option(
     "--cost", metavar="COST", help="What we pay: tables, a candidate, a CSV file, or 60%. Shows the margin."
+)
+contracts_option = click.option(
+    "--contracts", is_flag=True, help="Price each row by the contract of its account, else customer."
 )
 memory_option = click.option(
     "--memory",
@@ -129,58 +130,11 @@ def periods(given: str | None) -> tuple[str, str] | None:
     return before, after
 
 
-def check_tornado(given: Mapping[str, Any]) -> None:
-    """Refuse options that --tornado does not use, or that need a candidate where there is none."""
-    of_candidates = {
-        "--elasticity": given["elasticities"],
-        "--until-target": given["until_target"],
-        "--max-change": given["max_change"] is not None,
-        "--max-rise": given["max_rise"] is not None,
-        "--successors": given["successors"],
-        "--remap": given["remap"],
-    }
-    if given["tornado"] is None:
-        if not given["candidates"] and (named := [name for name, used in of_candidates.items() if used]):
-            raise click.UsageError(f"{', '.join(named)}: only a candidate's prices are answered so. Add --candidate")
-        return
-    others = of_candidates | {
-        "--candidate": given["candidates"],
-        "--bridge": given["bridge"],
-        "--cost": given["cost"],
-        "--volume": given["volumes"],
-        "--pace": given["pace"],
-    }
-    if named := [name for name, used in others.items() if used]:
-        raise click.UsageError(f"--tornado moves the current prices, family by family; leave out {', '.join(named)}")
-    for out in given["out"]:
-        if Path(out).suffix.lower() not in TORNADO_ENDINGS or _REMOTE in out:
-            raise click.UsageError(f"{out}: a tornado is written as {', '.join(TORNADO_ENDINGS)}, on this machine")
-
-
-def check_statements(given: Mapping[str, Any]) -> None:
-    """Refuse --statements beside options without which, or with which, there are no whole months of accounts."""
-    if not given["contracts"]:
-        raise click.UsageError("--statements are those of contracts. Add --contracts")
-    of_rows = {f"--{name}": given[name] for name in ("where", "since", "until", "engine", "successors", "remap")}
-    if named := [name for name, used in of_rows.items() if used and used != "duckdb"]:
-        raise click.UsageError(f"--statements are of whole months, row by row; leave out {', '.join(named)}")
-
-
-# The options that say what a bill is and by which prices it was made.
-OF_DISPUTES = ("usage", "disputes", "current", "tables", "columns", "where", "since", "until", "currency", "memory")
-
-
-def check_disputes(context: click.Context) -> None:
-    """Refuse options that --disputes does not use."""
-    others = [
-        parameter.opts[0]
-        for parameter in context.command.params
-        if (name := parameter.name) and name not in OF_DISPUTES
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    ]
-    if others:
-        words = "--disputes compares a bill with the prices of its own days"
-        raise click.UsageError(f"{words}; leave out {', '.join(others)}")
+def check_tornado(out: Sequence[str]) -> None:
+    """Refuse files that a tornado is not written as."""
+    for path in out:
+        if Path(path).suffix.lower() not in TORNADO_ENDINGS or _REMOTE in path:
+            raise click.UsageError(f"{path}: a tornado is written as {', '.join(TORNADO_ENDINGS)}, on this machine")
 
 
 def check_usage(usage: Sequence[str], engine: str | None) -> None:

@@ -11,23 +11,22 @@ from typing import Any
 import click
 from babel import Locale
 
-from ratecard.base.errors import InstantError
-from ratecard.base.instants import read_instant
+from ratecard.cli.modes import is_date
 from ratecard.cli.options import tell_tables
 from ratecard.cli.simulate_progress import progress
 from ratecard.cli.simulate_text import show_simulation, show_tornado, tell, tell_beyond
-from ratecard.simulation.answers.limits import ChangeLimits, beyond, check_change_limits
+from ratecard.simulation.answers.limits import ChangeLimits, beyond, check_customers
 from ratecard.simulation.answers.pace import DEFAULT_PACE, read_pace
-from ratecard.simulation.answers.target import read_target, smallest_factor
+from ratecard.simulation.answers.target import NotReachedError, Reached, read_target, smallest_factor
 from ratecard.simulation.answers.tornado import tornado as swings_of
-from ratecard.simulation.answers.volume import read_elasticity, volumes_of
+from ratecard.simulation.answers.volume import elasticities_of, volumes_of
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.engines.engine import writable
 from ratecard.simulation.prices.remap import Remapping
 from ratecard.simulation.prices.sides import AS_BILLED, costs_of, sides
 from ratecard.simulation.report.groups import write_groups
 from ratecard.simulation.report.output import write
-from ratecard.simulation.report.report import CUSTOMER, Question, Report
+from ratecard.simulation.report.report import CUSTOMER, USUAL_RISE, Question, Report
 from ratecard.simulation.report.tornado_page import write_tornado
 from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.simulate import simulate
@@ -49,7 +48,7 @@ def run(
     pace: str | None,
     cost: str | None,
     until_target: str | None,
-    rise: Fraction,
+    rise: Fraction | None,
     bridge: tuple[str, str] | None,
     max_change: Fraction | None,
     max_rise: Fraction | None,
@@ -66,7 +65,7 @@ def run(
         compared = sides(current, candidates, tables)
         costs = costs_of(cost, compared, tables)
         Remapping(settings["remap"], settings["successors"]).check(side.card for side in compared)
-        answers = dict(map(read_elasticity, elasticities))
+        answers = elasticities_of(elasticities)
         target = read_target(until_target) if until_target else None
         changes, days = volumes_of(volumes), read_pace(pace) if pace else DEFAULT_PACE
         Chosen.of(settings["where"], settings["since"], settings["until"])
@@ -75,9 +74,10 @@ def run(
     if target and (len(candidates) != 1 or not Path(candidates[0]).is_file()):
         raise click.UsageError("--until-target needs one --candidate, a file that scales rates by a factor")
     limits = ChangeLimits(max_change, max_rise)
-    question = Question(command, answers, rise, target, None, bridge, changes, days)
+    counted_above = USUAL_RISE if rise is None else rise
+    question = Question(command, answers, counted_above, target, None, bridge, changes, days)
     # Which tables are read is said, unless the specifications say it.
-    said = current in (None, AS_BILLED) or any(map(_is_date, (current, *candidates, cost)))
+    said = current in (None, AS_BILLED) or any(map(is_date, (current, *candidates, cost)))
     with ExitStack() as stack:
         if places:
             stack.enter_context(writable(places, settings["master"]))
@@ -97,17 +97,23 @@ def run(
                 return
             if pace and simulation.pace(days) is None:
                 raise SimulationError("--pace needs to know the days. Add day to --by")
-            check_change_limits(simulation, limits, CUSTOMER)
+            for name, share in (("--rise", rise), ("--max-rise", max_rise)):
+                if share is not None:
+                    check_customers(simulation, name, CUSTOMER)
             if target:
                 begin("Seeking the factor", None)
-                found = smallest_factor(
-                    *(simulation, Path(candidates[0]), target),
-                    elasticities=answers,
-                    volumes=changes,
-                    pace=simulation.pace(days),
-                )
+                try:
+                    found: Reached | str = smallest_factor(
+                        *(simulation, Path(candidates[0]), target),
+                        elasticities=answers,
+                        volumes=changes,
+                        pace=simulation.pace(days),
+                    )
+                except NotReachedError as error:
+                    found = str(error)
                 question = replace(question, reached=found)
             report = Report(simulation, question, locale)
+            report.check()
             if written := [*map(str, out), *places]:
                 begin("Writing", None)
                 write(report, out)
@@ -122,6 +128,9 @@ def run(
         tell_tables(tables, err=bool(written))
     if crossed:
         tell_beyond(report, limits, crossed)
+    if isinstance(question.reached, str):
+        click.echo(f"{question.reached}. The report is of the candidate as it is", err=True)
+    if crossed or isinstance(question.reached, str):
         raise SystemExit(1)
 
 
@@ -145,11 +154,3 @@ def _tornado(report: Report, share: Fraction, out: Sequence[Path]) -> None:
     for path in out:
         write_tornado(report, share, swings, path)
         click.echo(f"Wrote {path}", err=True)
-
-
-def _is_date(given: str | None) -> bool:
-    """Whether a specification is a date, and so means the tables; a folder or a revision names its own."""
-    try:
-        return given is not None and bool(read_instant(given))
-    except InstantError:
-        return False

@@ -100,25 +100,24 @@ def tell(report: Report, written_to: Sequence[str]) -> None:
 
 def tell_beyond(report: Report, limits: ChangeLimits, found: Sequence[Beyond]) -> None:
     """Print on standard error which limits are exceeded, by how much, and by which customers."""
+    figures = report.figures
     for each in found:
-        name = report.names[each.candidate]
+        of_usage = " at unchanged usage" if report.expected is not None else ""
+        under = f"{of_usage} under {report.names[each.candidate]}"
         if each.change is not None and limits.change is not None:
-            share = report.figures.percent(share_of_change(each.change, each.candidate)) or "from nothing"
-            most = report.figures.percent(limits.change, signed=False)
-            click.echo(
-                f"Beyond the limit: revenue changes by {share} under {name}, and --max-change is {most}", err=True
-            )
+            share = figures.percent(share_of_change(each.change, each.candidate)) or "from nothing"
+            words = f"revenue changes by {share}{under}, and --max-change is"
+            click.echo(f"Beyond the limit: {words} {figures.percent(limits.change, signed=False)}", err=True)
         if each.customers and limits.rise is not None:
-            count, of = report.figures.count(each.over), report.figures.counted(each.of, "customer")
-            most = report.figures.percent(limits.rise, signed=False)
-            verb = "pays" if each.over == 1 else "pay"
-            words = f"{count} of {of} {verb} more than {most} more under {name}"
-            click.echo(f"Beyond the limit: {words}, and --max-rise is {most}", err=True)
-            table = beyond_table(report, each.candidate, each.customers)
-            for line in table_lines(report, table):
+            customers, most = figures.counted(each.of, "customer"), figures.percent(limits.rise, signed=False)
+            words = (
+                f"{figures.count(each.over)} of {customers} {'pays' if each.over == 1 else 'pay'} more than {most} more"
+            )
+            click.echo(f"Beyond the limit: {words}{under}, and --max-rise is {most}", err=True)
+            for line in table_lines(report, beyond_table(report, each.candidate, each.customers)):
                 click.echo(f"  {line}", err=True)
             if each.over > len(each.customers):
-                more = report.figures.count(each.over - len(each.customers))
+                more = figures.count(each.over - len(each.customers))
                 click.echo(f"  and {more} more; --out FILE.csv --by customer has all", err=True)
 
 

@@ -12,6 +12,7 @@ from babel import Locale
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.plural import plural
+from ratecard.cli.modes import refuse_unused
 from ratecard.cli.options import (
     as_json_text,
     at_option,
@@ -30,7 +31,7 @@ from ratecard.simulation.report.figures import Figures
 from ratecard.tables.video import VideoModel
 from ratecard.views.explain import Explanation
 from ratecard.views.explain import explain as explain_model
-from ratecard.views.list_prices import PRICE_COLUMNS, list_prices
+from ratecard.views.list_prices import PRICE_COLUMNS, chosen_models, list_prices
 from ratecard.views.schema import candidate_schema, schema_text, table_schema
 from ratecard.views.sheet import SHEET_COLUMNS, price_cells
 
@@ -81,7 +82,10 @@ def models(
 @contract_options
 @locale_option
 @json_option
+@click.pass_context
 def explain(
+    context: click.Context,
+    /,
     model: str,
     tables: Path | None,
     at: datetime,
@@ -91,6 +95,7 @@ def explain(
     as_json: bool,
 ) -> None:
     """Show where the prices of MODEL come from: its version in effect, and the file:line of every rate."""
+    refuse_unused(context)
     try:
         found = explain_model(book(tables, at, contract, account), model)
     except QuoteError as error:
@@ -147,17 +152,20 @@ def sheet(
     A row says what the price is of, per which unit, what it is now, and what it becomes with the next version of the
     model and on which day. A factor of conditions (batch at half of everything) is a row without a unit.
 
-    With --every-request, NAMES are models, and each combination of values that decides a price has a row with its
-    total. A source video and a reference clip of ten seconds stand for all lengths. Columns that are empty for all
-    models named are left out.
+    With --every-request, each combination of values that decides a price has a row with its total. A source video and
+    a reference clip of ten seconds stand for all lengths. Columns that are empty for all models named are left out.
     """
     prices = book(tables, at, contract, account)
     if every_request:
-        models = names or [model.model for model in prices.models()]
+        models = [model.model for model, _ in chosen_models(prices, names)]
         rows = [cell.row() for name in models for cell in price_cells(prices, name)]
         columns = [column for column in SHEET_COLUMNS if any(row[column] for row in rows)]
     else:
         rows, columns = [price.row() for price in list_prices(prices, names)], list(PRICE_COLUMNS)
+    if not rows:
+        first = min((model.versions[-1].effective for model in prices.tables.models.values()), default=None)
+        since = f" The first prices of these tables are of {first}." if first else ""
+        click.echo(f"No price is in effect on {prices.day}.{since}", err=True)
     title = f"Prices of {prices.day}"
     click.echo(_WRITERS[kind](columns, [{column: row[column] for column in columns} for row in rows], title), nl=False)
 

@@ -13,7 +13,14 @@ from click.core import ParameterSource
 
 from ratecard.cli.options import instant, locale_option, now, tables_option, tell_tables
 from ratecard.cli.simulate import stopping
-from ratecard.cli.simulate_options import check_usage, cost_option, map_option, memory_option, rows_options
+from ratecard.cli.simulate_options import (
+    check_usage,
+    contracts_option,
+    cost_option,
+    map_option,
+    memory_option,
+    rows_options,
+)
 
 
 def _tomorrow() -> datetime:
@@ -26,6 +33,7 @@ def _tomorrow() -> datetime:
     "--at", type=instant, default=_tomorrow, show_default="tomorrow", help="Day of the prices, and of what changes."
 )
 @cost_option
+@contracts_option
 @click.option("--customer", metavar="COLUMN", help="Column that names customers. Default: customer, if there is one.")
 @map_option
 @rows_options
@@ -56,11 +64,14 @@ def whatif(
 
     USAGE is Parquet, CSV or JSON lines: files, folders or patterns. It is read once; then a change takes a fraction of
     a second: a factor on models, families or types, or another rate. All usage is priced at the prices of one day, and
-    at those with the changes. They are saved as a candidate, for `ratecard simulate`, `diff` and `promote`.
+    at those with the changes; with --contracts, each row by the contract of its account. Changes are saved as a
+    candidate, for `ratecard simulate`, `diff` and `promote`.
 
     The page is served to this machine alone, until Ctrl-C.
     """
     check_usage(usage, None)
+    if customer and "customer" in settings["columns"]:
+        raise click.UsageError("--customer and --map customer=... name one column; leave out one of them")
     if customer:
         settings["columns"] = {**settings["columns"], "customer": customer}
     for needed in ("duckdb", "pyarrow", "nicegui"):
@@ -115,6 +126,8 @@ def command(usage: Sequence[str], settings: Mapping[str, Any]) -> str:
     for name, given in settings.items():
         if name == "columns":
             words += [word for known, column in given.items() for word in ("--map", f"{known}={column}")]
-        elif given is not None and name != "memory":
+        elif given is True:
+            words.append(f"--{name}")
+        elif given not in (None, False) and name != "memory":
             words += [f"--{name}", str(given)]
     return shlex.join(words)

@@ -26,24 +26,26 @@ QUANTITY_COLUMNS = tuple(f"quantity{at}" for at in range(len(QUANTITY_NAMES)))
 # Those of them that are tokens.
 TOKEN_QUANTITIES = tuple(name for name, (types, _) in QUANTITY_NAMES.items() if types == _TOKEN_TYPES)
 # What only one of the current prices and a candidate prices; the number of the candidate is added to the names.
-UNEVEN = ("lost_requests", "lost", "new_requests", "new", "neither")
+LOST_AND_NEW = ("lost_requests", "lost", "new_requests", "new", "neither")
 
 
 class GroupAmounts:
     """The groups of a roll-up at the prices of the sides.
 
     Beside the keys and `requests` of a group it has the columns `quantity0` (those of a report), `amount0` (at the
-    current prices; of a candidate what it adds to that), and those of `UNEVEN`, with the `kind1` of its shape.
+    current prices; of a candidate what it adds to that), and those of `LOST_AND_NEW`, with the `kind1` of its shape.
     """
 
     def __init__(self, roll_up: RollUp, sides: Sequence[SidePrices], coverage: Coverage) -> None:
         self.roll_up, self.sides, self.coverage = roll_up, sides, coverage
 
-    def query(self, groups: str, *sides: int, uneven: Sequence[int] = (), further: Sequence[SidePrices] = ()) -> str:
+    def query(
+        self, groups: str, *sides: int, lost_and_new: Sequence[int] = (), further: Sequence[SidePrices] = ()
+    ) -> str:
         """Return groups with these columns, at the prices of some sides; without what is in no figure.
 
-        `uneven` are the candidates whose lost and new requests are told. `further` prices have the amounts after those
-        of all sides.
+        `lost_and_new` are the candidates whose lost and new requests are columns too. `further` prices have the amounts
+        after those of all sides.
         """
         columns, joins = self._quantities(), []
         prices = {side: self._priced_at(side) for side in sides}
@@ -51,10 +53,10 @@ class GroupAmounts:
         for number, (side, table) in enumerate(prices.items()):
             columns[f"amount{side}"] = self._amount(side)
             joins.append(f"{'LEFT JOIN' if number else 'JOIN'} {table} AS side{side} USING (shape)")
-        for side in uneven:
-            if table := self.coverage.uneven[side]:
-                columns |= self._uneven(side)
-                joins.append(f"LEFT JOIN {table} AS uneven{side} USING (shape)")
+        for side in lost_and_new:
+            if table := self.coverage.lost_and_new[side]:
+                columns |= self._lost_and_new(side)
+                joins.append(f"LEFT JOIN {table} AS lost_and_new{side} USING (shape)")
         if self.coverage.left_out:
             joins.append(f"ANTI JOIN {self.coverage.left_out} USING (shape)")
         listed = "".join(f", {expression} AS {name}" for name, expression in columns.items())
@@ -66,11 +68,11 @@ class GroupAmounts:
         # Prices may be of 64 bits, which their products exceed.
         return " + ".join(f"CAST({count} AS HUGEINT) * side{side}.p{number}" for count, number in counts.items())
 
-    def _uneven(self, side: int) -> dict[str, str]:
+    def _lost_and_new(self, side: int) -> dict[str, str]:
         """Return what only one of the current prices and a candidate prices, by the kind of the shape."""
-        now, then, kind = f"({self._amount(0)})", f"({self._amount(side)})", f"uneven{side}.kind"
+        now, then, kind = f"({self._amount(0)})", f"({self._amount(side)})", f"lost_and_new{side}.kind"
         values = ((LOST, "requests"), (LOST, now), (NEW, "requests"), (NEW, then), (NEITHER, "requests"))
-        named = zip(UNEVEN, values, strict=True)
+        named = zip(LOST_AND_NEW, values, strict=True)
         return {f"kind{side}": kind} | {
             f"{name}{side}": f"CASE WHEN {kind} = {of} THEN {value} END" for name, (of, value) in named
         }

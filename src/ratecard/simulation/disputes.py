@@ -1,6 +1,7 @@
 """Every row of a bill that is not as it should be, one by one: what was billed, what it should be, and why."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -12,7 +13,7 @@ from ratecard.base.money import EXACT, minus, multiply, plain, text
 from ratecard.simulation.billing.repricer import BY_USAGE, Dispute, LedgerPricer
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.sides import Specification
-from ratecard.simulation.report.place import beside
+from ratecard.simulation.report.place import replacing
 from ratecard.simulation.rows.billing_export import ROW_COLUMNS, number_of
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
@@ -22,11 +23,15 @@ _BATCH = 10_000
 # Rows whose price no row of a bill says: refunds, and what depends on a video that was sent or on rounded units.
 _UNCHECKED = ("amount: above zero", "structure: the units of SKU", "structure: the price of SKU")
 
+# Why rows are not compared: the second is how the refusal of a row in another currency begins.
+_SAYS_TOO_LITTLE, _FOREIGN = "says too little", "currency: charged in"
+
 
 class DisputedRows(NamedTuple):
     """How many rows a bill has, how many are not as they should be, and how many of these have no known price.
 
-    `unchecked` rows say too little to be compared. `difference` is what was billed too much, of known prices.
+    `unchecked` rows say too little to be compared, and `foreign` ones are in another currency than `currency`.
+    `difference` is what was billed too much, of known prices.
     """
 
     rows: int
@@ -35,6 +40,7 @@ class DisputedRows(NamedTuple):
     unchecked: int
     difference: Decimal
     currency: str
+    foreign: int = 0
 
 
 def write_disputes(usage: Any, current: Specification | None, path: Path, **settings: Any) -> DisputedRows:
@@ -47,40 +53,40 @@ def write_disputes(usage: Any, current: Specification | None, path: Path, **sett
     with simulate(usage, current, (), by=ROW_COLUMNS, **settings) as simulation:
         pricer = cast(LedgerPricer, simulation.pricer)
         disputes: dict[int, Dispute | str] = {}
-        unchecked = unpriced = 0
+        unpriced, others = 0, Counter[str]()
         for number, counted in enumerate(simulation.comparison.roll_up.shapes):
-            dispute, is_known = _dispute(pricer, counted)
-            unchecked += 0 if is_known else counted.requests
+            dispute, other = _dispute(pricer, counted)
+            others[other] += counted.requests
             if dispute:
                 disputes[number] = dispute
                 is_priced = isinstance(dispute, Dispute) and dispute.expected is not None
                 unpriced += 0 if is_priced else counted.requests
-        difference, disputed, new = Decimal(0), 0, beside(path)
-        try:
-            with new.open("w", encoding="utf-8", newline="") as file:
-                written = csv.writer(file, lineterminator="\n")
-                written.writerow(DISPUTE_COLUMNS)
-                for shape, times, sku, row in _rows(simulation, disputes):
-                    cells, more = _cells(disputes[shape], row, pricer.currency)
-                    written.writerows([[row[1] or "", row[0] or "", sku, *cells]] * times)
-                    disputed += times
-                    difference = EXACT.add(difference, multiply(more, Decimal(times)))
-            new.replace(path)
-        finally:
-            new.unlink(missing_ok=True)
-        return DisputedRows(simulation.rows, disputed, unpriced, unchecked, plain(difference), pricer.currency)
+        difference, disputed = Decimal(0), 0
+        with replacing(path) as new, new.open("w", encoding="utf-8", newline="") as file:
+            written = csv.writer(file, lineterminator="\n")
+            written.writerow(DISPUTE_COLUMNS)
+            for shape, times, sku, row in _rows(simulation, disputes):
+                cells, more = _cells(disputes[shape], row, pricer.currency)
+                written.writerows([[row[1] or "", row[0] or "", sku, *cells]] * times)
+                disputed += times
+                difference = EXACT.add(difference, multiply(more, Decimal(times)))
+        amount = plain(difference)
+        unchecked, foreign = others[_SAYS_TOO_LITTLE], others[_FOREIGN]
+        return DisputedRows(simulation.rows, disputed, unpriced, unchecked, amount, pricer.currency, foreign)
 
 
-def _dispute(pricer: LedgerPricer, counted: Counted) -> tuple[Dispute | str | None, bool]:
-    """What is wrong with the rows of a shape, or why they have no price; and whether they can be compared at all."""
+def _dispute(pricer: LedgerPricer, counted: Counted) -> tuple[Dispute | str | None, str]:
+    """Return what is wrong with the rows of a shape, or why they have no price; and why they cannot be compared."""
     if dispute := pricer.disputed(counted.shape):
-        return dispute, True
+        return dispute, ""
     refusal = pricer.price(pricer.billed, counted.shape).refusal
     if refusal is None:
-        return None, pricer.is_checked(counted.shape)
+        return None, "" if pricer.is_checked(counted.shape) else _SAYS_TOO_LITTLE
     if refusal.reason.startswith(_UNCHECKED):
-        return None, False
-    return refusal.reason.removeprefix("structure: ").removesuffix(f"; {BY_USAGE}"), True
+        return None, _SAYS_TOO_LITTLE
+    if refusal.reason.startswith(_FOREIGN):
+        return None, _FOREIGN
+    return refusal.reason.removeprefix("structure: ").removesuffix(f"; {BY_USAGE}"), ""
 
 
 def _rows(

@@ -113,7 +113,7 @@ def simulate(
                 chosen = chosen._replace(where=None)
             elif spoken and not known.is_counted:
                 chosen = Chosen.of(requests_only(spoken, known.types, where), since, until)
-            keys = keys_of(known) if by is None else by
+            keys = keys_of(known, contracts=contracts) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
             plan = plan_of(compared, keys, known, chosen, paid, remapping, contracts=contracts)
             own = plan_of(compared, keys, known, chosen, paid, contracts=contracts) if remapping else plan
@@ -167,12 +167,16 @@ def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) ->
             raise SimulationError(f"--map {name}={theirs}: '{name}' {words}.{near}")
 
 
-def keys_of(usage: Usage) -> tuple[str, ...]:
-    """Return the default keys: model, day and customer, as far as the usage has them; of a roll-up, its own."""
+def keys_of(usage: Usage, *, contracts: bool = False) -> tuple[str, ...]:
+    """Return the default keys: model, day and customer, as far as the usage has them; of a roll-up, its own.
+
+    With `contracts`, also the column that says whose rows are.
+    """
     if usage.by is not None:
         return usage.by
     needed = {"model": "model", DAY: "timestamp", "customer": "customer"}
-    return tuple(key for key, column in needed.items() if usage.has(column))
+    keys = tuple(key for key, column in needed.items() if usage.has(column))
+    return (*keys, usage.account) if contracts and usage.account not in ("", *keys) else keys
 
 
 def plan_of(

@@ -55,7 +55,7 @@ def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
     Each has the price in the next version of its model, and its first day. Raises `QuoteError` for a name that is none
     of these, and `TableError` for a version that contradicts its examples.
     """
-    for model, version in _chosen(prices, names):
+    for model, version in chosen_models(prices, names):
         later = next((each for each in reversed(model.versions) if each.begins > utc(prices.instant)), None)
         begins = later.effective if later else None
         if model.retired and (later is None or model.retired_at(later.effective)):
@@ -66,8 +66,11 @@ def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
             yield ListPrice(model, family, *key, now.get(key), then.get(key), begins if changed else None)
 
 
-def _chosen(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[AnyModel, Version]]:
-    """The models that are named and have a price, each once, those of a name together."""
+def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[AnyModel, Version]]:
+    """Yield the models that are named and have a price, each once, those of a name together.
+
+    Raises `QuoteError` for a name of no model, family or pattern.
+    """
     families = prices.tables.families
     in_effect = {model.model: (model, version) for model, version in prices._in_effect_all()}
     chosen: dict[str, tuple[AnyModel, Version]] = {} if names else dict(in_effect)

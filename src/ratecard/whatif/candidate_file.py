@@ -84,8 +84,8 @@ def opened(path: Path, base: RateCard) -> Draft:
     file = load_candidate(path)
     head = file.candidate
     changes = tuple(_change(index, told, file, base) for index, told in file.changes)
-    dates = (str(day) if day else "" for day in (head.until, head.announced))
-    return Draft(str(head.effective), changes, Head(head.candidate, head.proposed_by, head.why), *dates)
+    until, announced = (str(day) if day else "" for day in (head.until, head.announced))
+    return Draft(str(head.effective), changes, Head(head.candidate, head.proposed_by, head.why), until, announced)
 
 
 def _change(index: int, told: Told, file: CandidateFile, base: RateCard) -> DraftChange:

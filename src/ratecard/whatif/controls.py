@@ -9,6 +9,7 @@ from typing import Any
 from nicegui import events, ui
 
 from ratecard.base.money import text
+from ratecard.simulation.answers.volume import ALL
 from ratecard.whatif.choices import RateChoice
 from ratecard.whatif.draft import DraftChange, Factor, Kept, NewRate, Where, read_times
 
@@ -17,6 +18,8 @@ _LEAST, _MOST = 50, 200
 _PARTS = {"family": "Families", "model": "Models", "type": "Types"}
 _MODES = {"": "Not rounded", "half-up": "Rounded to the nearest", "up": "Rounded up", "down": "Rounded down"}
 START = Factor(factor="1.05")
+_WORDS = {"type": "type", "family": "family", "model": "model"}
+_ELASTICITY = "-0.8: a tenth dearer loses 8 % of the volume. With a range: -0.8:-1.2..-0.4"
 
 _Names = Callable[[], Mapping[str, Sequence[str]]]
 # Answers `conditions_on` for a part (`model`, `family` or `type`) and names.
@@ -252,6 +255,39 @@ class KeptControl(Control):
 
     def renew(self) -> None:
         """Do nothing: the lines are the same on every day."""
+
+
+class AnswerControl(Control):
+    """Says how the volume of a model, family, type or of all answers another price."""
+
+    def __init__(self, names: _Names, answer: tuple[str, str], *actions: Callable[..., Any]) -> None:
+        super().__init__("Customers answer the price", *actions)
+        self.names, (name, typed) = names, answer
+        with self.body:
+            self.chosen = ui.select(
+                self._offered(name), value=name, with_input=True, label="Usage of", on_change=lambda: self.tried()
+            )
+            self.chosen.props("dense outlined")
+            self.typed = ui.input("Elasticity", value=typed, on_change=lambda: self.tried())
+            self.typed.props("dense outlined debounce=200")
+            ui.label(_ELASTICITY).classes("quiet")
+
+    @property
+    def answer(self) -> tuple[str, str]:
+        """The name, and what is typed."""
+        return str(self.chosen.value or ""), (self.typed.value or "").strip().replace(",", ".")
+
+    def renew(self) -> None:
+        """Offer what has a price on another day; what is chosen stays."""
+        name = str(self.chosen.value or "")
+        self.chosen.set_options(self._offered(name), value=name)
+
+    def _offered(self, name: str) -> dict[str, str]:
+        """Everything that can be chosen; a model that is called like its family is offered once."""
+        found = {ALL: "all usage"}
+        for part, word in _WORDS.items():
+            found |= {each: f"{word} {each}" for each in self.names()[part]}
+        return found if name in found or not name else found | {name: name}
 
 
 def _fixed(lists: Mapping[str, Sequence[str]]) -> Where:

@@ -12,6 +12,10 @@ from ratecard.base.money import MOST_PLACES, add, multiply, plain
 from ratecard.base.money import text as digits
 from ratecard.candidates.file import CandidateFile, candidate_from
 from ratecard.card import RateCard
+from ratecard.changes.sides import Side
+from ratecard.simulation.answers.answers import Answers
+from ratecard.simulation.answers.volume import Elasticity, read_elasticity
+from ratecard.simulation.errors import SimulationError
 from ratecard.tables.scalars import read_percent, read_positive
 
 # Text that YAML reads unchanged; anything else is written in double quotes.
@@ -20,6 +24,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9][\w./-]*( [\w./-]+)*", re.ASCII)
 _NUMBER = re.compile(rf"[+-]?\d{{1,15}}(\.\d{{1,{MOST_PLACES}}})?", re.ASCII)
 # Characters that programs put in place of a hyphen and of a blank.
 _SIGNS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{NARROW NO-BREAK SPACE}": " "})
+
+# The label of a draft that is no candidate yet.
+YOURS = "your changes"
 
 # Attributes of rates, each with its values; also `model`, `family` or `type`, each with names.
 Where = tuple[tuple[str, tuple[str, ...]], ...]
@@ -197,17 +204,20 @@ class Head(NamedTuple):
 
 
 class DraftError(RateCardError):
-    """The errors of a draft: `changes` by the number of the change, `head` by the key of the head."""
+    """The errors of a draft: `changes` and `answers` by their numbers on the page, `head` by the key of the head."""
 
-    def __init__(self, changes: Mapping[int, str], head: Mapping[str, str]) -> None:
-        super().__init__("; ".join([*head.values(), *changes.values()]))
-        self.changes, self.head = changes, head
+    def __init__(
+        self, changes: Mapping[int, str], head: Mapping[str, str], answers: Mapping[int, str] | None = None
+    ) -> None:
+        self.changes, self.head, self.answers = changes, head, answers or {}
+        super().__init__("; ".join([*head.values(), *changes.values(), *self.answers.values()]))
 
 
 class Draft(NamedTuple):
     """Changes that take effect on a day, which is typed text like everything else.
 
-    Unfinished changes are left out of the candidate.
+    Unfinished changes are left out of the candidate. `answers` are elasticities: how the volume of a model, family,
+    type or `all` answers prices, each as a name and what was typed. They are no part of the candidate.
     """
 
     effective: str
@@ -215,6 +225,7 @@ class Draft(NamedTuple):
     head: Head = Head()
     until: str = ""
     announced: str = ""
+    answers: tuple[tuple[str, str], ...] = ()
 
     def text(self) -> str:
         """The candidate file.
@@ -249,6 +260,29 @@ class Draft(NamedTuple):
             return base._overlaid(self.file())
         except TableError as error:
             raise self._refused(error) from None
+
+    def side(self, current: Side, label: str) -> Side:
+        """Return the draft laid over the current prices, named as a candidate or `YOURS`. Raises `DraftError`."""
+        named = (self.file().candidate.model_copy(update={"candidate": label}),) if label != YOURS else ()
+        return Side(label, self.card(current.card), current.at, named)
+
+    def elasticities(self, simulation: Answers) -> dict[str, Elasticity]:
+        """Return the elasticities that are finished. Raises `DraftError` for those that this usage has no answer to."""
+        found: dict[str, Elasticity] = {}
+        wrong: dict[int, str] = {}
+        for number, (name, typed) in enumerate(self.answers):
+            if name and typed:
+                try:
+                    elasticity = read_elasticity(f"{name}={typed.translate(_SIGNS)}")[1]
+                    simulation.check_named([name])
+                    if name in found:
+                        raise SimulationError(f"the elasticity of '{name}' is given twice")
+                    found[name] = elasticity
+                except SimulationError as error:
+                    wrong[number] = str(error)
+        if wrong:
+            raise DraftError({}, {}, wrong)
+        return found
 
     def _refused(self, error: TableError) -> DraftError:
         numbers = [number for number, _ in self._entries()]
@@ -291,7 +325,7 @@ def from_json(given: str) -> Draft:
     """
     parts = read_json(given)
     changes = tuple(_KINDS[kind](*map(_frozen, values)) for kind, *values in parts.pop("changes"))
-    return Draft(changes=changes, head=Head(*parts.pop("head")), **parts)
+    return Draft(changes=changes, head=Head(*parts.pop("head")), answers=_frozen(parts.pop("answers")), **parts)
 
 
 def _frozen(value: Any) -> Any:

@@ -1,7 +1,5 @@
 """Usage that is grouped once, and priced again under each draft."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from threading import Lock
@@ -16,16 +14,14 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.roll_up import RollUp
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.report.figures import ENGLISH
-from ratecard.simulation.report.report import Report
+from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.simulation import Simulation
 from ratecard.tables.scalars import read_day
-from ratecard.whatif.draft import Draft, DraftError
+from ratecard.whatif.draft import YOURS, Draft, DraftError
 from ratecard.whatif.view import Panel, panel_now, panel_of
 
 if TYPE_CHECKING:
     from babel import Locale
-
-YOURS = "your changes"
 
 
 class Answer(NamedTuple):
@@ -50,32 +46,24 @@ class DraftPricer:
         """The current tables."""
         return self._standing.sides[0].card
 
-    def answer(self, draft: Draft) -> Answer:
-        """All usage priced at the rates of the draft's day, and at those with its changes.
+    def answer(self, draft: Draft, label: str = YOURS) -> Answer:
+        """Price all usage at the rates of the draft's day, and at those with its changes, which `label` names.
 
         Unfinished changes are left out. Raises `DraftError` with every error of the others.
         """
         start = perf_counter_ns()
         with self._busy:
-            panel, idle = self._tried(draft)
+            panel, idle = self._tried(draft, label)
         return Answer(panel, (perf_counter_ns() - start) // 1_000_000, idle)
 
-    def _tried(self, draft: Draft) -> tuple[Panel, str]:
+    def _tried(self, draft: Draft, label: str) -> tuple[Panel, str]:
         current = self._standing_at(_day(draft.effective))
+        question = Question(elasticities=draft.elasticities(current))
         now = self._now = self._now or panel_now(self._report(current))
         if draft.empty:
             return now, ""
-        with self._simulated(draft) as simulation:
-            return panel_of(self._report(simulation), now), _idle(simulation)
-
-    @contextmanager
-    def _simulated(self, draft: Draft) -> Iterator[Simulation]:
-        """A simulation of the current prices and of those of a draft. Raises `DraftError`."""
-        day = _day(draft.effective)
-        changed = draft.card(self.card)
-        current = self._standing_at(day)
-        with current.trying(Side(YOURS, changed, current.sides[0].at)) as simulation:
-            yield simulation
+        with current.trying(draft.side(current.sides[0], label)) as simulation:
+            return panel_of(self._report(simulation, question), now), _idle(simulation)
 
     def take(self, card: RateCard) -> None:
         """Use other tables from now on, like those to which a draft was promoted; costs stay as they were read.
@@ -102,10 +90,11 @@ class DraftPricer:
         outcomes = known.pricer.outcomes((current,), rolled.shapes)
         self._standing = Simulation(rolled, (current,), known.pricer, outcomes, costs)
         self._now = None
+        known.forget()
         known.comparison.sides[0].drop()
 
-    def _report(self, simulation: Simulation) -> Report:
-        return Report(simulation, locale=self._locale)
+    def _report(self, simulation: Simulation, question: Question | None = None) -> Report:
+        return Report(simulation, question, self._locale)
 
 
 def _idle(simulation: Simulation) -> str:

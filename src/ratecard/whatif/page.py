@@ -14,12 +14,12 @@ from ratecard.base.errors import RateCardError
 from ratecard.pages import page_text
 from ratecard.tables.scalars import read_day
 from ratecard.whatif.choices import RateChoice, conditions_on, exceptions_on, names_of, rates_on
-from ratecard.whatif.controls import START, Control, FactorControl, KeptControl, RateControl
-from ratecard.whatif.draft import Draft, DraftChange, DraftError, Factor, Head, Kept, NewRate, from_json, to_json
-from ratecard.whatif.draft_pricer import YOURS, Answer, DraftPricer
+from ratecard.whatif.controls import START, AnswerControl, Control, FactorControl, KeptControl, RateControl
+from ratecard.whatif.draft import YOURS, Draft, DraftChange, DraftError, Factor, Head, Kept, NewRate, from_json, to_json
+from ratecard.whatif.draft_pricer import Answer, DraftPricer
 from ratecard.whatif.report_process import RecordedUsage, report_of
 from ratecard.whatif.save_dialog import Opener, Saving
-from ratecard.whatif.view import Plot
+from ratecard.whatif.view import CustomerPrices, Plot
 
 # The tables of a panel, with their titles.
 _PARTS = {
@@ -45,6 +45,12 @@ class AnswerPanel:
             self.hint = ui.label().classes("warning")
             self.tiles = ui.html(sanitize=False, tag="ul").classes("tiles")
             self.notes = ui.html(sanitize=False).classes("notes")
+            self.customers: CustomerPrices | None = None
+            with ui.element("section").classes("part customer") as self.contracts:
+                ui.html("A customer by its contract", sanitize=False, tag="h2")
+                self.customer = ui.select([], with_input=True, label="Customer", on_change=self._show_customer)
+                self.customer.props("dense outlined")
+                self.customer_prices = ui.html(sanitize=False).classes("table")
             self.by_model, self.by_day = _Figure("by-model"), _Figure("by-day")
             self.parts = {name: _Part(name, title) for name, title in _PARTS.items()}
             with ui.expansion("Rows without a price, which are in no figure").classes("part") as self.refused:
@@ -64,9 +70,25 @@ class AnswerPanel:
         self.by_day.show(panel.by_day)
         for name, part in self.parts.items():
             part.show(getattr(panel, name))
+        self._take_customers(panel.customers)
         self.refused.set_visibility(bool(panel.unpriced))
         self.unpriced.set_content(panel.unpriced)
         self.time.set_text(f"Priced again in {answer.milliseconds} ms")
+
+    def _take_customers(self, customers: CustomerPrices | None) -> None:
+        """Offer the customers; the one that is chosen stays."""
+        self.customers = customers
+        self.contracts.set_visibility(customers is not None)
+        if customers is not None:
+            names = list(customers.customers)
+            if self.customer.options != names:
+                chosen = self.customer.value if self.customer.value in names else names[0]
+                self.customer.set_options(names, value=chosen)
+            self._show_customer()
+
+    def _show_customer(self) -> None:
+        if self.customers is not None and self.customer.value is not None:
+            self.customer_prices.set_content(self.customers.table(str(self.customer.value)))
 
     def work(self, words: str) -> None:
         """Say what is being done; an empty text once it is done."""
@@ -139,6 +161,7 @@ class WhatIfPage:
     ) -> None:
         self.pricer, self.recorded, self.day_shown = pricer, recorded, day
         self.controls: list[Control] = []
+        self.answering: list[AnswerControl] = []
         # The reports that are being made, each with its step.
         self.made: dict[str, str] = {}
         self.task = f"answer {context.client.id}"
@@ -152,10 +175,13 @@ class WhatIfPage:
             with ui.element("aside"):
                 self._day()
                 self.list = ui.element("div").classes("changes")
+                self.answers_list = ui.element("div").classes("changes answers-to-prices")
                 with ui.element("div").classes("add"):
                     for label, change in (("Add a factor", START), ("Add a rate or factor", NewRate())):
                         button = ui.button(label, icon="add", on_click=lambda change=change: self.add(change))
                         button.props("flat no-caps dense")
+                    button = ui.button("Add an elasticity", icon="add", on_click=lambda: self.add_answer(("all", "")))
+                    button.props("flat no-caps dense")
                 self.saving = Saving(pricer, self.draft, self.keep, self.renew, command, tables)
                 with ui.element("div").classes("files"):
                     Opener(pricer, self.opened)
@@ -189,7 +215,9 @@ class WhatIfPage:
 
     def draft(self) -> Draft:
         """The draft that the controls hold now."""
-        return Draft((self.day.value or "").strip(), tuple(control.change for control in self.controls))
+        changes = tuple(control.change for control in self.controls)
+        answers = tuple(control.answer for control in self.answering)
+        return Draft((self.day.value or "").strip(), changes, answers=answers)
 
     def opened(self, draft: Draft) -> None:
         """Show a candidate that was opened, and remember it as it was."""
@@ -198,13 +226,16 @@ class WhatIfPage:
 
     def open(self, draft: Draft) -> None:
         """Replace the draft on the page."""
-        for control in self.controls:
+        for control in (*self.controls, *self.answering):
             control.box.delete()
         self.controls.clear()
+        self.answering.clear()
         self.saving.fill(draft)
         self.day.set_value(draft.effective)
         for change in draft.changes:
             self._control(change)
+        for answer in draft.answers:
+            self._answer_control(answer)
         self.tried()
 
     def keep(self) -> None:
@@ -215,6 +246,15 @@ class WhatIfPage:
         """Add a change."""
         self._control(change)
         self.tried()
+
+    def add_answer(self, answer: tuple[str, str]) -> None:
+        """Add an elasticity, which does not count before it is typed."""
+        self._answer_control(answer)
+        self.tried()
+
+    def _answer_control(self, answer: tuple[str, str]) -> None:
+        with self.answers_list:
+            self.answering.append(AnswerControl(self._names, answer, self.tried, self.remove))
 
     def _control(self, change: DraftChange) -> None:
         actions = (self.tried, self.remove)
@@ -229,8 +269,11 @@ class WhatIfPage:
                     self.controls.append(KeptControl(change, *actions))
 
     def remove(self, control: Control) -> None:
-        """Remove a change."""
-        self.controls.remove(control)
+        """Remove a change or an elasticity."""
+        if isinstance(control, AnswerControl):
+            self.answering.remove(control)
+        else:
+            self.controls.remove(control)
         self.tried()
         # Last, because it contains the button that was pressed.
         control.box.delete()
@@ -238,16 +281,16 @@ class WhatIfPage:
     def tried(self) -> None:
         """Answer the current draft; of many moves in a row only the last one is answered."""
         self.keep()
-        background_tasks.create_lazy(self._answer(), name=self.task)
+        background_tasks.create_lazy(self._answer(self._label(self.saving.named(self.draft()))), name=self.task)
 
-    async def _answer(self) -> None:
+    async def _answer(self, label: str) -> None:
         try:
             draft = self.draft()
             self.saving.allow(draft)
             for name, button in self.files.items():
                 button.set_enabled(not draft.empty and name not in self.made)
             async with self._busy("Pricing all usage again ..."):
-                answer = await run.io_bound(self.pricer.answer, draft)
+                answer = await run.io_bound(self.pricer.answer, draft, label)
         except DraftError as error:
             self._show_wrong(error)
             self.answers.keep(_WRONG)
@@ -292,7 +335,7 @@ class WhatIfPage:
             return YOURS
         opened = app.storage.tab.get(_OPENED)
         before = from_json(opened) if opened else draft
-        is_other = before.head.name == draft.head.name and before != draft
+        is_other = before.head.name == draft.head.name and before._replace(answers=()) != draft._replace(answers=())
         return f"{draft.head.name}, changed" if is_other else draft.head.name
 
     @asynccontextmanager
@@ -314,13 +357,15 @@ class WhatIfPage:
         # While the typed text is not a day, the choices remain those of the last day.
         with suppress(ValueError):
             self.day_shown = read_day(self.draft().effective)
-        for control in self.controls:
+        for control in (*self.controls, *self.answering):
             control.renew()
         self.tried()
 
     def _show_wrong(self, error: DraftError) -> None:
         for number, control in enumerate(self.controls):
             control.show(error.changes.get(number, ""))
+        for number, answer in enumerate(self.answering):
+            answer.show(error.answers.get(number, ""))
         self.day.error = error.head.get("effective")
 
     def _names(self) -> Mapping[str, Sequence[str]]:

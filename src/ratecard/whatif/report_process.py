@@ -23,9 +23,9 @@ from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.prices.sides import costs_of
 from ratecard.simulation.report.output import write
-from ratecard.simulation.report.report import Report
+from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.simulate import simulate
-from ratecard.whatif.draft import Draft, Head, from_json, to_json
+from ratecard.whatif.draft import Draft, from_json, to_json
 
 _CHANGED = "The tables have changed since the page was opened; start it again"
 # Seconds between two lines about one step.
@@ -121,15 +121,15 @@ def make(task: Mapping[str, Any]) -> None:
         raise SimulationError(_CHANGED)
     day = date.fromisoformat(draft.effective)
     current = Side(day.isoformat(), card, utc(day))
-    named = (draft.file().candidate,) if draft.head != Head() else ()
-    candidate = Side(task["label"], draft.card(card), current.at, named)
+    candidate = draft.side(current, task["label"])
     settings = task["settings"] | {"costs": costs_of(task["cost"], [current], tables)}
     with (
         _Steps() as steps,
         simulate(task["files"], current, [candidate], progress=steps.begin, **settings) as simulation,
     ):
         steps.begin("Writing", None)
-        write(Report(simulation, locale=Locale.parse(task["locale"])), [Path(task["out"])])
+        question = Question(elasticities=draft.elasticities(simulation))
+        write(Report(simulation, question, Locale.parse(task["locale"])), [Path(task["out"])])
 
 
 def main() -> None:

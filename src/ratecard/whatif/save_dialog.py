@@ -156,6 +156,7 @@ class Saving:
         else:
             self.saved = path
             again = f"{self.command} --current {draft.effective} --candidate {shlex.quote(str(path))}"
+            again += "".join(f" --elasticity {shlex.quote('='.join(each))}" for each in draft.answers if all(each))
             self._say(done=f"Saved {escape(str(path))}. The same figures, as a report:<code>{escape(again)}</code>")
 
     async def look(self) -> None:

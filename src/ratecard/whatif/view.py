@@ -1,19 +1,20 @@
 """What the page shows of an answer: a sentence, a few large figures, charts and tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT, round_half_up, total
 from ratecard.pages import page_text
+from ratecard.simulation.answers.discounts import Discounted
 from ratecard.simulation.report.breakdown import NO_VALUE, changing_most, largest, shown
 from ratecard.simulation.report.charts import Chart, bar_chart, change_by_model, revenue_by_period
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.page import written_cell
-from ratecard.simulation.report.report import CUSTOMER, Report, share_of_change
-from ratecard.simulation.report.sections import losers_table, share_left, unpriced_table, winners_table
+from ratecard.simulation.report.report import CUSTOMER, Report
+from ratecard.simulation.report.sections import losers_table, unpriced_table, winners_table
 from ratecard.simulation.report.sentences import details, further, headline, scope
-from ratecard.simulation.report.table import Kind, Table, Value
+from ratecard.simulation.report.table import Column, Kind, Table, Value
 from ratecard.simulation.rows.columns import DAY
 
 
@@ -109,6 +110,31 @@ class Tile(NamedTuple):
     direction: int = 0
 
 
+class CustomerPrices(NamedTuple):
+    """What every customer pays by its contract, and what its requests come to at list prices, under each side."""
+
+    customers: Mapping[str, Discounted]
+    sides: tuple[str, ...]
+    figures: Figures
+
+    @classmethod
+    def of(cls, report: Report) -> "CustomerPrices":
+        """Take the customers of a report, the greatest discount first."""
+        ranked = sorted(report.discounts, key=lambda each: (-each.discount(0), each.customer or ""))
+        named = {NO_VALUE if each.customer is None else each.customer: each for each in ranked}
+        return cls(named, ("Now", *(f"With {name}" for name in report.names[1:])), report.figures)
+
+    def table(self, customer: str) -> str:
+        """Show list, discount and net of one customer, rounded so that they add up."""
+        columns = (Column("Prices"), *(Column(name, Kind.MONEY) for name in ("List", "Discount", "Net")))
+        one, places = self.customers[customer], self.figures.places
+        rows = []
+        for side, name in enumerate(self.sides):
+            listed, net = (round_half_up(amounts[side], places) for amounts in (one.lists, one.nets))
+            rows.append((name, listed, EXACT.subtract(listed, net), net))
+        return _table_html(Table("", columns, tuple(rows)), self.figures)
+
+
 class Panel(NamedTuple):
     """Everything that changes with a draft, tables as HTML. What the usage does not have is None or empty."""
 
@@ -125,6 +151,8 @@ class Panel(NamedTuple):
     # Only without changes.
     largest: str = ""
     payers: str = ""
+    # Only where rows are priced by contract.
+    customers: CustomerPrices | None = None
 
 
 def panel_now(report: Report) -> Panel:
@@ -141,6 +169,7 @@ def panel_now(report: Report) -> Panel:
         unpriced=_unpriced(report),
         largest=_table_html(largest(report, "model", _MODELS), report.figures),
         payers=_table_html(largest(report, CUSTOMER, _CUSTOMERS), report.figures) if report.has(CUSTOMER) else "",
+        customers=CustomerPrices.of(report) if report.discounts else None,
     )
 
 
@@ -150,7 +179,7 @@ def panel_of(report: Report, now: Panel) -> Panel:
     return Panel(
         headline(report, 1),
         scope(report),
-        tuple(filter(None, (details(report, 1), *further(report, 1)))),
+        tuple(filter(None, (details(report, 1), *further(report, 1), _unchanged(report)))),
         tuple(_tiles(report)),
         plot(change_by_model(report, 1), report.figures),
         _by_day(report),
@@ -159,7 +188,12 @@ def panel_of(report: Report, now: Panel) -> Panel:
         _html(report, losers_table(report, customers), _CUSTOMERS) if customers else "",
         # A factor or a rate leaves no request without a price: with the same scope the reasons are the same.
         now.unpriced if scope(report) == now.scope else _unpriced(report),
+        customers=CustomerPrices.of(report) if report.discounts else None,
     )
+
+
+def _unchanged(report: Report) -> str:
+    return "Charts and tables are at unchanged usage." if report.expected is not None else ""
 
 
 def _unpriced(report: Report) -> str:
@@ -171,25 +205,29 @@ def _by_day(report: Report) -> Plot | None:
 
 
 def _tiles(report: Report) -> Iterator[Tile]:
-    figures, before = report.figures, report.rounded(0)
+    figures, before = report.figures, report.revenue(0)
     yield Tile("Revenue now", figures.money(before))
     if len(report.names) > 1:
-        difference = EXACT.subtract(report.rounded(1), before)
-        share = figures.percent(share_of_change(report.simulation.total, 1))
-        yield Tile("With your changes", figures.money(report.rounded(1)))
-        yield Tile("Difference", figures.change(difference), share, (difference > 0) - (difference < 0))
-    if report.margin is not None:
-        yield Tile("Margin now", *_margin(report, 0))
-    if report.margin is not None and len(report.names) > 1:
-        yield Tile("Margin then", *_margin(report, 1))
+        difference = EXACT.subtract(report.revenue(1), before)
+        share = figures.percent(report.share(1))
+        expected = report.expected is not None
+        label = f"{'Expected with' if expected else 'With'} {report.names[1]}"
+        yield Tile(label, figures.money(report.revenue(1)))
+        yield Tile(
+            "Expected difference" if expected else "Difference",
+            figures.change(difference),
+            share,
+            (difference > 0) - (difference < 0),
+        )
+    yield from _margins(report)
 
 
-def _margin(report: Report, side: int) -> tuple[str, str]:
-    if report.margin is None:
-        return "", ""
-    left = round_half_up(report.margin.total.margin(side), report.figures.places)
-    share = report.figures.percent(share_left(report.margin.total, side), signed=False)
-    return report.figures.money(left), f"{share} of revenue" if share else ""
+def _margins(report: Report) -> Iterator[Tile]:
+    for side, label in enumerate(("Margin now", "Margin then")[: len(report.names)]):
+        if (found := report.margin_of(side)) is not None:
+            _, left, share = found
+            note = f"{report.figures.percent(share, signed=False)} of revenue" if share is not None else ""
+            yield Tile(label, report.figures.money(report.figures.rounded(left)), note)
 
 
 def _html(report: Report, table: Table, most: int | None = None) -> str:

@@ -20,7 +20,7 @@ from ratecard.simulation.answers.discounts import Discounted, discounts_of
 from ratecard.simulation.answers.margin import Costing, Margin, margin_of
 from ratecard.simulation.answers.no_effect import first_day, without_effect
 from ratecard.simulation.answers.pace import DEFAULT_PACE, Pace, pace_of
-from ratecard.simulation.answers.rows import EVEN, Disputed, OwnDays, Row, Since, Uncommon, Unpriced
+from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, Disputed, OwnDays, Row, Since, Uncommon, Unpriced
 from ratecard.simulation.answers.volume import (
     AnyElasticity,
     Expected,
@@ -40,9 +40,10 @@ from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
 from ratecard.simulation.prices.outcomes import Outcomes
-from ratecard.simulation.prices.price_table import SidePrices
+from ratecard.simulation.prices.price_table import SidePrices, TooManyDigitsError
 from ratecard.simulation.prices.pricer import Pricer
 from ratecard.simulation.prices.remap import NO_REMAPPING
+from ratecard.simulation.prices.shape_price import FEWER_PLACES_ADDED
 from ratecard.simulation.prices.sides import OWN_DATE, Specification, against
 from ratecard.simulation.rows.columns import DAY
 
@@ -86,11 +87,19 @@ class Answers:
     @contextmanager
     def trying(self, *candidates: Specification) -> Iterator[Self]:
         """Like `against`, for a while: what is priced and added up for the candidates is forgotten at the end."""
-        found = self._against(candidates, self.pricer.apart())
+        workspace = self.comparison.roll_up.workspace
+        with workspace.forgetting_statements(), self._trial(candidates, self.pricer.apart()) as trial:
+            yield trial
+
+    @contextmanager
+    def _trial(self, candidates: Sequence[Specification], pricer: Pricer) -> Iterator[Self]:
+        trial = self._against(candidates, pricer)
         try:
-            yield found
+            yield trial
         finally:
-            found.forget()
+            trial.forget()
+            if (current := trial.comparison.sides[0]) is not self.comparison.sides[0]:
+                current.drop()
 
     def _against(self, candidates: Sequence[Specification], pricer: Pricer) -> Self:
         compared = (self.sides[0], *against(self.sides[0], candidates))
@@ -107,12 +116,17 @@ class Answers:
         )
         known.check_columns(cards)
         rolled = known.serving(asked, dated=dated)
-        if rolled is not known:
+        try:
+            if rolled is not known:
+                return type(self)(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), self.costs)
+            current = self.comparison.sides[0]
+            with uncollected():
+                changed = [pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
+            return type(self)(rolled, compared, pricer, (current.outcomes, *changed), self.costs, current=current)
+        except TooManyDigitsError:  # as in `simulate`: rows of finer rates than most are left out, and said to be
+            pricer = pricer.apart()
+            pricer.add_to(FEWER_PLACES_ADDED)
             return type(self)(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), self.costs)
-        current = self.comparison.sides[0]
-        with uncollected():
-            changed = [pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
-        return type(self)(rolled, compared, pricer, (current.outcomes, *changed), self.costs, current=current)
 
     def forget(self) -> None:
         """Free what only the candidates need; the current prices and the roll-up stay."""
@@ -238,7 +252,7 @@ class Answers:
 
     def customers(self, key: str = "customer", candidate: int = 1) -> Customers:
         """List who pays less and who pays more under a candidate; `key` is the column of `by` that names a customer."""
-        return customers_of(self.comparison.by_key(key), candidate)
+        return customers_of(self.comparison.sums((key,)), candidate)
 
     def bridge(self, before: str, after: str, side: int = 0) -> Bridge:
         """Explain the revenue of two periods under one side by price, size, volume and mix of models.
@@ -252,12 +266,10 @@ class Answers:
         pricer = self.pricer.apart()
         pricer.remapping = NO_REMAPPING
         base = type(self)(self.comparison.roll_up, (named,), pricer, (self.outcomes[side],))
-        fixed = base._against([Side(f"the end of {before}", named.card, last_instant(before, key))], pricer)
-        try:
-            return bridge_of(self.comparison, (before, after), side, fixed.comparison.rows((key, MODEL)))
-        finally:
-            fixed.forget()
-            base.comparison.sides[0].drop()
+        with base._trial([Side(f"the end of {before}", named.card, last_instant(before, key))], pricer) as fixed:
+            rows = fixed.comparison.rows((key, MODEL))
+        base.comparison.sides[0].drop()
+        return bridge_of(self.comparison, (before, after), side, rows)
 
     def margin(self) -> Margin:
         """The cost and margin of every side by model, and what is sold below cost, exactly.
@@ -336,11 +348,11 @@ class Answers:
     ) -> Expected:
         """Expect revenue, cost and margin of every side at other volumes; with `since`, the revenue from that day on.
 
-        `elasticities` are as in `response`. `volumes` are changes by model, family, `all`, or a value of a key that the
-        usage is grouped by: `["-5%", "veo=+10%", "customer:acme=-100%"]`. Raises `SimulationError`.
+        `elasticities` are as in `response`. `volumes` are changes by model, family, type, `all`, or a value of a key
+        that the usage is grouped by: `["-5%", "veo=+10%", "customer:acme=-100%"]`. Raises `SimulationError`.
         """
-        changes, elastic, models = volumes_of(volumes), elasticities_of(elasticities or {}), self.by_model
-        check_named_usage(elastic, changes, [row.key[0] or "" for row in models], self._families.values(), self.by)
+        changes, elastic = volumes_of(volumes), elasticities_of(elasticities or {})
+        self.check_named(elastic, changes)
         costs = self.cost_prices if self.costs and since is None else ()
         marks = marks_of(changes, self.by)
         cells = self.comparison.cells(marks, since, costs)
@@ -348,7 +360,7 @@ class Answers:
             missing = next((each for each in values if all(cell.marks[key] != each for cell in cells)), None)
             if missing is not None and since is None:
                 raise SimulationError(f"volume of '{key}:{missing}': no usage of such a {key}")
-        return expected_of(cells, elastic, changes, self._families)
+        return expected_of(cells, elastic, changes, self._groups)
 
     def pace(self, most: int | None = DEFAULT_PACE) -> Pace | None:
         """The last days of the usage, at most so many (None: all), that a year is reckoned from; None without days."""
@@ -363,13 +375,14 @@ class Answers:
         current, plan = self.sides[0], self.comparison.roll_up.plan
         if current.at is None or not current.has_rates:
             return None
+        if not self.reading.timed:
+            raise SimulationError("the usage has no column 'timestamp'. Name it: --map timestamp=COLUMN")
         if DAY not in plan.keys:
             raise SimulationError("the usage is not grouped by day. Add it: by=[..., 'day'], or --by ...,day")
         pricer = self.pricer.apart()
         pricer.remapping = NO_REMAPPING
-        found = self._against([Side(OWN_DATE, current.card)], pricer)
-        whole, now = found.total, self.total.beside() if len(self.sides) > 1 else EVEN
-        found.forget()
+        with self._trial([Side(OWN_DATE, current.card)], pricer) as trial:
+            whole, now = trial.total, self.total.beside() if len(self.sides) > 1 else NOTHING_LOST_OR_NEW
         offered = self.total.requests - now.new_requests - now.neither
         without = offered - whole.both_requests()
         difference = EXACT.subtract(whole.amounts[1], self.total.amounts[0])
@@ -378,16 +391,25 @@ class Answers:
     def response(self, elasticities: Mapping[str, AnyElasticity], candidate: int = 1) -> Response:
         """Estimate the revenue after customers react to the prices, rounded to cents.
 
-        `elasticities` are by model, family or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
+        `elasticities` are by model, family, type or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
         """
-        elastic, models = elasticities_of(elasticities), self.by_model
-        check_named_usage(elastic, (), [row.key[0] or "" for row in models], self._families.values())
-        return response(models, candidate, elastic, self._families)
+        elastic = elasticities_of(elasticities)
+        self.check_named(elastic)
+        return response(self.by_model, candidate, elastic, self._groups)
+
+    def check_named(self, elasticities: Iterable[str], volumes: Iterable[str] = ()) -> None:
+        """Raise `SimulationError` for an elasticity or a volume of a model, family, type or key without usage."""
+        models = [row.key[0] or "" for row in self.by_model]
+        check_named_usage(elasticities, volumes, models, self._groups, self.by)
 
     @property
-    def _families(self) -> dict[str, str]:
-        """The family of each model."""
-        return {name: family for side in self.sides for name, family in side.card.tables.families.items()}
+    def _groups(self) -> dict[str, tuple[str, ...]]:
+        """The family and the type of each model."""
+        return {
+            model.model: tuple(filter(None, (side.card.tables.families.get(model.model), model.type)))
+            for side in self.sides
+            for model in side.card.tables.models.values()
+        }
 
     @cached_property
     def by_model(self) -> tuple[Row, ...]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
@@ -34,12 +34,12 @@ class Part:
     model: str
     kind: str
     label: str
-    unit: str
-    old: Decimal | None
-    new: Decimal | None
-    old_source: str
-    new_source: str
-    amount: Decimal
+    unit: str = ""
+    old: Decimal | None = None
+    new: Decimal | None = None
+    old_source: str = ""
+    new_source: str = ""
+    amount: Decimal = Decimal(0)
 
     @property
     def percent(self) -> str:
@@ -69,41 +69,32 @@ class Attribution:
 
 
 _ZERO = Decimal(0)
-_Key = tuple[str, str, str, str, str, str, Decimal | None, Decimal | None]
 
 
 def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> Attribution:
     """Split what a candidate adds to the current total, line by line of every shape."""
     before, after = _labels(sides[0].card.tables), _labels(sides[candidate].card.tables)
-    amounts: dict[_Key, Decimal] = {}
+    amounts: dict[Part, Decimal] = {}
     touched: set[tuple[str, str, str]] = set()
-    for number, counted, found in comparison.changed(candidate):
-        old, new = found[0], found[candidate]
+    for number, counted, prices in comparison.changed(candidate):
+        old, new, model = prices[0], prices[candidate], counted.shape.model or ""
         if old is new:
             continue
-        if (whole := _whole(sides, comparison, number, candidate, old, new)) is not None:
-            key = (counted.shape.model or "", *whole)
-            then, was_amount = (comparison.charge(counted, each.amounts) if each else _ZERO for each in (new, old))
-            amounts[key] = EXACT.add(amounts.get(key, _ZERO), EXACT.subtract(then, was_amount))
-            touched |= {(key[0], line.source, "") for line in (old.lines if old else ())}
-            touched |= {(key[0], "", line.source) for line in (new.lines if new else ())}
-            touched.add((key[0], key[4], key[5]))
-            continue
-        if old is None or new is None:
-            continue  # only another candidate prices it
-        for was, now in _pairs(old, new):
-            old_amount, new_amount = (
-                comparison.charge(counted, line.amounts) if line else _ZERO for line in (was, now)
-            )
-            if not old_amount and not new_amount:
-                continue
-            model = counted.shape.model or ""
-            key = _key(model, was, now, before, after)
-            touched.add((model, key[4], key[5]))
-            touched.add((model, was.list_source if was else "", now.list_source if now else ""))
-            touched |= _factors(model, was, now)
-            amounts[key] = EXACT.add(amounts.get(key, _ZERO), EXACT.subtract(new_amount, old_amount))
-    parts = [_part(key, amount) for key, amount in amounts.items() if amount]
+        changes: list[tuple[Part, _Priced, _Priced]] = []
+        if (part := _of_requests(sides, comparison, number, candidate, model, old, new)) is not None:
+            changes.append((part, old, new))
+            touched |= {(model, line.source, "") for line in (old.lines if old else ())}
+            touched |= {(model, "", line.source) for line in (new.lines if new else ())}
+        elif old is not None and new is not None:  # else only another candidate prices it
+            changes += [(_of_line(model, was, now, before, after), was, now) for was, now in _pairs(old, new)]
+        for part, was, now in changes:
+            then, first = (comparison.charge(counted, each.amounts) if each else _ZERO for each in (now, was))
+            if then or first or isinstance(was or now, PricedShape):
+                touched |= {(model, part.old_source, part.new_source), *_factors(model, was, now)}
+                # A rate of the list that a contract follows has moved the amount too.
+                touched.add((model, _list_source(was), _list_source(now)))
+                amounts[part] = EXACT.add(amounts.get(part, _ZERO), EXACT.subtract(then, first))
+    parts = [replace(part, amount=amount) for part, amount in amounts.items() if amount]
     parts.sort(
         key=lambda part: (-abs(part.amount), part.model, part.kind, part.label, part.old_source, part.new_source)
     )
@@ -115,30 +106,38 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
     return Attribution(total([part.amount for part in parts]), tuple(parts), untouched)
 
 
-def _whole(
+_Priced = PricedShape | PricedLine | None
+
+
+def _of_requests(
     sides: Sequence[Side],
     comparison: Comparison,
     number: int,
     candidate: int,
+    model: str,
     old: PricedShape | None,
     new: PricedShape | None,
-) -> tuple[str, str, str, str, str, Decimal | None, Decimal | None] | None:
-    """What a difference of whole requests is, as a key without the model; None where the rates say it."""
+) -> Part | None:
+    """Return what a difference of whole requests is, without its amount; None where the rates say it."""
     if old is None or new is None:
         if old is new:
             return None
         refusal = comparison.sides[candidate if new is None else 0].refusal(number)
-        return (LOST_PART if new is None else NEW_PART, refusal.reason if refusal else "", "", "", "", None, None)
+        return Part(model, LOST_PART if new is None else NEW_PART, refusal.reason if refusal else "")
     if new.shape is not None:
-        return (MOVED, f"priced as {new.shape.model}", "", "", "", None, None)
+        return Part(model, MOVED, f"priced as {new.shape.model}")
     if sides[0].has_rates and sides[candidate].has_rates:
         return None
     # A bill says what a unit cost, whatever rates that was made of: it is compared with what a unit costs now.
-    sku, unit, known = old.lines[0].sku, new.unit or old.unit, old.unit_price is not None and new.unit_price is not None
-    was, now = old.lines[0].source, new.lines[0].source
-    if not known:
-        return (BILLED, f"{sku}: the rate that it was billed at is not known", unit, was, now, None, None)
-    return (TERMS if old.unit_price == new.unit_price else RATE, sku, unit, was, now, old.unit_price, new.unit_price)
+    sku, unit, sources = old.lines[0].sku, new.unit or old.unit, (old.lines[0].source, new.lines[0].source)
+    if old.unit_price is None or new.unit_price is None:
+        return Part(model, BILLED, f"{sku}: the rate that it was billed at is not known", unit, None, None, *sources)
+    kind = TERMS if old.unit_price == new.unit_price else RATE
+    return Part(model, kind, sku, unit, old.unit_price, new.unit_price, *sources)
+
+
+def _list_source(priced: _Priced) -> str:
+    return priced.list_source if isinstance(priced, PricedLine) else ""
 
 
 def _pairs(old: PricedShape, new: PricedShape) -> Iterator[tuple[PricedLine | None, PricedLine | None]]:
@@ -156,30 +155,25 @@ def _by_place(side: PricedShape) -> dict[tuple[str, int, int], PricedLine]:
     return found
 
 
-def _key(
+def _of_line(
     model: str, was: PricedLine | None, now: PricedLine | None, before: dict[str, str], after: dict[str, str]
-) -> _Key:
-    some = now or was
-    if some is None or some.sku == ROUNDING_PART:
-        return (model, ROUNDING_PART, "rounding of each request", "", "", "", None, None)
+) -> Part:
+    """Return what a difference of a line is, without its amount."""
+    line = now or was
+    if line is None or line.sku == ROUNDING_PART:
+        return Part(model, ROUNDING_PART, "rounding of each request")
     old_rate, new_rate = was and was.unit_rate, now and now.unit_rate
     kind = _ADDED if was is None else _REMOVED if now is None else TERMS if old_rate == new_rate else RATE
     old_source, new_source = was.source if was else "", now.source if now else ""
-    label = ", ".join(
-        (before.get(old_source) or after.get(new_source) or some.sku, *(words for words, _ in some.factors))
-    )
-    return (model, kind, label, some.unit, old_source, new_source, old_rate, new_rate)
+    name = before.get(old_source) or after.get(new_source) or line.sku
+    label = ", ".join((name, *(words for words, _ in line.factors)))
+    return Part(model, kind, label, line.unit, old_rate, new_rate, old_source, new_source)
 
 
-def _factors(model: str, was: PricedLine | None, now: PricedLine | None) -> set[tuple[str, str, str]]:
-    """The factors in two rates, by their lines on both sides."""
-    old, new = (dict(line.factors) if line else {} for line in (was, now))
+def _factors(model: str, was: _Priced, now: _Priced) -> set[tuple[str, str, str]]:
+    """Return the factors in two rates, by their lines on both sides."""
+    old, new = (dict(each.factors) if isinstance(each, PricedLine) else {} for each in (was, now))
     return {(model, old.get(words, ""), new.get(words, "")) for words in {**old, **new}}
-
-
-def _part(key: _Key, amount: Decimal) -> Part:
-    model, kind, label, unit, old_source, new_source, old, new = key
-    return Part(model, kind, label, unit, old, new, old_source, new_source, amount)
 
 
 def _labels(tables: Tables) -> dict[str, str]:

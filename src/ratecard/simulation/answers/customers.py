@@ -65,12 +65,12 @@ class Customers:
     @property
     def rows(self) -> tuple[Row, ...]:
         """All customers, in their order."""
-        return tuple(self.sums.rows())
+        return self.sums.all()
 
     @property
     def kept(self) -> tuple[Row, ...]:
         """The customers with requests that both sides price."""
-        return tuple(self.sums.rows(_KEPT, candidate=self.candidate))
+        return self.sums.rows(_KEPT, candidate=self.candidate)
 
     @property
     def lost(self) -> tuple[Row, ...]:
@@ -79,7 +79,7 @@ class Customers:
 
     def first_lost(self, most: int | None = None) -> tuple[Row, ...]:
         """Those who lose requests, by what these bring now; with `most`, no more than the first of them."""
-        return tuple(self.sums.rows(_LOSING, _BY_LOSS, most, self.candidate)) if self.losing else ()
+        return self.sums.rows(_LOSING, _BY_LOSS, most, self.candidate) if self.losing else ()
 
     def apportioned(self, rows: Sequence[Row], amount: str, places: int, whole: Decimal) -> list[Decimal]:
         """An amount of some customers, rounded so that those of all add up to `whole`: see `report.figures.apportion`.
@@ -107,7 +107,7 @@ class Customers:
         (count,) = self.sums.counts([where], self.candidate)
         shares = self.sums.falling_share("change", "size")
         order = f"CASE WHEN size = 0 THEN 0 ELSE 1 END, {shares}, change DESC, {OF_ALIKE}"
-        return count, tuple(self.sums.rows(where, order, _SHOWN, self.candidate)) if count else ()
+        return count, self.sums.rows(where, order, _SHOWN, self.candidate) if count else ()
 
 
 def customers_of(sums: KeySums, candidate: int) -> Customers:
@@ -120,9 +120,7 @@ def customers_of(sums: KeySums, candidate: int) -> Customers:
     kept, less, more, losing, *counts = sums.counts(conditions, candidate)
     below, above = counts[: len(falls)], counts[len(falls) :]
     distribution = tuple(_distribution(kept, below, above))
-    return Customers(
-        candidate, tuple(winners), tuple(losers), distribution, less, more, kept - less - more, losing, sums
-    )
+    return Customers(candidate, winners, losers, distribution, less, more, kept - less - more, losing, sums)
 
 
 def rise_of(row: Row, candidate: int) -> Fraction:

@@ -1,6 +1,6 @@
-"""What the values of one key come to, added up in the engine that has the groups, and asked by queries.
+"""Sums by keys, added up in the engine that has the groups, and asked by queries.
 
-There may be millions of values, such as customers: only the rows that an answer shows come here.
+There may be millions of them, as of customers: only the rows that an answer shows come here.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -10,25 +10,25 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT
-from ratecard.simulation.amounts import QUANTITY_COLUMNS, UNEVEN
-from ratecard.simulation.answers.rows import EVEN, Row, Uneven
+from ratecard.simulation.amounts import LOST_AND_NEW, QUANTITY_COLUMNS
+from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, LostAndNew, Row
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 
-# The order of the rows of a breakdown, and that of rows whose amounts are alike.
-BY_NAME, OF_ALIKE = "name NULLS LAST", "coalesce(name, ''), name NULLS LAST"
+# The order of the rows of one key, and that of rows whose amounts are alike.
+BY_NAME, OF_ALIKE = "name0 NULLS LAST", "coalesce(name0, ''), name0 NULLS LAST"
 _ZERO = Decimal(0)
 # A rise is put in order by its whole part, and by nine decimals. A product with more than the second would be too long.
 _FINE, _LONG = 10**9, 10**27
 
 
 class Scales(NamedTuple):
-    """The decimals of each quantity and of the amounts of each side; of the candidates, which have `UNEVEN` columns."""
+    """The decimals of each quantity and of the amounts of each side; the candidates with columns of `LOST_AND_NEW`."""
 
     quantities: tuple[int, ...]
     amounts: tuple[int, ...]
-    uneven: tuple[int, ...]
+    lost_and_new: tuple[int, ...]
 
 
 class Ranked(NamedTuple):
@@ -40,21 +40,30 @@ class Ranked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KeySums:
-    """A table of an engine with a row for each value of a key (`name`), and the columns of `PricedFacts`, added up.
+    """A table of the engine with a row for each combination of values of keys, and the sums of `GroupAmounts`.
 
-    `ask` runs a query of the engine.
+    `name0` is the column of the first of its `keys`; without keys there is one row. `ask` runs a query of the engine.
     """
 
     table: str
+    keys: int
     scales: Scales
     ask: Callable[[str], list[tuple[Any, ...]]]
 
-    def rows(self, where: str = "TRUE", order: str = BY_NAME, most: int | None = None, candidate: int = 1) -> list[Row]:
-        """The rows of some values, in an order, of `compared`; with `most`, no more than the first of them."""
-        chosen = ", ".join(("name", "requests", *QUANTITY_COLUMNS, *self._amounts()))
+    def all(self) -> tuple[Row, ...]:
+        """Return every row, in the order of the keys."""
+        names = self._names()
+        order = f" ORDER BY {', '.join(f'{name} NULLS LAST' for name in names)}" if names else ""
+        return self._rows(f"FROM {self.table}{order}")
+
+    def rows(self, where: str, order: str = BY_NAME, most: int | None = None, candidate: int = 1) -> tuple[Row, ...]:
+        """Return some rows of `compared`, in an order; with `most`, no more than the first of them."""
         limit = "" if most is None else f" LIMIT {most}"
-        query = f"SELECT {chosen} FROM {self.compared(candidate)} WHERE {where} ORDER BY {order}{limit}"
-        return list(map(self._row, self.ask(query)))
+        return self._rows(f"FROM {self.compared(candidate)} WHERE {where} ORDER BY {order}{limit}")
+
+    def _rows(self, source: str) -> tuple[Row, ...]:
+        chosen = ", ".join((*self._names(), "requests", *QUANTITY_COLUMNS, *self._amounts()))
+        return tuple(map(self._row, self.ask(f"SELECT {chosen} {source}")))
 
     def counts(self, conditions: Sequence[str], candidate: int) -> list[int]:
         """How many values meet each of these conditions of `compared`."""
@@ -68,7 +77,7 @@ class KeySums:
         what only the current side brings. `size` is that of `before`. A rise is `move` of `paid`, which is above zero.
         """
         now, then = self._factor(0), self._factor(candidate)
-        parts = [f"{name}{candidate}" if candidate in self.scales.uneven else "0" for name in UNEVEN]
+        parts = [f"{name}{candidate}" if candidate in self.scales.lost_and_new else "0" for name in LOST_AND_NEW]
         lost_requests, lost, new_requests, new, neither = parts
         columns = {
             "lost_requests": lost_requests,
@@ -91,12 +100,9 @@ class KeySums:
         if max(abs(share.numerator), share.denominator) > MOST_OF_SHARE:
             raise SimulationError(f"a share of {share} cannot be compared; write it with at most 18 digits")
         if share < 0:
-            return f"NOT ({self._reaches(f'-({amount})', of, -share)})"
+            fall, reached = f"-({amount})", self._exceeds(f"-({amount})", of, -share, 1)
+            return f"NOT (({of} = 0 AND {fall} >= 0) OR ({fall} > 0 AND {of} > 0 AND {reached}))"
         return f"({amount} > 0 AND ({of} = 0 OR {self._exceeds(amount, of, share)}))"
-
-    def _reaches(self, amount: str, of: str, share: Fraction) -> str:
-        """Whether an amount is a share, above zero, of another one, or more."""
-        return f"({of} = 0 AND {amount} >= 0) OR ({amount} > 0 AND {of} > 0 AND {self._exceeds(amount, of, share, 1)})"
 
     def _exceeds(self, amount: str, of: str, share: Fraction, less: int = 0) -> str:
         """Whether an amount above zero is above a share of another one (or reaches it, with `less` of 1).
@@ -133,38 +139,40 @@ class KeySums:
         ranks = f"row_number() OVER (ORDER BY rest DESC, {order}) AS place, sum(shown - rest) OVER () AS every"
         every = f"SELECT *, {amount} AS shown, {rest} AS rest FROM {self.compared(candidate)} WHERE {where}"
         listed = ", ".join(DuckDbSql.literal(name) for name in names if name is not None) or "NULL"
-        chosen = f"name IN ({listed})" + (" OR name IS NULL" if None in names else "")
-        query = f"SELECT name, shown - rest, place, every FROM (SELECT *, {ranks} FROM ({every}) AS given) AS ranked"
+        chosen = f"name0 IN ({listed})" + (" OR name0 IS NULL" if None in names else "")
+        query = f"SELECT name0, shown - rest, place, every FROM (SELECT *, {ranks} FROM ({every}) AS given) AS ranked"
         found = self.ask(f"{query} WHERE {chosen}")
         of_all = found[0][-1] // unit * finer
         return {name: Ranked(whole // unit * finer, place) for name, whole, place, _ in found}, of_all
 
+    def _names(self) -> list[str]:
+        return [f"name{number}" for number in range(self.keys)]
+
     def _amounts(self) -> list[str]:
-        uneven = [f"{name}{side}" for side in self.scales.uneven for name in UNEVEN]
-        return [*(f"amount{side}" for side in range(len(self.scales.amounts))), *uneven]
+        lost_and_new = [f"{name}{side}" for side in self.scales.lost_and_new for name in LOST_AND_NEW]
+        return [*(f"amount{side}" for side in range(len(self.scales.amounts))), *lost_and_new]
 
     def _factor(self, side: int) -> int:
         return int(10 ** (max(self.scales.amounts) - self.scales.amounts[side]))
 
     def _row(self, values: Sequence[Any]) -> Row:
-        """A row, its amounts with the decimals of their sides."""
-        name, requests, *rest = values
-        quantities = tuple(map(of_integer, rest, self.scales.quantities))
-        amounts = rest[len(QUANTITY_COLUMNS) :]
-        current, *added = map(of_integer, amounts, self.scales.amounts)
-        then = (EXACT.add(current, each) if each else current for each in added)
-        if not self.scales.uneven:
-            return Row((name,), requests, quantities, (current, *then))
-        apart = amounts[len(self.scales.amounts) :]
-        uneven = dict(zip(self.scales.uneven, zip(*[iter(apart)] * len(UNEVEN), strict=True), strict=True))
-        beside = tuple(
-            self._uneven(side, *uneven[side]) if side in uneven else EVEN for side in range(1, len(self.scales.amounts))
-        )
-        return Row((name,), requests, quantities, (current, *then), beside)
-
-    def _uneven(self, side: int, lost_requests: int, lost: int, new_requests: int, new: int, neither: int) -> Uneven:
-        now, then = self.scales.amounts[0], self.scales.amounts[side]
-        return Uneven(lost_requests, of_integer(lost, now), new_requests, of_integer(new, then), neither)
+        """Return a row, its amounts with the decimals of their sides."""
+        key, requests, rest = tuple(values[: self.keys]), values[self.keys], iter(values[self.keys + 1 :])
+        quantities = tuple(of_integer(next(rest), places) for places in self.scales.quantities)
+        now, *scales = self.scales.amounts
+        current, *added = (of_integer(next(rest), places) for places in self.scales.amounts)
+        amounts = (current, *(EXACT.add(current, each) if each else current for each in added))
+        if not self.scales.lost_and_new:
+            return Row(key, requests, quantities, amounts)
+        beside = []
+        for side, then in enumerate(scales, 1):
+            if side in self.scales.lost_and_new:
+                lost_requests, lost, new_requests, new, neither = (next(rest) for _ in LOST_AND_NEW)
+                of_side = of_integer(lost, now), new_requests, of_integer(new, then)
+                beside.append(LostAndNew(lost_requests, *of_side, neither))
+            else:
+                beside.append(NOTHING_LOST_OR_NEW)
+        return Row(key, requests, quantities, amounts, tuple(beside))
 
 
 def of_integer(value: int, places: int) -> Decimal:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 
 from ratecard.simulation.answers.answers import Answers
@@ -34,11 +33,11 @@ class Beyond:
     of: int
 
 
-def check_change_limits(simulation: Answers, limits: ChangeLimits, key: str) -> None:
-    """Raise `SimulationError` where the usage does not name the customers for whom there is a limit."""
-    if limits.rise is not None and key not in simulation.by:
+def check_customers(simulation: Answers, option: str, key: str = "customer") -> None:
+    """Raise `SimulationError` where the usage does not name the customers that an option asks about."""
+    if key not in simulation.by:
         raise SimulationError(
-            f"--max-rise needs to know the customers, and the usage is not grouped by '{key}'. Add it to --by;"
+            f"{option} needs to know the customers, and the usage is not grouped by '{key}'. Add it to --by;"
             f" where the usage has it by another name, --map {key}=COLUMN too"
         )
 
@@ -49,19 +48,11 @@ def beyond(simulation: Answers, limits: ChangeLimits, key: str = "customer") -> 
         whole, beyond_it, count = simulation.total, 0, 0
         over: tuple[Row, ...] = ()
         # What is lost and what is new changes revenue; a customer's prices rise on what both sides offer.
-        amounts = whole.amounts[0], whole.amounts[candidate]
-        change = whole if limits.change is not None and abs(_more(*amounts)) > limits.change * _paid(*amounts) else None
+        before, after = Fraction(whole.amounts[0]), Fraction(whole.amounts[candidate])
+        change = whole if limits.change is not None and abs(after - before) > limits.change * abs(before) else None
         if limits.rise is not None:
             found = simulation.customers(key, candidate)
             count = found.less + found.more + found.same
             beyond_it, over = found.beyond(limits.rise)
         if change or beyond_it:
             yield Beyond(candidate, change, over, beyond_it, count)
-
-
-def _paid(before: Decimal, _: Decimal) -> Fraction:
-    return abs(Fraction(before))
-
-
-def _more(before: Decimal, after: Decimal) -> Fraction:
-    return Fraction(after) - Fraction(before)

@@ -1,19 +1,24 @@
 """The rows of an answer: groups with their amounts, what only one side prices, and what cannot be priced."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, make_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from ratecard.base.money import EXACT, total
+from ratecard.base.money import EXACT
 from ratecard.changes.difference import percent_text
 
 _ZERO = Decimal(0)
 
 
+def remaining(one: Decimal, other: Decimal) -> Decimal:
+    """Return what is left of an amount; a zero without decimals, as sums have it."""
+    return EXACT.subtract(one, other) or _ZERO
+
+
 @dataclass(frozen=True, slots=True)
-class Uneven:
+class LostAndNew:
     """What only one of two sides prices: requests that are lost, or new, and what they bring on the side that does.
 
     `neither` counts the requests that only another candidate prices.
@@ -30,48 +35,37 @@ class Uneven:
         """The number of requests that only one of the two sides prices."""
         return self.lost_requests + self.new_requests
 
-    def less(self, other: "Uneven") -> "Uneven":
+    def less(self, other: "LostAndNew") -> "LostAndNew":
         """The same without what another group has of it."""
-        return Uneven(
+        return LostAndNew(
             self.lost_requests - other.lost_requests,
-            EXACT.subtract(self.lost, other.lost),
+            remaining(self.lost, other.lost),
             self.new_requests - other.new_requests,
-            EXACT.subtract(self.new, other.new),
+            remaining(self.new, other.new),
             self.neither - other.neither,
         )
 
 
-EVEN = Uneven()
-
-
-def joined(parts: Sequence[Uneven]) -> Uneven:
-    """Add up several groups."""
-    return Uneven(
-        sum(each.lost_requests for each in parts),
-        total([each.lost for each in parts]),
-        sum(each.new_requests for each in parts),
-        total([each.new for each in parts]),
-        sum(each.neither for each in parts),
-    )
+NOTHING_LOST_OR_NEW = LostAndNew()
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One group: its key, its requests and quantities, and its exact amount under each card, the current one first.
 
-    What a side does not price adds nothing to its amount; `uneven` has, for each candidate, what that leaves out. It is
-    empty where every side prices all of the requests.
+    What a side does not price adds nothing to its amount; `lost_and_new` has, for each candidate, what that leaves out.
+    It is empty where every side prices all of the requests.
     """
 
     key: tuple[str | None, ...]
     requests: int
     quantities: tuple[Decimal, ...]
     amounts: tuple[Decimal, ...]
-    uneven: tuple[Uneven, ...] = ()
+    lost_and_new: tuple[LostAndNew, ...] = ()
 
-    def beside(self, candidate: int = 1) -> Uneven:
+    def beside(self, candidate: int = 1) -> LostAndNew:
         """What only one side prices, the current one or a candidate (by its number, from 1)."""
-        return self.uneven[candidate - 1] if self.uneven else EVEN
+        return self.lost_and_new[candidate - 1] if self.lost_and_new else NOTHING_LOST_OR_NEW
 
     def difference(self, candidate: int = 1) -> Decimal:
         """The amount under a candidate less the current one, with lost and new requests; exact."""
@@ -79,8 +73,10 @@ class Row:
 
     def both(self, candidate: int = 1) -> tuple[Decimal, Decimal]:
         """The amounts of the requests that both sides price, under the current prices and under a candidate."""
-        uneven = self.beside(candidate)
-        return EXACT.subtract(self.amounts[0], uneven.lost), EXACT.subtract(self.amounts[candidate], uneven.new)
+        lost_and_new = self.beside(candidate)
+        return EXACT.subtract(self.amounts[0], lost_and_new.lost), EXACT.subtract(
+            self.amounts[candidate], lost_and_new.new
+        )
 
     def change(self, candidate: int = 1) -> Decimal:
         """The difference on the requests that both sides price: what other prices change; exact."""
@@ -89,29 +85,12 @@ class Row:
 
     def both_requests(self, candidate: int = 1) -> int:
         """The number of requests that both sides price."""
-        uneven = self.beside(candidate)
-        return self.requests - uneven.lost_requests - uneven.new_requests - uneven.neither
+        lost_and_new = self.beside(candidate)
+        return self.requests - lost_and_new.lost_requests - lost_and_new.new_requests - lost_and_new.neither
 
     def percent(self, candidate: int = 1) -> str:
         """The difference in percent of the current amount, rounded half-up (`+10.39%`); empty where that is zero."""
         return percent_text(self.amounts[0], self.amounts[candidate])
-
-
-_Unfrozen = make_dataclass("_Unfrozen", [each.name for each in fields(Row)], slots=True)
-
-
-def made_rows(
-    keys: Iterable[tuple[str | None, ...]],
-    requests: Iterable[int],
-    quantities: Iterable[tuple[Decimal, ...]],
-    amounts: Iterable[tuple[Decimal, ...]],
-    uneven: Iterable[tuple[Uneven, ...]],
-) -> list[Row]:
-    """Make rows in a quarter of the time that their class takes, which sets each part of a frozen value by a call."""
-    rows: list[Any] = list(map(_Unfrozen, keys, requests, quantities, amounts, uneven))
-    for row in rows:
-        row.__class__ = Row
-    return rows
 
 
 @dataclass(frozen=True, slots=True)

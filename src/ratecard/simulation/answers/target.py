@@ -81,8 +81,8 @@ def smallest_factor(
     """Replace every factor of a candidate's `scale` by the smallest one, to four decimals, that reaches the target.
 
     What else the candidate changes stays as it is, and so does what it loses or brings anew; revenue and cost are those
-    of the volume that is expected. Raises `SimulationError` for a candidate that scales nothing, and where a hundred
-    times the price is too little.
+    of the volume that is expected. Raises `SimulationError` for a candidate that scales nothing, and `NotReachedError`
+    where a hundred times the price is too little.
     """
     file = read_candidate(candidate)
     if not any(isinstance(change, Scale) for _, change in file.changes):
@@ -133,7 +133,7 @@ def smallest_factor(
         if elasticities:
             at = min((step for step in known if known[step]), key=lambda step: missing(step) or 0, default=_STEPS)
             most = f"the target is not reached: volume answers, and a factor of {Decimal(at) / _STEPS} comes nearest"
-        raise refused[0] if refused else SimulationError(most)
+        raise refused[0] if refused else NotReachedError(most)
     (revenue, wanted), below = sums(steps) or (Fraction(0), Fraction(0)), sums(steps - 1) if steps > 1 else None
     amounts = (from_fraction(each, _PLACES) for each in (revenue, wanted))
     return Reached(
@@ -142,6 +142,10 @@ def smallest_factor(
         None if below is None else from_fraction(below[0], _PLACES),
         next(amounts),
     )
+
+
+class NotReachedError(SimulationError):
+    """No factor reaches the target; the message says which comes nearest."""
 
 
 _Missing = Callable[[int], Fraction | None]

@@ -13,6 +13,8 @@ from ratecard.simulation.errors import SimulationError
 
 _PLACES = 2
 ALL = "all"
+# The family and the type of each model.
+Groups = Mapping[str, tuple[str, ...]]
 _REQUESTS, _REVENUE, _COST, _MARGIN = range(4)
 
 
@@ -99,17 +101,17 @@ def expected_of(
     cells: Iterable[ModelSums],
     elasticities: Mapping[str, Elasticity],
     volumes: Mapping[str, Decimal],
-    families: Mapping[str, str],
+    groups: Groups,
 ) -> Expected:
     """Expect the revenue, cost and margin of every side at other volumes.
 
     First each request counts as often as `volumes` says, whatever the prices are: by the most special of its model, its
-    family and `all`, times those of the other keys (`customer:acme`). Then the volume of what both sides offer is
-    multiplied by 1 + elasticity x (the change in price of the model), never below nothing.
+    family, its type and `all`, times those of the other keys (`customer:acme`). Then the volume of what both sides
+    offer is multiplied by 1 + elasticity x (the change in price of the model), never below nothing.
     """
     known: dict[str, list[Moving]] = {}
     for cell in cells:
-        factor = 1 + Fraction(volumes.get(_special(volumes, cell.model, families) or "", 0))
+        factor = 1 + Fraction(volumes.get(_special(volumes, cell.model, groups) or "", 0))
         for key, value in cell.marks.items():
             factor *= 1 + Fraction(volumes.get(f"{key}:{value}", 0))
         moved = [_moving(cell, side, factor) for side in range(len(cell.sides))]
@@ -117,11 +119,11 @@ def expected_of(
         known[cell.model] = moved if sums is None else [one.plus(other) for one, other in zip(sums, moved, strict=True)]
     models = []
     for model, sides in sorted(known.items()):
-        name = _special(elasticities, model, families)
+        name = _special(elasticities, model, groups)
         vectors = [each.at(elasticities[name].value if name else Fraction(0)) for each in sides]
         models.append(ExpectedModel(model, *map(tuple, zip(*vectors, strict=True))))
     ranges = [
-        _range({model: movings[side] for model, movings in known.items()}, elasticities, families)
+        _range({model: movings[side] for model, movings in known.items()}, elasticities, groups)
         for side in range(max(map(len, known.values()), default=0))
     ]
     total = ExpectedModel("", *(_added(models, name) for name in ("requests", "revenues", "costs", "margins")))
@@ -137,14 +139,13 @@ def _moving(cell: ModelSums, side: int, factor: Fraction) -> Moving:
     return Moving(factor * Fraction(cell.before[side]), [*map(Fraction.__sub__, whole, new)], new)
 
 
-def response(
-    models: Sequence[Row], candidate: int, elasticities: Mapping[str, Elasticity], families: Mapping[str, str]
-) -> Response:
+def response(models: Sequence[Row], candidate: int, elasticities: Mapping[str, Elasticity], groups: Groups) -> Response:
     """Estimate the revenue of a candidate after its volume reacts to its prices.
 
     A model's change in price is that of the exact total of what both sides price, and only that moves: what is new
-    stays as it is. A model's own elasticity counts before its family's, and that before `all`. Of several elasticities,
-    each may be anywhere in its range, whatever the others are; the models of one have the same.
+    stays as it is. A model's own elasticity counts before its family's, that before its type's, and that before `all`.
+    Of several elasticities, each may be anywhere in its range, whatever the others are; the models of one have the
+    same.
     """
     moving = {}
     for row in models:
@@ -154,19 +155,19 @@ def response(
         )
         moving[row.key[0] or ""] = Moving(before, *revenues)
     values = {name: Elasticity(each.value, each.value, each.value) for name, each in elasticities.items()}
-    expected, _ = _range(moving, values, families)
+    expected, _ = _range(moving, values, groups)
     current = sum((Fraction(row.amounts[0]) for row in models), Fraction(0))
-    amounts = (expected, *_range(moving, elasticities, families), current)
+    amounts = (expected, *_range(moving, elasticities, groups), current)
     return Response(*(from_fraction(each, _PLACES) for each in amounts))
 
 
 def _range(
-    moving: Mapping[str, Moving], elasticities: Mapping[str, Elasticity], families: Mapping[str, str]
+    moving: Mapping[str, Moving], elasticities: Mapping[str, Elasticity], groups: Groups
 ) -> tuple[Fraction, Fraction]:
     """The least and the most revenue of these models within the ranges of their elasticities."""
     low = high = Fraction(0)
     for name in (None, *elasticities):
-        chosen = [each for model, each in moving.items() if _special(elasticities, model, families) == name]
+        chosen = [each for model, each in moving.items() if _special(elasticities, model, groups) == name]
         turns = _turns(chosen, elasticities[name]) if name else [Fraction(0)]
         revenues = [sum((each.at(turn)[_REVENUE] for each in chosen), Fraction(0)) for turn in turns]
         low, high = low + min(revenues), high + max(revenues)
@@ -180,9 +181,9 @@ def _turns(moving: Sequence[Moving], elasticity: Elasticity) -> list[Fraction]:
     return [low, high, *(turn for change in changes if change and low < (turn := -1 / change) < high)]
 
 
-def _special(named: Collection[str], model: str, families: Mapping[str, str]) -> str | None:
-    """The most special of a model, its family and `all` that has a name here."""
-    return next((each for each in (model, families.get(model, ""), ALL) if each in named), None)
+def _special(named: Collection[str], model: str, groups: Groups) -> str | None:
+    """The most special of a model, its family, its type and `all` that has a name here."""
+    return next((each for each in (model, *groups.get(model, ()), ALL) if each in named), None)
 
 
 def _key(name: str, keys: Collection[str]) -> str:
@@ -203,30 +204,43 @@ def marks_of(volumes: Iterable[str], keys: Collection[str]) -> dict[str, list[st
 def check_named_usage(
     elasticities: Iterable[str],
     volumes: Iterable[str],
-    models: Iterable[str],
-    families: Iterable[str],
+    models: Collection[str],
+    groups: Groups,
     keys: Collection[str] = (),
 ) -> None:
     """Raise `SimulationError` for an elasticity, or a volume, of something that has no usage."""
-    known = {ALL, *models, *families}
+    known = {ALL, *models}
+    known |= {group for model in models for group in groups.get(model, ())}
+    for volume in volumes:
+        key, colon, _ = volume.partition(":")
+        if colon and key not in keys and volume not in known:
+            words = f"the usage is not grouped by '{key}'. Add it: by=[..., '{key}'], or --by ...,{key}"
+            raise SimulationError(f"volume of '{volume}': {words}")
     for what, names in (("elasticity", elasticities), ("volume", [name for name in volumes if not _key(name, keys)])):
         if (name := next((each for each in names if each not in known), None)) is not None:
-            near = did_you_mean(name, known)
-            raise SimulationError(f"{what} of '{name}': no usage of such a model or family.{near}")
+            words = f"no usage of such a model, family or type.{did_you_mean(name, known)}"
+            raise SimulationError(f"{what} of '{name}': {words}")
 
 
 # A number, or a text with a range.
 AnyElasticity = Elasticity | Decimal | int | float | str
 
 
-def elasticities_of(given: Mapping[str, AnyElasticity]) -> dict[str, Elasticity]:
-    """Elasticities by model, family or `all`: a number, or a text with a range like `-0.8:-1.2..-0.4`.
+def elasticities_of(given: Mapping[str, AnyElasticity] | Iterable[str]) -> dict[str, Elasticity]:
+    """Elasticities by model, family, type or `all`: a number, or a text with a range like `-0.8:-1.2..-0.4`.
 
-    Raises `SimulationError` for anything else.
+    As texts too: `kling=-0.8`. Raises `SimulationError` for anything else, and for a name that is there twice.
 
     >>> elasticities_of({"all": -0.8})
     {'all': Elasticity(value=Decimal('-0.8'), low=Decimal('-0.8'), high=Decimal('-0.8'))}
     """
+    if not isinstance(given, Mapping):
+        pairs = [read_elasticity(each) for each in given]
+        if len(elasticities := dict(pairs)) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise SimulationError(f"the elasticity of '{twice}' is given twice")
+        return elasticities
     return dict(
         (name, value) if isinstance(value, Elasticity) else read_elasticity(f"{name}={value}")
         for name, value in given.items()
@@ -243,7 +257,7 @@ def read_elasticity(given: str) -> tuple[str, Elasticity]:
         if not name or not equals or bool(around) != bool(dots) or not all(number.is_finite() for number in numbers):
             raise ValueError
     except (ValueError, ArithmeticError):
-        words = "Write MODEL=-0.8, FAMILY=-0.8 or all=-0.8, with a range all=-0.8:-1.2..-0.4"
+        words = "Write MODEL=-0.8, FAMILY=-0.8, TYPE=-0.8 or all=-0.8, with a range all=-0.8:-1.2..-0.4"
         raise SimulationError(f"elasticity '{given}' cannot be read. {words}") from None
     elasticity = Elasticity(*numbers)
     if not elasticity.low <= elasticity.value <= elasticity.high:
@@ -254,7 +268,7 @@ def read_elasticity(given: str) -> tuple[str, Elasticity]:
 
 
 def volumes_of(given: Mapping[str, Decimal | str] | Iterable[str]) -> dict[str, Decimal]:
-    """Changes of volume by model, family, `all` or a value of a key (`customer:acme`), as shares: `-5%` is -0.05.
+    """Changes of volume by model, family, type, `all` or a value of a key (`customer:acme`), as shares: `-5%` is -0.05.
 
     Raises `SimulationError` for what is not a percentage of at least -100%, and for a name that is there twice.
 
@@ -275,7 +289,7 @@ def volumes_of(given: Mapping[str, Decimal | str] | Iterable[str]) -> dict[str, 
             if not name or not words.endswith("%") or not change.is_finite() or change < -1:
                 raise ValueError
         except (ValueError, ArithmeticError):
-            words = "Write -5%, FAMILY=-5%, MODEL=+10% or customer:NAME=-100%"
+            words = "Write -5%, TYPE=-5%, FAMILY=-5%, MODEL=+10% or customer:NAME=-100%"
             raise SimulationError(f"volume '{each}' cannot be read. {words}") from None
         if name in volumes:
             raise SimulationError(f"the volume of '{name}' is given twice")

@@ -9,7 +9,7 @@ from ratecard.base.messages import echo
 from ratecard.base.money import USD, minus, multiply
 from ratecard.ledger.files import PRICES
 from ratecard.rating.ledger_entry import currencies, price_field, unknown_currency, worths
-from ratecard.rating.quote import LineItem, Quote
+from ratecard.rating.quote import Quote
 from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.prices.outcome import PricedLine, PricedShape
 from ratecard.simulation.prices.pricer import NO_INSTANT
@@ -94,18 +94,14 @@ def as_billed(entry: BilledRow, currency: str) -> PricedShape:
     return _one(line, entry.price if entry.kind == CHARGE else None, currency)
 
 
-def at_rate(entry: BilledRow, line: LineItem, currency: str) -> PricedShape:
-    """Units times the unit rate of a line."""
+def at_price(
+    entry: BilledRow, source: str, currency: str, unit: str = CLIP, price: Decimal | None = None
+) -> PricedShape:
+    """Return units times a price: that at which they were billed, unless another is named."""
     number, quantity = _of_units(entry, Decimal(1))
-    amount, rate = multiply(quantity, line.unit_rate), line.unit_rate
-    return _one(PricedLine(entry.sku, line.source, line.unit, rate, number, amount, quantity), rate, currency)
-
-
-def at_price(entry: BilledRow, source: str, currency: str, unit: str = CLIP) -> PricedShape:
-    """Units times the price that they were billed at."""
-    number, quantity = _of_units(entry, Decimal(1))
-    amount, price = multiply(quantity, entry.price), entry.price
-    return _one(PricedLine(entry.sku, source, unit, price, number, amount, quantity), price, currency)
+    price = entry.price if price is None else price
+    line = PricedLine(entry.sku, source, unit, price, number, multiply(quantity, price), quantity)
+    return _one(line, price, currency)
 
 
 def at_total(entry: BilledRow, quote: Quote) -> PricedShape:

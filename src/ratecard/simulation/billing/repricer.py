@@ -17,7 +17,7 @@ from ratecard.changes.sides import Side
 from ratecard.price_book import PriceBook
 from ratecard.rating.ledger_entry import price_field
 from ratecard.rating.quote import MINIMUM, LineItem
-from ratecard.simulation.billing.entry import BilledRow, as_billed, at_price, at_rate, at_total, read_entry
+from ratecard.simulation.billing.entry import BilledRow, as_billed, at_price, at_total, read_entry
 from ratecard.simulation.billing.skus import (
     Clips,
     ModelInEffect,
@@ -58,6 +58,8 @@ class Dispute(NamedTuple):
 class LedgerPricer(Pricer):
     """Prices shapes of ledger rows; `billed` is the card under which they were billed, each at its own time."""
 
+    noun = "row"
+
     def __init__(self, predicates: Predicates, billed: RateCard, currency: str = "USD") -> None:
         super().__init__(predicates, currency)
         self.billed = Side("billed", billed)
@@ -69,14 +71,6 @@ class LedgerPricer(Pricer):
         self._charged: dict[tuple[BilledRow, Identity, Identity], Outcome] = {}
         self._same: dict[tuple[Identity, Identity], bool] = {}
         self._structural: dict[tuple[Identity, Identity], str] = {}
-
-    def apart(self) -> "LedgerPricer":
-        """A pricer that knows the same; what it learns is forgotten with it."""
-        other = LedgerPricer(self.predicates, self.billed.card, self.currency)
-        other._price_books, other._charged = dict(self._price_books), dict(self._charged)
-        other._sales, other._clips = dict(self._sales), dict(self._clips)
-        other._same, other._structural = dict(self._same), dict(self._structural)
-        return other
 
     def price(self, side: Side, shape: UsageShape, basis: Hashable = None) -> Outcome:
         """What a side charges for the rows of a shape, or why that cannot be said."""
@@ -173,7 +167,8 @@ class LedgerPricer(Pricer):
                     raise ValueError(f"a request of {was.model.model} costs a minimum, and a row is not all of one")
                 if entry.sku == f"{was.model.model}-{MINIMUM}":
                     return at_price(entry, was.version.minimum_place, self.currency, MINIMUM)
-            return at_rate(entry, self._line(was, now, entry.sku), self.currency)
+            line = self._line(was, now, entry.sku)
+            return at_price(entry, line.source, self.currency, line.unit, line.unit_rate)
         except QuoteError as error:
             return Refused.of(error)
         except ValueError as error:
@@ -217,6 +212,8 @@ class LedgerPricer(Pricer):
         """The version under which a row was billed, and the one that a side charges it by."""
         billed, now = self._book(self.billed, moment), self._book(side, moment)
         name = model_of(billed, entry.model, entry.sku)
+        if not name:
+            raise ValueError(f"sku: '{entry.sku}' begins with no model, and the row names none")
         if name != entry.model and entry.model in billed.tables.models:
             charged = ModelInEffect.of(now, entry.model).version
             if name not in charged.surcharges.values():

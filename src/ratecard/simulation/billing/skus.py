@@ -135,7 +135,8 @@ class Clips:
     def measured(self, sku: str) -> bool:
         """Whether the price depends on seconds or pixels of a video that was sent, which no row holds."""
         version = self.in_effect.version
-        if version.accepts.reference_video_total_duration and not self._named():
+        cells = (cell for each in self._cells.values() for cell in each)
+        if version.accepts.reference_video_total_duration and not any(_REFERENCE in cell.body for cell in cells):
             return any("video_input" in charge.ATTRIBUTES for charge in version.charges)
         return any(cell.video or _REFERENCE in cell.body for cell in self._cells.get(sku, ()))
 
@@ -169,9 +170,6 @@ class Clips:
             raise ValueError(f"requests of SKU {sku} that were charged {text(billed)} would be charged {words}")
         return found[0]
 
-    def _named(self) -> bool:
-        return any(_REFERENCE in cell.body for cells in self._cells.values() for cell in cells)
-
 
 def _same_rates(cells: Sequence[Cell], now: PriceBook) -> bool:
     """Whether each of these requests has the same lines at the same rates in another book."""
@@ -195,7 +193,8 @@ def structural(was: ModelInEffect, now: ModelInEffect) -> str:
     """The conditions that differ, as a person reads them; empty where only rates do."""
     changes = list(_binding(was, term_changes(_terms(was), _terms(now))))
     more = [f"and {len(changes) - _SHOWN} more"] if len(changes) > _SHOWN else []
-    return "; ".join([*map(_worded, changes[:_SHOWN]), *more])
+    words = (f"{each.term} was {each.old or 'not set'}, is {each.new or 'not set'}" for each in changes[:_SHOWN])
+    return "; ".join([*words, *more])
 
 
 def same_rates(was: ModelInEffect, now: ModelInEffect) -> bool:
@@ -209,14 +208,10 @@ def _binding(was: ModelInEffect, changes: Iterable[TermChange]) -> Iterator[Term
     """A choice of a video that had to be made, as there were two or more, may have got more or fewer."""
     for change in changes:
         field = change.term.removeprefix(_ACCEPTS)
-        chosen = field != change.term and field != "audio" and len(_choices(was, field)) > 1
+        choices = getattr(getattr(was.version, "accepts", None), field, None)
+        chosen = field != change.term and field != "audio" and isinstance(choices, tuple) and len(choices) > 1
         if not change.term.startswith(_FREE) and not chosen:
             yield change
-
-
-def _choices(in_effect: ModelInEffect, field: str) -> tuple[object, ...]:
-    found = getattr(getattr(in_effect.version, "accepts", None), field, None)
-    return found if isinstance(found, tuple) else ()
 
 
 def _terms(in_effect: ModelInEffect) -> Terms:
@@ -228,7 +223,3 @@ def _terms(in_effect: ModelInEffect) -> Terms:
 
 def _priceable(in_effect: ModelInEffect) -> Priceable:
     return Priceable(in_effect.model, in_effect.version, in_effect.book.tables.units)
-
-
-def _worded(change: TermChange) -> str:
-    return f"{change.term} was {change.old or 'not set'}, is {change.new or 'not set'}"

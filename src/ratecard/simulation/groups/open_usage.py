@@ -1,7 +1,6 @@
 """A usage that is open: its columns and files, and what any engine can be asked of it."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from typing import Any, Self
@@ -11,13 +10,14 @@ from ratecard.simulation.groups.roll_up_sql import Grouping, RollUpSql
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.rows.files import FILE, Source, Stamp
 from ratecard.simulation.workspace.dialect import Dialect
+from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 from ratecard.simulation.workspace.workspace import Workspace, readable
 
 
-class OpenUsage(ABC):
-    """A usage that an engine has opened: `known` are its columns, `stamps` its files."""
+class OpenUsage:
+    """A usage that an engine has opened, DuckDB unless it is another: `known` are its columns, `stamps` its files."""
 
-    dialect: Dialect
+    dialect: Dialect = DuckDbSql()
 
     def __init__(self, workspace: Workspace, known: Usage, stamps: Mapping[str, Stamp]) -> None:
         self.workspace, self.known, self.stamps = workspace, known, stamps
@@ -27,13 +27,36 @@ class OpenUsage(ABC):
         """The files of the usage."""
         return Source.of(self.stamps)
 
-    @abstractmethod
-    def groups(self, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
-        """Yield each grouping with the table of its groups in the workspace."""
+    def rows(self) -> int | None:
+        """Return about how many rows it has, which are groups of rows if it is kept; None where that is not known."""
+        return None
 
-    @abstractmethod
+    def groups(self, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Yield each grouping with the table of its groups in the workspace; the next query runs meanwhile."""
+        groupings, rows = list(self.sql(plan).groupings()), None if progress is silent else self.rows()
+        connection, share = self.workspace.connection, (READ - OPENED) / max(len(groupings), 1)
+
+        def read(number: int) -> tuple[Grouping, str]:
+            grouping, table = groupings[number], self.workspace.new_table("groups")
+            tell = within(progress, OPENED + share * number, OPENED + share * (number + 1), rows)
+            tell(f"Reading usage: {grouping.name}", connection.query_progress)
+            with readable():
+                connection.execute(f"CREATE TABLE {table} AS {grouping.query}")
+            return grouping, table
+
+        with ThreadPoolExecutor(1) as pool:
+            reading = [pool.submit(read, number) for number in range(len(groupings))]
+            try:
+                yield from (each.result() for each in reading)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                connection.interrupt()
+                raise
+
     def ask(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query of the engine. Raises `SimulationError`."""
+        with readable():
+            return self.workspace.connection.execute(query).fetchall()
 
     def sql(self, plan: Plan) -> RollUpSql:
         """Return the queries of the engine for a plan."""
@@ -45,7 +68,7 @@ class OpenUsage(ABC):
         part.known = self.known._replace(table=f"(SELECT * FROM {self.known.table} WHERE {FILE} IN ({listed}))")
         return part
 
-    def check(self, plan: Plan, own: Plan) -> None:  # noqa: B027 (rows can be asked all)
+    def check(self, plan: Plan, own: Plan) -> None:
         """Raise `SimulationError` where rows that are counted already do not distinguish what a plan asks.
 
         `own` is the same plan where no row is priced as one of another model.
@@ -65,26 +88,3 @@ class OpenUsage(ABC):
         """Return a timestamp that is not an instant, as the usage has it; empty without any."""
         values = self.ask(self.sql(plan).odd_instant())
         return str(values[0][0] or "") if values else ""
-
-    def _grouped(
-        self, groupings: Sequence[Grouping], progress: Progress, rows: int | None
-    ) -> Generator[tuple[Grouping, str]]:
-        """Run queries of DuckDB, each into a table; the next one runs while a table is used."""
-        connection, share = self.workspace.connection, (READ - OPENED) / max(len(groupings), 1)
-
-        def read(number: int) -> tuple[Grouping, str]:
-            grouping, table = groupings[number], self.workspace.new_table("groups")
-            tell = within(progress, OPENED + share * number, OPENED + share * (number + 1), rows)
-            tell(f"Reading usage: {grouping.name}", connection.query_progress)
-            with readable():
-                connection.execute(f"CREATE TABLE {table} AS {grouping.query}")
-            return grouping, table
-
-        with ThreadPoolExecutor(1) as pool:
-            reading = [pool.submit(read, number) for number in range(len(groupings))]
-            try:
-                yield from (each.result() for each in reading)
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                connection.interrupt()
-                raise

@@ -33,6 +33,8 @@ class Reading:
     undated: int = 0
     # A timestamp that is not an instant, if there is one.
     odd: str = ""
+    # Whether the usage has a column of timestamps.
+    timed: bool = True
     # The rows at list prices because they name no account, where those of accounts have the prices of their contracts.
     without_account: int = 0
 
@@ -63,6 +65,7 @@ class Reading:
             missing={name: names for name, names in missing.items() if names},
             unused=unused,
             meant=meant,
+            timed=usage.has("timestamp"),
         )
 
     def record(self) -> dict[str, Any]:

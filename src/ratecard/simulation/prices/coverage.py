@@ -55,17 +55,17 @@ class Coverage:
         return self._table("only_candidates", {0: numpy.flatnonzero(self._one_sided[0] & ~self._sides[0].priced)})
 
     @cached_property
-    def uneven(self) -> tuple[str, ...]:
+    def lost_and_new(self) -> tuple[str, ...]:
         """For each side, the table of shapes that only one of it and the current one prices; empty without any."""
         found = [""]
         for side, prices in enumerate(self._sides[1:], 1):
             neither = numpy.flatnonzero(self._one_sided[0] & ~self._sides[0].priced & ~prices.priced)
-            found.append(self._table("uneven", {LOST: self.lost(side), NEW: self.new(side), NEITHER: neither}))
+            found.append(self._table("lost_and_new", {LOST: self.lost(side), NEW: self.new(side), NEITHER: neither}))
         return tuple(found)
 
     def drop(self) -> None:
         """Drop the tables."""
-        for table in filter(None, (self.left_out, self.only_candidates, *self.uneven)):
+        for table in filter(None, (self.left_out, self.only_candidates, *self.lost_and_new)):
             self._workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
 
     def _table(self, name: str, kinds: Mapping[int, Any]) -> str:

@@ -54,10 +54,8 @@ class SidePrices:
         columns = self._integers(unique)
         self._prove(numbers, vectors, columns)
         self.table = self._keep(numbers, vectors, columns)
-        # What has been added up at these prices alone, by keys, and the tables of that, by key: further candidates are
-        # compared with the same.
-        self.breakdowns: dict[tuple[object, ...], Any] = {}
-        self.sums: dict[str, str] = {}
+        # The tables of sums at these prices alone, by keys: further candidates are compared with them.
+        self.sums: dict[tuple[str, ...], str] = {}
 
     @property
     def priced(self) -> Any:

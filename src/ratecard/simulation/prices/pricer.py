@@ -41,6 +41,8 @@ class Pricer:
 
     # The decimals of amounts that are added.
     places = PLACES_ADDED
+    # What a row of the usage is.
+    noun = "request"
 
     def __init__(self, predicates: Predicates, currency: str = "USD", remapping: Remapping = NO_REMAPPING) -> None:
         self.predicates, self.currency, self.remapping = predicates, currency, remapping

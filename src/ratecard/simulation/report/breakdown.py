@@ -8,7 +8,7 @@ from fractions import Fraction
 from ratecard.base.money import EXACT, from_fraction, round_half_up, total
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.answers.key_sums import OF_ALIKE
-from ratecard.simulation.answers.rows import OwnDays, Row, joined
+from ratecard.simulation.answers.rows import OwnDays, Row, remaining
 from ratecard.simulation.prices.sides import OWN_DATE
 from ratecard.simulation.report.figures import FRACTION_PLACES, apportion, apportion_rows
 from ratecard.simulation.report.report import CURRENT, Report, expectation, share_of_change
@@ -48,7 +48,7 @@ def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
     if len(report.candidates) <= 1:
         yield report.candidates, _table(report, (key,), rows, amounts, report.candidates, exact=False)
         return
-    most = _MOST_CHANGES // (4 if report.uneven else 2)
+    most = _MOST_CHANGES // (4 if report.lost_and_new else 2)
     for first in range(1, len(report.names), most):
         chosen = report.candidates[first - 1 : first - 1 + most]
         table = _table(report, (key,), rows, amounts, chosen, exact=False, several=True)
@@ -65,7 +65,7 @@ def changing_most(report: Report, key: str, most: int, candidate: int, *, exact:
     rest = order[len(chosen) :]
     kept, kept_amounts = [rows[index] for index in chosen], [amounts[index] for index in chosen]
     if rest:
-        kept.append(_joined([rows[index] for index in rest]))
+        kept.append(replace(_rest(report.simulation.total, kept), key=(ALL_OTHERS,)))
         kept_amounts.append(tuple(map(_sum, zip(*(amounts[index] for index in rest), strict=True))))
     return _table(report, (key,), kept, kept_amounts, [candidate], exact=exact)
 
@@ -100,9 +100,8 @@ def rows_of(report: Report, key: str, candidate: int) -> Sequence[Row]:
     simulation = report.simulation
     if simulation.size(key) <= MOST_OF_KEY:
         return simulation.table(key)
-    rows = simulation.comparison.by_key(key).rows(
-        order=f"abs(amount{candidate}) DESC, {OF_ALIKE}", most=MOST_OF_KEY, candidate=candidate
-    )
+    order = f"abs(amount{candidate}) DESC, {OF_ALIKE}"
+    rows = simulation.comparison.sums((key,)).rows("TRUE", order, MOST_OF_KEY, candidate)
     return [*rows, _rest(simulation.total, rows)]
 
 
@@ -130,7 +129,7 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
         named = f"{name} (no change: {why})" if why else name
         rows.append((named, label, amounts[candidate], change, share_of_change(whole, candidate)))
     columns = [Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT)]
-    if report.uneven:
+    if report.lost_and_new:
         columns += [Column("By prices", Kind.CHANGE), Column("Lost", Kind.LOST), Column("New", Kind.NEW)]
         parts = [(None,) * 3, *(report.parts(side, exact=exact) for side in report.candidates)]
         rows = [(*row, *each) for row, each in zip(rows, parts, strict=True)]
@@ -204,8 +203,8 @@ def _table(
     columns.append(Column("Requests", Kind.COUNT))
     columns += [Column(names[number], Kind.QUANTITY) for number in used] if details else []
     columns += columns_of(report, candidates, named=exact, several=several)
-    apart = [side for side in candidates if report.simulation.total.beside(side).requests]
-    for side in apart:
+    differing = [side for side in candidates if report.simulation.total.beside(side).requests]
+    for side in differing:
         for kind in (Kind.LOST, Kind.NEW):
             columns.append(Column(f"{report.names[side]}: {kind.value}" if several else kind.value.capitalize(), kind))
     columns += [Column(f"{name}, exact", Kind.EXACT) for name in report.names] if details else []
@@ -214,7 +213,7 @@ def _table(
         names = [f"{name}: {word}" for name in report.names for word in ("cost", "margin")]
         columns += [Column(name, Kind.MONEY) for name in names]
     whole = replace(report.simulation.total, key=(TOTAL, *[""] * (len(keys) - 1)))
-    parts = [_apart(report, rows, side, exact) for side in apart]
+    parts = [_lost_and_new_shown(report, rows, side, exact) for side in differing]
     lost_and_new = list(zip(*(column for part in parts for column in part), strict=True)) or [()] * len(rows)
 
     def values(row: Row, shown: Sequence[Decimal], more: Sequence[Decimal]) -> tuple[Value, ...]:
@@ -230,14 +229,14 @@ def _table(
         margins[whole.key] = report.simulation.costs_by()[()]
     totals = whole.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
     found = tuple(values(*each) for each in zip(rows, amounts, lost_and_new, strict=True))
-    last = values(whole, totals, [amount for side in apart for amount in report.parts(side, exact=exact)[1:]])
+    last = values(whole, totals, [amount for side in differing for amount in report.parts(side, exact=exact)[1:]])
     return Table(f"By {', '.join(keys)}", tuple(columns), found, last)
 
 
-def _apart(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[tuple[Decimal, ...], ...]:
+def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[tuple[Decimal, ...], ...]:
     """What is lost and what is new in each row; rounded to what is shown of the whole, unless exact amounts are."""
-    uneven = [row.beside(side) for row in rows]
-    lost, new = [EXACT.minus(each.lost) for each in uneven], [each.new for each in uneven]
+    lost_and_new = [row.beside(side) for row in rows]
+    lost, new = [EXACT.minus(each.lost) for each in lost_and_new], [each.new for each in lost_and_new]
     if exact:
         return tuple(lost), tuple(new)
     _, lost_shown, new_shown = report.parts(side)
@@ -245,24 +244,17 @@ def _apart(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple
     return apportion(lost, places, lost_shown), apportion(new, places, new_shown)
 
 
-def _joined(rows: Sequence[Row]) -> Row:
-    quantities = tuple(map(_sum, zip(*(row.quantities for row in rows), strict=True)))
-    amounts = tuple(map(_sum, zip(*(row.amounts for row in rows), strict=True)))
-    uneven = tuple(map(joined, zip(*(row.uneven for row in rows), strict=True)))
-    return Row((ALL_OTHERS,), sum(row.requests for row in rows), quantities, amounts, uneven)
-
-
-def _rest(whole: Row, rows: Sequence[Row]) -> Row:
-    """All that is in no row, as one."""
-    listed = _joined(rows)
-    pairs = zip(whole.uneven, listed.uneven, strict=True)
-    return Row(
-        (ALL_OTHERS,),
-        whole.requests - listed.requests,
-        tuple(map(EXACT.subtract, whole.quantities, listed.quantities)),
-        tuple(map(EXACT.subtract, whole.amounts, listed.amounts)),
-        tuple(one.less(other) for one, other in pairs),
-    )
+def _rest(whole: Row, rows: Iterable[Row]) -> Row:
+    """Return all that is in none of these rows, as one."""
+    for row in rows:
+        whole = Row(
+            (ALL_OTHERS,),
+            whole.requests - row.requests,
+            tuple(map(remaining, whole.quantities, row.quantities)),
+            tuple(map(remaining, whole.amounts, row.amounts)),
+            tuple(one.less(other) for one, other in zip(whole.lost_and_new, row.lost_and_new, strict=True)),
+        )
+    return whole
 
 
 def _sum(amounts: Iterable[Decimal]) -> Decimal:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from ratecard.base.money import EXACT, from_fraction, round_half_up, text, total
+from ratecard.base.money import EXACT, from_fraction, round_half_up, total
 from ratecard.simulation.answers.bridge import EFFECTS, Bridge
 from ratecard.simulation.report.figures import adding_up, apportion
 from ratecard.simulation.report.report import Report
@@ -49,16 +49,16 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
     alone = [(f"{name} (only in {before})", amount, Decimal(0)) for name, amount in bridge.gone.items()]
     alone += [(f"{name} (only in {after})", Decimal(0), amount) for name, amount in bridge.new.items()]
     wholes = {name: amount for name, amount in bridge.effects.items() if name in EFFECTS}
-    apart = [EXACT.subtract(then, now) for _, now, then in alone]
+    changes_alone = [EXACT.subtract(then, now) for _, now, then in alone]
     shown: list[Sequence[Value]] = [[getattr(step, name) for step in bridge.steps] for name in EFFECTS]
     sums: Sequence[Value] = [wholes[name] for name in EFFECTS]
     if not exact:
-        effects = [*(wholes[name] for name in EFFECTS), Fraction(total(apart))]
+        effects = [*(wholes[name] for name in EFFECTS), Fraction(total(changes_alone))]
         *rounded, rest = _shown(report, effects, _change(report, bridge))
         sums = rounded
         fractions = [[getattr(step, name) for step in bridge.steps] for name in EFFECTS]
         shown = [_shown(report, column, whole) for column, whole in zip(fractions, rounded, strict=True)]
-        apart = list(apportion(apart, report.figures.places, rest))
+        changes_alone = list(apportion(changes_alone, report.figures.places, rest))
     columns = [Column("Model"), *(Column(f"{period}: requests", Kind.COUNT) for period in bridge.periods)]
     columns += [Column(f"{period}: size", Kind.QUANTITY) for period in bridge.periods]
     columns += [Column(name.capitalize(), Kind.CHANGE) for name in EFFECTS]
@@ -74,7 +74,7 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
     none = (None,) * (4 + len(EFFECTS))
     rows += [
         (name, *none, *((now, then) if exact else ()), amount)
-        for (name, now, then), amount in zip(alone, apart, strict=True)
+        for (name, now, then), amount in zip(alone, changes_alone, strict=True)
     ]
     requests = [sum(step.requests[number] for step in bridge.steps) for number in (0, 1)]
     whole = (*bridge.revenues, EXACT.subtract(*reversed(bridge.revenues))) if exact else (_change(report, bridge),)
@@ -100,22 +100,26 @@ def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:
 
 
 def bridge_record(bridge: Bridge) -> dict[str, Any]:
-    """The bridge as JSON has it: amounts as text, of which the effects add up, and those of each model."""
+    """The bridge as JSON has it: its effects, which add up, and those of each model.
 
-    def named(effects: dict[str, Fraction]) -> dict[str, str]:
-        return dict(zip(effects, map(text, adding_up(list(effects.values()))), strict=True))
+    Effects that no decimal holds are rounded so that they add up; `exact` has them as fractions, `1/3`.
+    """
+
+    def named(effects: dict[str, Fraction]) -> dict[str, Decimal]:
+        return dict(zip(effects, adding_up(list(effects.values())), strict=True))
 
     return {
-        "periods": list(bridge.periods),
-        "revenues": list(map(text, bridge.revenues)),
+        "periods": bridge.periods,
+        "revenues": bridge.revenues,
         "effects": named(bridge.effects),
         "models": [
-            {"model": step.model, "requests": list(step.requests), "revenues": list(map(text, step.revenues))}
-            | named({name: getattr(step, name) for name in EFFECTS})
+            {"model": step.model, "requests": step.requests, "revenues": step.revenues}
+            | named(parts := {name: getattr(step, name) for name in EFFECTS})
+            | {"exact": {name: str(part) for name, part in parts.items()}}
             for step in bridge.steps
         ],
-        "gone": {name: text(amount) for name, amount in bridge.gone.items()},
-        "new": {name: text(amount) for name, amount in bridge.new.items()},
+        "gone": bridge.gone,
+        "new": bridge.new,
     }
 
 

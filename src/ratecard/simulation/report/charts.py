@@ -96,19 +96,22 @@ def change_by_model(report: Report, candidate: int) -> Chart:
     """A bar for each model that changes most; what is lost and what is new have parts of it in their own colours."""
     table = changing_most(report, "model", _MODELS, candidate)
     names, whole = [str(row[0]) for row in table.rows], changes_of(table)
-    apart = {kind: changes_of(table, kind) for kind in _TONES}
-    apart = {kind: amounts for kind, amounts in apart.items() if any(amounts)}
-    prices = [EXACT.subtract(amount, total(list(rest))) for amount, *rest in zip(whole, *apart.values(), strict=True)]
+    by_kind = {kind: changes_of(table, kind) for kind in _TONES}
+    by_kind = {kind: amounts for kind, amounts in by_kind.items() if any(amounts)}
+    prices = [EXACT.subtract(amount, total(list(rest))) for amount, *rest in zip(whole, *by_kind.values(), strict=True)]
     chart = bar_chart(report, "Change by model", "", list(zip(names, prices, strict=True)), _colours(prices))
     words = {"name": "by prices", "textposition": "auto", "textangle": 0, "cliponaxis": False}
     data = [chart.data[0] | words | _points(report, "x", prices, signed=range(len(prices)), labelled=True)]
-    for kind, amounts in apart.items():
+    for kind, amounts in by_kind.items():
         own = {"name": kind.value, "marker": {"color": _TONES[kind]}}
         data.append(data[0] | own | _points(report, "x", amounts, signed=range(len(amounts)), labelled=True))
-    also = ", ".join(kind.value for kind in apart)
+    also = ", ".join(kind.value for kind in by_kind)
     note = "The models that change most" + (f": by prices, {also}." if also else ".")
-    sums = [_ends(list(map(Fraction, each))) for each in zip(prices, *apart.values(), strict=True)]
-    least, most = min(low for low, _ in sums), max(high for _, high in sums)
+    # A bar has those of its parts that are below zero to the left, and the others to the right.
+    bars = [[*map(Fraction, parts)] for parts in zip(prices, *by_kind.values(), strict=True)]
+    zero = Fraction(0)
+    least = min(sum((min(part, zero) for part in parts), zero) for parts in bars)
+    most = max(sum((max(part, zero) for part in parts), zero) for parts in bars)
     pad = (most - least) / _PAD
     ends = [from_fraction(end, _PLACES) for end in (least - pad, most + pad)]
     axis = _money_axis(report.figures, *ends) | ({"range": list(map(text, ends))} if pad else {})
@@ -173,12 +176,6 @@ def waterfall(report: Report, candidate: int) -> Chart:
     }
     note = "The greatest parts of the change, by rate." + (" The axis does not begin at zero." if cut else "")
     return Chart("Why revenue changes", note, _height(names), [steps], layout)
-
-
-def _ends(parts: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
-    """Where a bar of several parts begins and ends: those below zero to the left, the others to the right."""
-    zero = Fraction(0)
-    return sum((min(part, zero) for part in parts), zero), sum((max(part, zero) for part in parts), zero)
 
 
 def _span(before: Decimal, changes: Sequence[Decimal]) -> tuple[Decimal, Decimal, bool]:

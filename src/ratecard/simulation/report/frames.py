@@ -1,6 +1,6 @@
 """The answers of a simulation as tables of PyArrow, with decimals and never a float."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from decimal import Decimal
 from typing import Any
@@ -15,6 +15,7 @@ from ratecard.simulation.answers.rows import Unpriced
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.groups import groups_query, parquet_value, side_names
 from ratecard.simulation.report.report import CUSTOMER, Report
+from ratecard.simulation.report.table import unlike
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 
 _Columns = dict[str, Sequence[Any]]
@@ -134,18 +135,6 @@ def table_of(columns: _Columns, kinds: Mapping[str, Any] | None = None) -> pyarr
     names = unlike(columns)
     arrays = [pyarrow.array(values, known.get(name) or _kind(values)) for name, values in columns.items()]
     return pyarrow.table(dict(zip(names, arrays, strict=True)))
-
-
-def unlike(names: Iterable[str]) -> list[str]:
-    """Names of columns that differ; the second of two equal ones gets a number."""
-    found: list[str] = []
-    for name in names:
-        unique, number = name, 1
-        while unique in found:
-            number += 1
-            unique = f"{name} {number}"
-        found.append(unique)
-    return found
 
 
 def _kind(values: Sequence[Any]) -> Any:

@@ -3,16 +3,21 @@
 The engine writes them, so a large result does not pass through Python; its integers become decimals, never floats.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import duckdb
 
+from ratecard.base.money import nearest, text
 from ratecard.simulation.amounts import QUANTITY_COLUMNS, QUANTITY_NAMES
 from ratecard.simulation.answers.comparison import Comparison
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.prices.price_table import SidePrices
+from ratecard.simulation.report.figures import FRACTION_PLACES
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.workspace.dialect import DECIMAL_DIGITS
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
@@ -45,26 +50,28 @@ def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[Group
     keys, prices = comparison.roll_up.plan.by, simulation.cost_prices if simulation.costs else ()
     names = [f"key{number}" for number in range(len(keys))]
     amounts = [f"amount{side}" for side in range(comparison.amounts)]
-    apart = [f"{word}{side}" for side in range(1, comparison.amounts) for word in ("lost", "new")]
+    lost_and_new = [f"{word}{side}" for side in range(1, comparison.amounts) for word in ("lost", "new")]
     further = [each for pair in prices for each in pair]
     costs = [f"{word}{side}" for side in range(len(prices)) for word in ("cost", "margin")]
     costs += ["unknown"] if costs else []
-    columns = ", ".join((*names, "requests", *QUANTITY_COLUMNS, *amounts, *apart, *costs))
+    columns = ", ".join((*names, "requests", *QUANTITY_COLUMNS, *amounts, *lost_and_new, *costs))
     source = f"({comparison.groups(*further, within=within)}) AS groups({columns})"
     ordered = f"{source} ORDER BY {', '.join(f'{name} NULLS LAST' for name in names)}" if names else source
     sides = side_names(report)
-    numbers = [*_numbers(comparison, sides), *_costs(prices, sides)]
-    return ordered, (*_keys(keys, {number.name for number in numbers}), *numbers)
+    numbers = list(_numbers(comparison, sides))
+    for side, pair in enumerate(prices):
+        for word, each in zip(("cost", "margin"), pair, strict=True):
+            numbers.append(GroupField(f"{sides[side]} {word}", f"{word}{side}", each.scale, "part"))
+    if prices:
+        numbers.append(GroupField("requests_without_cost", "unknown", 0, "count"))
+    taken = {number.name for number in numbers}
+    named = (f"by_{key}" if key in taken else key for key in keys)
+    return ordered, (*(GroupField(name, f"key{at}", None, "key") for at, name in enumerate(named)), *numbers)
 
 
 def side_names(report: Report) -> list[str]:
     """`current`, and the name of each candidate."""
     return ["current", *report.names[1:]]
-
-
-def _keys(keys: Sequence[str], taken: Collection[str]) -> Iterator[GroupField]:
-    for number, key in enumerate(keys):
-        yield GroupField(f"by_{key}" if key in taken else key, f"key{number}", None, "key")
 
 
 def _numbers(comparison: Comparison, names: Sequence[str]) -> Iterator[GroupField]:
@@ -79,15 +86,6 @@ def _numbers(comparison: Comparison, names: Sequence[str]) -> Iterator[GroupFiel
         yield GroupField(f"{name} percent", _percent(difference, "amount0"), _PERCENT_PLACES, "derived")
         yield GroupField(f"{name} lost", f"lost{side}", comparison.scale, "part")
         yield GroupField(f"{name} new", f"new{side}", comparison.scale, "part")
-
-
-def _costs(prices: Sequence[tuple[SidePrices, SidePrices]], names: Sequence[str]) -> Iterator[GroupField]:
-    """Cost and margin of each side, and the requests without a known cost, which are in neither."""
-    for side, (name, pair) in enumerate(zip(names, prices, strict=bool(prices))):
-        for word, each in zip(("cost", "margin"), pair, strict=True):
-            yield GroupField(f"{name} {word}", f"{word}{side}", each.scale, "part")
-    if prices:
-        yield GroupField("requests_without_cost", "unknown", 0, "count")
 
 
 def _percent(difference: str, current: str) -> str:
@@ -152,11 +150,31 @@ def _copy(report: Report, path: Path, options: str, value: _Value) -> None:
 
 
 def _csv_value(field: GroupField) -> str:
-    sql = DuckDbSql()
+    if field.places is not None:
+        return DuckDbSql().decimal_text(field.expression, field.places)
+    guarded = f"CASE WHEN {DuckDbSql().matches(field.expression, _FORMULA)} THEN {DuckDbSql.literal(_TEXT)} ELSE '' END"
+    return f"{guarded} || {field.expression}"
+
+
+def json_value(field: GroupField) -> str:
+    """Return a value as JSON holds it: an amount as text, a count as a number."""
     if field.places is None:
-        guarded = f"CASE WHEN {sql.matches(field.expression, _FORMULA)} THEN {sql.literal(_TEXT)} || {field.expression}"
-        return f"{guarded} ELSE {field.expression} END"
-    return sql.decimal_text(field.expression, field.places)
+        return field.expression
+    if field.kind == "count":
+        return f"CAST({field.expression} AS BIGINT)"
+    return DuckDbSql().decimal_text(field.expression, field.places)
+
+
+def json_plain(value: Any) -> Any:
+    """Return what JSON has no word for: amounts as text with all of their digits, records as objects."""
+    if isinstance(value, Decimal):
+        return text(value)
+    if isinstance(value, Fraction):
+        return text(nearest(value, FRACTION_PLACES))
+    if isinstance(value, date):
+        return value.isoformat()
+    record: dict[str, Any] = asdict(value)
+    return record
 
 
 def parquet_value(field: GroupField) -> str:

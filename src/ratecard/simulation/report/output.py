@@ -3,38 +3,26 @@
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
-from decimal import Decimal
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TextIO
 
 import duckdb
 
-from ratecard.base.money import nearest, text
 from ratecard.base.money import total as total_of
 from ratecard.simulation.amounts import QUANTITY_NAMES
-from ratecard.simulation.answers.attribution import Part
 from ratecard.simulation.answers.discounts import Discounted
-from ratecard.simulation.answers.margin import Cost, Margin
-from ratecard.simulation.answers.rows import OwnDays, Uncommon
+from ratecard.simulation.answers.margin import Cost
 from ratecard.simulation.answers.volume import Expected
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.bridge_tables import bridge_record
-from ratecard.simulation.report.figures import FRACTION_PLACES, adding_up
-from ratecard.simulation.report.groups import (
-    GroupField,
-    groups_query,
-    side_names,
-    write_csv,
-    write_parquet,
-)
+from ratecard.simulation.report.figures import adding_up
+from ratecard.simulation.report.groups import groups_query, json_plain, json_value, side_names, write_csv, write_parquet
 from ratecard.simulation.report.page import write_page
 from ratecard.simulation.report.place import beside
 from ratecard.simulation.report.report import CUSTOMER, Report
 from ratecard.simulation.report.workbook import write_spreadsheet
-from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 
 _BATCH = 10_000
 
@@ -45,51 +33,50 @@ def write_json(report: Report, path: Path) -> None:
     The groups are read and written in batches: their number does not matter to the memory.
     """
     with path.open("w", encoding="utf-8") as out:
-        head = json.dumps(_head(report), indent=1, ensure_ascii=False)
+        head = json.dumps(_head(report), indent=1, ensure_ascii=False, default=json_plain)
         out.write(f'{head.removesuffix("}").rstrip()},\n "groups": [')
         _write_groups(report, out)
         out.write("\n ]\n}\n")
 
 
 def _head(report: Report) -> dict[str, Any]:
-    simulation = report.simulation
+    simulation, margin = report.simulation, report.margin
+    named = {report.names[candidate]: candidate for candidate in report.candidates}
     return {
         "command": report.question.command or None,
         "currency": report.figures.currency,
         "sides": [
-            {"name": name, "label": side.label, "at": side.at and side.at.isoformat(), "digest": side.card.digest}
+            {"name": name, "label": side.label, "at": side.at, "digest": side.card.digest}
             for name, side in zip(report.names, simulation.sides, strict=True)
         ],
         "rows": simulation.rows,
         "priced": simulation.priced,
         "reading": simulation.reading.record(),
-        "unpriced": [asdict(each) for each in report.without_price],
-        "disputed": [asdict(each) for each in simulation.disputed],
+        "unpriced": report.without_price,
+        "disputed": simulation.disputed,
         "total": _total(report),
-        "attribution": {
-            report.names[candidate]: [_part(part) for part in report.attribution(candidate).parts]
-            for candidate in report.candidates
+        "attribution": {name: report.attribution(candidate).parts for name, candidate in named.items()},
+        "lost": {name: simulation.lost(candidate) for name, candidate in named.items()},
+        "new": {name: simulation.new(candidate) for name, candidate in named.items()},
+        "margin": margin
+        and {
+            "total": _cost(margin.total, report.names),
+            "models": [_cost(each, report.names) for each in margin.models],
         },
-        "lost": _uncommon(report, simulation.lost),
-        "new": _uncommon(report, simulation.new),
-        "margin": _margin(report.margin, report.names) if report.margin else None,
         "discounts": [_discounted(each, report.names) for each in report.discounts],
-        "own_days": _own_days(report.own_days),
+        "own_days": _or_reason(report.own_days),
         "pace": _pace(report),
         "customers": _customers(report),
         "expected": _expected(report, report.expected) if report.expected else None,
+        "target": _or_reason(report.question.reached),
         "bridge": bridge_record(report.bridge) if report.bridge else None,
-        "by": list(simulation.by),
+        "by": simulation.by,
     }
 
 
-def _own_days(found: OwnDays | str | None) -> dict[str, Any] | None:
-    """What the usage came to at the prices of its own days; or why that cannot be had."""
-    if isinstance(found, str):
-        return {"reason": found}
-    if found is None:
-        return None
-    return asdict(found) | {"amount": text(found.amount), "difference": text(found.difference)}
+def _or_reason(answer: Any) -> Any:
+    """Return an answer, or why there is none as an object."""
+    return {"reason": answer} if isinstance(answer, str) else answer
 
 
 def _pace(report: Report) -> dict[str, Any] | None:
@@ -97,19 +84,10 @@ def _pace(report: Report) -> dict[str, Any] | None:
     pace, found = report.pace, report.paced
     if pace is None or found is None:
         return None
-    revenues = found.total.revenues or (Fraction(0),) * len(report.names)
-    changes = [pace.year(revenue - revenues[0]) for revenue in revenues[1:]]
-    year = [pace.year(revenues[0]), *changes]
-    names = ["current", *(f"{name} change" for name in report.names[1:])]
-    growth = None if pace.growth is None else text(nearest(pace.growth, FRACTION_PLACES))
-    return {
-        "first": pace.first.isoformat(),
-        "last": pace.last.isoformat(),
-        "days": pace.days,
-        "empty": pace.empty,
-        "growth": growth,
-        "year": {name: text(nearest(each, FRACTION_PLACES)) for name, each in zip(names, year, strict=True)},
-    }
+    now, *others = found.total.revenues or (Fraction(0),) * len(report.names)
+    changes = {f"{name} change": pace.year(each - now) for name, each in zip(report.names[1:], others, strict=True)}
+    days = {name: getattr(pace, name) for name in ("first", "last", "days", "empty", "growth")}
+    return days | {"year": {"current": pace.year(now), **changes}}
 
 
 def _customers(report: Report) -> dict[str, Any] | None:
@@ -117,10 +95,10 @@ def _customers(report: Report) -> dict[str, Any] | None:
     if not report.has(CUSTOMER):
         return None
     found = {report.names[candidate]: report.customers(candidate) for candidate in report.candidates}
-    rise = text(nearest(report.question.rise, FRACTION_PLACES))
+    rise = report.question.rise
     return {
         name: {"more": each.more, "less": each.less, "same": each.same, "losing": each.losing}
-        | {"rise": rise, "above": each.above(report.question.rise)}
+        | {"rise": rise, "above": each.above(rise)}
         for name, each in found.items()
         if each is not None
     }
@@ -131,45 +109,25 @@ def _expected(report: Report, expected: Expected) -> dict[str, Any]:
     words = {"requests": "requests", "revenues": "revenue"}
     words |= {"costs": "cost", "margins": "margin"} if report.margin else {}
     models: list[dict[str, Any]] = [{"model": each.model} for each in expected.models]
-    total: dict[str, dict[str, str]] = {}
+    total: dict[str, dict[str, Any]] = {}
     for side, name in enumerate(side_names(report)):
-        amounts = {word: [getattr(each, key)[side] for each in expected.models] for key, word in words.items()}
-        columns = {word: adding_up(parts) for word, parts in amounts.items()}
+        columns = {
+            word: adding_up([getattr(each, key)[side] for each in expected.models]) for key, word in words.items()
+        }
         for number, model in enumerate(models):
-            model[name] = {word: text(column[number]) for word, column in columns.items()}
-        total[name] = {word: text(total_of(column)) for word, column in columns.items()}
-        low, high = (text(nearest(each, FRACTION_PLACES)) for each in expected.ranges[side])
-        total[name] |= {"low": low, "high": high}
-    elasticities = report.question.elasticities.items()
-    return {
-        "elasticities": {
-            name: {key: text(value) for key, value in asdict(each).items()} for name, each in elasticities
-        },
-        "volumes": {name: text(each) for name, each in report.question.volumes.items()},
-        "total": total,
-        "models": models,
-    }
-
-
-def _uncommon(report: Report, found: Callable[[int], Sequence[Uncommon]]) -> dict[str, list[dict[str, Any]]]:
-    return {
-        report.names[candidate]: [asdict(each) | {"amount": text(each.amount)} for each in found(candidate)]
-        for candidate in report.candidates
-    }
-
-
-def _margin(margin: Margin, names: Sequence[str]) -> dict[str, Any]:
-    """Cost and margin under each side, of all and by model."""
-    return {"total": _cost(margin.total, names), "models": [_cost(each, names) for each in margin.models]}
+            model[name] = {word: column[number] for word, column in columns.items()}
+        low, high = expected.ranges[side]
+        total[name] = {word: total_of(column) for word, column in columns.items()} | {"low": low, "high": high}
+    question = report.question
+    return {"elasticities": question.elasticities, "volumes": question.volumes, "total": total, "models": models}
 
 
 def _discounted(found: Discounted, names: Sequence[str]) -> dict[str, Any]:
     """List, discount and net of a customer under each side, and its margin where costs are given."""
     record: dict[str, Any] = {"customer": found.customer, "requests": found.requests}
     for side, name in enumerate(names):
-        amounts = {"list": found.lists[side], "discount": found.discount(side), "net": found.nets[side]}
-        amounts |= {"margin": found.margins[side]} if found.margins else {}
-        record[name] = {word: text(amount) for word, amount in amounts.items()}
+        record[name] = {"list": found.lists[side], "discount": found.discount(side), "net": found.nets[side]}
+        record[name] |= {"margin": found.margins[side]} if found.margins else {}
     return record
 
 
@@ -178,54 +136,41 @@ def _cost(cost: Cost, names: Sequence[str]) -> dict[str, Any]:
     named |= {"requests": cost.requests, "requests_without_cost": cost.unknown}
     amounts = zip(names, cost.revenues, cost.costs, cost.unknown_revenues, strict=True)
     for side, (name, revenue, paid, unknown) in enumerate(amounts):
-        parts = {"revenue": revenue, "cost": paid, "margin": cost.margin(side), "revenue_without_cost": unknown}
-        named[name] = {word: text(amount) for word, amount in parts.items()}
+        named[name] = {
+            "revenue": revenue,
+            "cost": paid,
+            "margin": cost.margin(side),
+            "revenue_without_cost": unknown,
+        }
     return named
 
 
 def _total(report: Report) -> dict[str, Any]:
     row = report.simulation.total
-    numbers: dict[str, Any] = {"requests": row.requests}
-    numbers |= {name: text(value) for name, value in zip(QUANTITY_NAMES, row.quantities, strict=True)}
+    numbers: dict[str, Any] = {"requests": row.requests, **dict(zip(QUANTITY_NAMES, row.quantities, strict=True))}
     current, *candidates = side_names(report)
-    numbers[current] = text(row.amounts[0])
+    numbers[current] = row.amounts[0]
     for side, name in enumerate(candidates, 1):
-        uneven = row.beside(side)
-        parts = {"": row.amounts[side], " difference": row.difference(side), " lost": uneven.lost, " new": uneven.new}
-        numbers |= {f"{name}{word}": text(amount) for word, amount in parts.items()}
-        numbers[f"{name} percent"] = row.percent(side).removesuffix("%") or None
+        one_sided = row.beside(side)
+        numbers |= {
+            name: row.amounts[side],
+            f"{name} difference": row.difference(side),
+            f"{name} lost": one_sided.lost,
+            f"{name} new": one_sided.new,
+            f"{name} percent": row.percent(side).removesuffix("%") or None,
+        }
     return numbers
-
-
-def _part(part: Part) -> dict[str, Any]:
-    return {name: text(value) if isinstance(value, Decimal) else value for name, value in asdict(part).items()}
 
 
 def _write_groups(report: Report, out: TextIO) -> None:
     source, fields = groups_query(report)
-    chosen = ", ".join(map(_value, fields))
+    names, comma = [field.name for field in fields], "\n  "
     connection = report.simulation.comparison.roll_up.workspace.connection
-    found = connection.execute(f"SELECT {chosen} FROM {source}")
-    comma = "\n  "
-    while rows := found.fetchmany(_BATCH):
-        for group in _objects(fields, rows):
-            out.write(comma + group)
+    cursor = connection.execute(f"SELECT {', '.join(map(json_value, fields))} FROM {source}")
+    while rows := cursor.fetchmany(_BATCH):
+        for row in rows:
+            out.write(comma + json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False))
             comma = ",\n  "
-
-
-def _objects(fields: Sequence[GroupField], rows: Sequence[tuple[Any, ...]]) -> Iterator[str]:
-    names = [field.name for field in fields]
-    return (json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) for row in rows)
-
-
-def _value(field: GroupField) -> str:
-    if field.places is None:
-        return field.expression
-    return (
-        f"CAST({field.expression} AS BIGINT)"
-        if field.kind == "count"
-        else DuckDbSql().decimal_text(field.expression, field.places)
-    )
 
 
 Write = Callable[[Report, Path], None]

@@ -141,14 +141,16 @@ def _values(report: Report) -> dict[str, Any]:
     target, found = question.target, question.reached
     left, of = figures.count(report.unpriced), figures.counted(report.simulation.rows, "row")
     several, one = len(report.candidates) > 1, min(1, len(report.candidates))
-    sides = sides_table(report)
+    # Periods are lines, and no bars.
+    sides, keys, lines = sides_table(report), _keys(report), (DAY, *PERIODS)
     return {
         "names": report.names,
         "locale": str(figures.locale).replace("_", "-"),
         "separators": figures.separators,
         "lay": lambda table: _laid(table, figures),
         "next_name": lambda: f"figure{next(names)}",
-        "plotly": _packed(get_plotlyjs()),
+        # As text that the page unpacks; the same bytes for the same script.
+        "plotly": b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode(),
         "several": several,
         "sides": sides if len(sides.rows) > 1 + one else None,
         "answers": answers(report) if several else [],
@@ -164,7 +166,7 @@ def _values(report: Report) -> dict[str, Any]:
         "warnings": report.simulation.reading.warnings(),
         "disputed": disputed_table(report),
         "period": revenue_by_period(report, report.period) if report.period else None,
-        "largest": [] if report.candidates else list(_largest(report)),
+        "largest": [] if report.candidates else [largest_chart(report, key) for key in keys if key not in lines],
         "expected": expected_table(report, report.expected) if report.expected else None,
         "unchanged": EXPECTED_NOTE if report.expected else "",
         "candidates": [_candidate(report, candidate) for candidate in report.candidates],
@@ -210,7 +212,7 @@ def _candidate(report: Report, candidate: int) -> _Candidate:
         list(proposals(report, candidate)),
         _tiles(report, candidate),
         list(further(report, candidate)),
-        bool(report.simulation.total.difference(candidate)) or report.uneven,
+        bool(report.simulation.total.difference(candidate)) or report.lost_and_new,
         charts,
         waterfall(report, candidate),
         tables,
@@ -259,13 +261,6 @@ def _keys(report: Report) -> Sequence[str]:
     return tuple(dict.fromkeys(("model", *report.simulation.by)))
 
 
-def _largest(report: Report) -> Iterator[Chart]:
-    """A chart of every key but the periods, which are lines."""
-    for key in _keys(report):
-        if key not in (DAY, *PERIODS):
-            yield largest_chart(report, key)
-
-
 def _discounts(report: Report) -> Iterator[Table]:
     """The table of customers with contracts under the current prices, or beside those under each candidate."""
     if report.discounts:
@@ -300,8 +295,3 @@ def _title(report: Report, title: str, chosen: Sequence[int]) -> str:
     """The title of a table of some candidates, with their names where there are others."""
     names = ", ".join(report.names[candidate] for candidate in chosen)
     return title if len(chosen) == len(report.candidates) else f"{title}: {names}"
-
-
-def _packed(script: str) -> str:
-    """A script as text that the page unpacks; the same bytes for the same script."""
-    return b64encode(gzip.compress(script.encode(), mtime=0)).decode()

@@ -1,10 +1,10 @@
 """The figures that every format of a report shows, each computed once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from babel import Locale
@@ -34,6 +34,8 @@ CURRENT = "Current"
 _COLUMNS = {"candidate", "requests", "requests_without_cost", *QUANTITY_NAMES}
 _DERIVED = ("difference", "percent", "change", "rise", "lost", "new", "revenue", "cost", "margin")
 CUSTOMER = "customer"
+# A customer's rise is counted above this share, unless another is asked for.
+USUAL_RISE = Fraction(1, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +43,15 @@ class Question:
     """What was asked beside the prices that are compared.
 
     `command` is what made the report; `rise` the share of a customer's payments above which a rise is counted;
-    `reached` the answer to a target; `bridge` names two periods; `volumes` are changes of volume, as `Answers.expected`
-    takes them; `pace` is how many of the last days a year is reckoned from, None for all.
+    `reached` the answer to a target, or why it is not reached; `bridge` names two periods; `volumes` are changes of
+    volume, as `Answers.expected` takes them; `pace` is how many of the last days a year is reckoned from, None for all.
     """
 
     command: str = ""
     elasticities: Mapping[str, Elasticity] = field(default_factory=dict, hash=False)
-    rise: Fraction = Fraction(1, 10)
+    rise: Fraction = USUAL_RISE
     target: Target | None = None
-    reached: Reached | None = None
+    reached: Reached | str | None = None
     bridge: tuple[str, str] | None = None
     volumes: Mapping[str, Decimal] = field(default_factory=dict, hash=False)
     pace: int | None = DEFAULT_PACE
@@ -70,8 +72,9 @@ class Report:
         self.simulation, self.question = simulation, question or Question()
         greatest = max(simulation.total.amounts)
         self.figures = Figures(locale, simulation.pricer.currency, _PLACES if greatest >= 1 else _SMALL_PLACES)
-        self._attributions: dict[int, Attribution] = {}
-        self._customers: dict[int, Customers] = {}
+        # The difference split by the rates that changed, by the number of a candidate.
+        self.attribution: Callable[[int], Attribution] = cache(simulation.attribution)
+        self._customers: Callable[[int], Customers] = cache(lambda side: simulation.customers(CUSTOMER, side))
 
     @property
     def candidates(self) -> range:
@@ -86,6 +89,19 @@ class Report:
         """
         choices = [tuple(_choices(side)) for side in self.simulation.sides[1:]]
         return (CURRENT, *(_chosen(choices, number) for number in range(len(choices))))
+
+    @property
+    def noun(self) -> str:
+        """What a row of the usage is: a request, or of a bill a row."""
+        return self.simulation.pricer.noun
+
+    def rows_of(self, count: int) -> str:
+        """Count rows of the usage in words: `1,200 requests`."""
+        return self.figures.counted(count, self.noun)
+
+    def check(self) -> None:
+        """Raise `SimulationError` for a question that this usage does not answer, before a word of it is written."""
+        _ = self.expected, self.bridge, self.margin, self.paced
 
     @property
     def unpriced(self) -> int:
@@ -113,8 +129,8 @@ class Report:
         exact.
         """
         whole = self.simulation.total
-        uneven = whole.beside(candidate)
-        found = (whole.change(candidate), EXACT.minus(uneven.lost), uneven.new)
+        lost_and_new = whole.beside(candidate)
+        found = (whole.change(candidate), EXACT.minus(lost_and_new.lost), lost_and_new.new)
         if exact:
             return found
         difference = EXACT.subtract(self.rounded(candidate), self.rounded(0))
@@ -122,9 +138,9 @@ class Report:
         return prices, lost, new
 
     @property
-    def uneven(self) -> bool:
+    def lost_and_new(self) -> bool:
         """Whether only one side offers some of the requests."""
-        return bool(self.simulation.total.uneven)
+        return bool(self.simulation.total.lost_and_new)
 
     def has(self, key: str) -> bool:
         """Whether the usage is grouped by a key."""
@@ -135,19 +151,9 @@ class Report:
         """The shortest period that the usage is grouped by."""
         return next((key for key in (DAY, *PERIODS) if self.has(key)), None)
 
-    def attribution(self, candidate: int) -> Attribution:
-        """The difference split by the rates that changed."""
-        if candidate not in self._attributions:
-            self._attributions[candidate] = self.simulation.attribution(candidate)
-        return self._attributions[candidate]
-
     def customers(self, candidate: int) -> Customers | None:
-        """Winners and losers, where the usage names customers."""
-        if not self.has(CUSTOMER):
-            return None
-        if candidate not in self._customers:
-            self._customers[candidate] = self.simulation.customers(CUSTOMER, candidate)
-        return self._customers[candidate]
+        """Return winners and losers, where the usage names customers."""
+        return self._customers(candidate) if self.has(CUSTOMER) else None
 
     @cached_property
     def margin(self) -> Margin | None:

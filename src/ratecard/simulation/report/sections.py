@@ -145,10 +145,11 @@ def attribution_table(report: Report, candidate: int, *, exact: bool = False) ->
     found = report.attribution(candidate)
     amounts = [part.amount for part in found.parts] if exact else shown_parts(report, candidate)
     difference = found.difference if exact else _difference(report, candidate)
-    rows = (
-        (part.model, part.label, part.old, part.new, _share(part), part.unit, amount, part.amount, _lines_of(part))
-        for part, amount in zip(found.parts, amounts, strict=True)
-    )
+    rows: list[tuple[Value, ...]] = []
+    for part, amount in zip(found.parts, amounts, strict=True):
+        lines = " → ".join(filter(None, (part.old_source, part.new_source)))
+        added = (part.unit, amount, part.amount, lines)
+        rows.append((part.model, part.label, part.old, part.new, _share(part), *added))
     columns = (
         *(Column("Model"), Column("Rate")),
         *_RATES,
@@ -191,11 +192,6 @@ def name_of(part: Part) -> str:
         return f"{part.model} ({kind})"
     words = f"{part.model}, {part.label}"
     return words if part.kind in (RATE, ROUNDING_PART) or kind is None else f"{words} ({kind})"
-
-
-def _lines_of(part: Part) -> str:
-    """`file:line → file:line`, or the one that there is."""
-    return " → ".join(filter(None, (part.old_source, part.new_source)))
 
 
 def _share(part: Part) -> Fraction | str:
@@ -306,6 +302,12 @@ def below_cost_table(report: Report, margin: Margin, side: int, *, exact: bool =
     return Table(f"Below cost: {report.names[side]}", tuple(columns), rows, whole if cells else None)
 
 
+_ROUNDING = (
+    "Amounts are exact sums, shown with {places} decimals by the largest remainder, so that every column adds up to its"
+    " total. Charts plot the rounded amounts."
+)
+
+
 def about_table(report: Report) -> Table:
     """Everything that names the input and the program."""
     simulation, count = report.simulation, report.figures.count
@@ -316,24 +318,17 @@ def about_table(report: Report) -> Table:
     ]
     if (costs := simulation.costs) is not None:
         rows.append(("Costs", costs.about))
+    if (pace := report.pace) is not None:
+        days = report.figures.counted(pace.days, "day")
+        rows.append(("Pace of a year", f"{pace.first} to {pace.last}: {days}, x 365 / {pace.days}"))
     rows += [
-        *_paced(report),
         ("Rows", f"{count(simulation.rows)} = {count(simulation.priced)} priced + {count(report.unpriced)} not priced"),
         *_read(report),
         ("Grouped by", ", ".join(simulation.by)),
         ("Versions", f"ratecard {version('ratecard')}, DuckDB {version('duckdb')}"),
-        ("Rounding", _rounding(report.figures.places)),
+        ("Rounding", _ROUNDING.format(places=report.figures.places)),
     ]
     return Table("About", (Column("What"), Column("Is")), tuple(rows))
-
-
-def _paced(report: Report) -> Iterator[tuple[str, str]]:
-    """The days that a year is reckoned from."""
-    if (pace := report.pace) is not None:
-        yield (
-            "Pace of a year",
-            f"{pace.first} to {pace.last}: {report.figures.counted(pace.days, 'day')}, x 365 / {pace.days}",
-        )
 
 
 def _read(report: Report) -> Iterator[tuple[str, str]]:
@@ -357,10 +352,3 @@ def _read(report: Report) -> Iterator[tuple[str, str]]:
             for name in reading.unused
         )
         yield "Columns not used", ", ".join(meant)
-
-
-def _rounding(places: int) -> str:
-    return (
-        f"Amounts are exact sums, shown with {places} decimals by the largest remainder, so that every column adds up"
-        " to its total. Charts plot the rounded amounts."
-    )

@@ -69,12 +69,19 @@ def _moved(
         return f"{noun} is {figures.money(after)}"
     name = report.names[candidate]
     if not change:
-        cancelled = "" if report.simulation.total.beside(candidate).requests else ": rises and falls cancel out"
+        cancelled = ": rises and falls cancel out" if _moves_parts(report, candidate) else ""
         return f"{noun} stays at {figures.money(before)} under {name}{cancelled}"
     percent = figures.percent(share)
     by = figures.money(EXACT.subtract(after, before).copy_abs()) + (f" ({percent})" if percent else "")
     verb = "rises" if change > 0 else "falls"
     return f"{noun} {verb} by {by}, from {figures.money(before)} to {figures.money(after)}, under {name}"
+
+
+def _moves_parts(report: Report, candidate: int) -> bool:
+    """Return True where some rates bring more and others less, of requests that both sides offer."""
+    if report.simulation.total.beside(candidate).requests:
+        return False
+    return any(part.amount for part in report.attribution(candidate).parts)
 
 
 def details(report: Report, candidate: int) -> str:
@@ -106,12 +113,12 @@ def _parts(report: Report, candidate: int) -> Iterator[str]:
         return
     prices, lost, new = report.parts(candidate)
     share = figures.percent(share_of_prices(total, candidate))
-    yield f"{figures.change(prices)}{f' ({share})' if share else ''} by prices on the requests that both offer"
+    yield f"{figures.change(prices)}{f' ({share})' if share else ''} by prices on the {report.noun}s that both offer"
     if one_side.lost_requests:
-        requests = figures.counted(one_side.lost_requests, "request")
+        requests = report.rows_of(one_side.lost_requests)
         yield f"{figures.change(lost)} lost with {requests} that it does not offer"
     if one_side.new_requests:
-        yield f"{figures.change(new)} new with {figures.counted(one_side.new_requests, 'request')} that only it offers"
+        yield f"{figures.change(new)} new with {report.rows_of(one_side.new_requests)} that only it offers"
 
 
 def _since(report: Report, candidate: int) -> str:
@@ -119,7 +126,7 @@ def _since(report: Report, candidate: int) -> str:
         return ""
     figures, current = report.figures, Fraction(found.current)
     share = figures.percent(Fraction(found.before, found.requests), signed=False)
-    words = f"{share} of the requests lie before it takes effect on {found.day}"
+    words = f"{share} of the {report.noun}s lie before it takes effect on {found.day}"
     if found.before == found.requests or not current:
         return f"{words}."
     change = Fraction(EXACT.subtract(found.candidate, found.current)) / current
@@ -133,7 +140,7 @@ def scope(report: Report) -> str:
     """`199,997 requests of 2026-01-01 to 2026-10-31, all at the prices of 2026-12-01; 3 rows without a price are in no
     figure.`"""
     counted, left = report.figures.counted, report.unpriced
-    words = counted(report.simulation.priced, "request")
+    words = report.rows_of(report.simulation.priced)
     words += f" of {' to '.join(dict.fromkeys(report.days))}" if report.days else ""
     if chosen := report.simulation.reading.chosen:
         count = report.figures.count
@@ -164,18 +171,14 @@ def own_days(report: Report) -> str:
     if found is None:
         return ""
     if isinstance(found, str):
-        return f"What these requests came to at the prices of their own days cannot be had: {found}."
+        return f"What these {report.noun}s came to at the prices of their own days cannot be had: {found}."
     amount, difference = report.shown_own_days(found)
     now = Fraction(report.simulation.total.amounts[0])
     share = figures.percent(Fraction(found.difference) / now if now else None)
     words = f"At the prices of its own days, this usage came to {figures.money(amount)}: {figures.change(difference)}"
     words += f" ({share})" if share else ""
     counts = ((found.only, "a price only there"), (found.without, "none there"))
-    others = [
-        f"{figures.counted(count, 'request')} {'has' if count == 1 else 'have'} {told}"
-        for count, told in counts
-        if count
-    ]
+    others = [f"{report.rows_of(count)} {'has' if count == 1 else 'have'} {price}" for count, price in counts if count]
     return f"{words}; {' and '.join(others)}." if others else f"{words}."
 
 
@@ -223,11 +226,13 @@ def annualised(report: Report, candidate: int) -> str:
     year = figures.rounded(pace.year(amount))
     days = figures.counted(pace.days, "day")
     named = f"all {days} of the usage" if pace.every else f"the last {days}"
-    named = "its only day" if pace.days == 1 and pace.every else named
+    named = f"{named} ({pace.first} to {pace.last}, x 365 / {pace.days})"
+    if pace.days == 1:
+        named = f"the {'only' if pace.every else 'last'} day ({pace.first}, x 365)"
     words = figures.change(year) if candidate else figures.money(year)
     return " ".join(
         (
-            f"That is {words} a year, at the pace of {named} ({pace.first} to {pace.last}, x 365 / {pace.days}).",
+            f"That is {words} a year, at the pace of {named}.",
             *_unlike_a_year(report, pace),
         )
     )
@@ -236,18 +241,21 @@ def annualised(report: Report, candidate: int) -> str:
 def _unlike_a_year(report: Report, pace: Pace) -> Iterator[str]:
     figures, most = report.figures, report.question.pace
     if pace.every and most is not None and pace.days < most:
-        yield f"The usage covers {figures.counted(pace.days, 'day')} of the {figures.count(most)} that are asked for."
+        days = figures.counted(most, "day")
+        yield f"The usage covers {figures.count(pace.days)} of the {days} that a year is reckoned from."
     if pace.empty:
-        yield f"On {figures.count(pace.empty)} of these days no request has a price: the usage may be partial."
+        yield f"On {figures.count(pace.empty)} of these days no {report.noun} has a price: the usage may be partial."
     if pace.growth is not None and abs(pace.growth) > _STEADY:
         grows = "grows" if pace.growth > 0 else "shrinks"
         share = figures.percent(pace.growth)
-        yield f"The usage {grows}: the second half of these days has {share} requests against the first."
+        yield f"The usage {grows}: the second half of these days has {share} {report.noun}s against the first."
 
 
-def reached(report: Report, target: "Target", found: "Reached") -> str:
-    """The factor that reaches what was wanted."""
+def reached(report: Report, target: "Target", found: "Reached | str") -> str:
+    """The factor that reaches what was wanted, or why none does."""
     figures = report.figures
+    if isinstance(found, str):
+        return f"{found[0].upper()}{found[1:]}. All figures are of the candidate as it is."
 
     def money(amount: Decimal) -> str:
         rounded = round_half_up(amount, figures.places)
@@ -308,7 +316,7 @@ def _margin(report: Report, candidate: int) -> str:
         return words
     brings = figures.money(round_half_up(margin.total.unknown_revenues[0], figures.places))
     one = margin.total.unknown == 1
-    unknown = f"{figures.counted(margin.total.unknown, 'request')} of unknown cost"
+    unknown = f"{report.rows_of(margin.total.unknown)} of unknown cost"
     return (
         f"{words} {unknown}, which {'brings' if one else 'bring'} {brings} now, {'is' if one else 'are'} in no margin."
     )

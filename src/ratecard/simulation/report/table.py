@@ -1,5 +1,6 @@
 """A table of the report: headings, what each column holds, rows of plain values, and perhaps their total."""
 
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -80,6 +81,18 @@ class Table(NamedTuple):
         rows = tuple(tuple(row[index] for index in kept) for row in self.rows)
         total = self.total and tuple(self.total[index] for index in kept)
         return self._replace(columns=tuple(self.columns[index] for index in kept), rows=rows, total=total)
+
+
+def unlike(names: Iterable[str], same: Callable[[str], str] = str) -> list[str]:
+    """Return names of columns that differ in what `same` makes of them; the second of two equal ones gets a number."""
+    unique: list[str] = []
+    for name in names:
+        heading, number = name, 1
+        while same(heading) in map(same, unique):
+            number += 1
+            heading = f"{name} {number}"
+        unique.append(heading)
+    return unique
 
 
 def written(value: Value, kind: Kind, figures: Figures) -> str:

@@ -3,18 +3,19 @@
 import csv
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, fields
+from dataclasses import astuple, fields
 from decimal import Decimal
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 from ratecard.base.money import round_half_up, text
 from ratecard.pages import page_text
 from ratecard.simulation.answers.tornado import Swing
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.figures import Figures
+from ratecard.simulation.report.groups import json_plain
+from ratecard.simulation.report.place import replacing
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import scope
 from ratecard.simulation.report.table import Column, Kind, Table, Value
@@ -55,32 +56,32 @@ def tornado_table(report: Report, share: Fraction, swings: Sequence[Swing], *, b
 def write_tornado(report: Report, share: Fraction, swings: Sequence[Swing], path: Path) -> None:
     """Write it as the ending of the name says: .html, .csv or .json. Raises `SimulationError`."""
     writers = {".html": _html, ".csv": _csv, ".json": _json}
-    beside = path.with_name(f".{path.name}.new")
     try:
-        beside.write_text(writers[path.suffix.lower()](report, share, swings), encoding="utf-8", newline="")
-        beside.replace(path)
+        with replacing(path) as new:
+            new.write_text(writers[path.suffix.lower()](report, share, swings), encoding="utf-8", newline="")
     except OSError as error:
         raise SimulationError(f"{path} cannot be written: {error.strerror}") from None
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _json(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
-    rows = [{key: _exact(value) for key, value in asdict(swing).items()} for swing in swings]
-    head = {"command": report.question.command or None, "currency": report.figures.currency}
-    whole = {
+    record = {
+        "command": report.question.command or None,
+        "currency": report.figures.currency,
         "share": report.figures.percent(share, signed=False),
-        "revenue": _exact(report.simulation.total.amounts[0]),
+        "revenue": report.simulation.total.amounts[0],
+        "rows": report.simulation.rows,
+        "unpriced": report.unpriced,
+        "families": swings,
     }
-    counts = {"rows": report.simulation.rows, "unpriced": report.unpriced}
-    return json.dumps({**head, **whole, **counts, "families": rows}, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(record, indent=1, ensure_ascii=False, default=json_plain) + "\n"
 
 
 def _csv(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
     out = StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(field.name for field in fields(Swing))
-    writer.writerows([_exact(value) for value in astuple(swing)] for swing in swings)
+    for swing in swings:
+        writer.writerow(text(value) if isinstance(value, Decimal) else value for value in astuple(swing))
     return out.getvalue()
 
 
@@ -141,7 +142,3 @@ def _names(figures: Figures, share: Fraction) -> tuple[str, str]:
 
 def _change(figures: Figures, amount: Decimal | None) -> str:
     return "" if amount is None else figures.change(round_half_up(amount, figures.places))
-
-
-def _exact(value: Any) -> Any:
-    return text(value) if isinstance(value, Decimal) else value

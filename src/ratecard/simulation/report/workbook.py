@@ -5,6 +5,7 @@ sums and pivots of the cells agree, whatever they are grouped by. Where all digi
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
@@ -36,7 +37,7 @@ from ratecard.simulation.report.sections import (
     untouched_table,
 )
 from ratecard.simulation.report.sentences import every_sentence
-from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, written
+from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, unlike, written
 
 # The rows of a sheet, without its headings and its total.
 _MOST_ROWS = 1_048_576 - 2
@@ -115,7 +116,7 @@ class Sheets:
         for number, sentence in enumerate(above):
             sheet.write_string(number, 0, sentence)
         top = len(above) + 1 if above else 0
-        names = _unlike([column.name for column in table.columns])
+        names = unlike((column.name for column in table.columns), str.lower)
         for number, name in enumerate(names):
             sheet.write_string(top, number, name, self._heading)
             sheet.set_column(number, number, self._width(table, number))
@@ -177,11 +178,11 @@ class Sheets:
         if value is None:
             sheet.write_blank(row, number, None, look)
         elif isinstance(value, str):
-            day = _day(value) if kind is Kind.DAY else None
-            if day is not None:
-                sheet.write_datetime(row, number, day, look)
-            else:
-                sheet.write_string(row, number, value, look)
+            if kind is Kind.DAY:
+                with suppress(ValueError):  # a total, or rows without a day
+                    sheet.write_datetime(row, number, date.fromisoformat(value), look)
+                    return
+            sheet.write_string(row, number, value, look)
         elif kind is Kind.EXACT and not isinstance(value, Fraction):
             sheet.write_string(row, number, text(plain(Decimal(value))), look)
         else:
@@ -209,30 +210,11 @@ def _cell_value(value: Value) -> Decimal | str:
     return _FIFTEEN.create_decimal(value) if isinstance(value, (int, Decimal)) else ""
 
 
-def _unlike(names: Sequence[str]) -> list[str]:
-    """Headings that differ in more than capital letters, as a spreadsheet wants them: the second gets a number."""
-    found: list[str] = []
-    for name in names:
-        heading, number = name, 1
-        while heading.lower() in {each.lower() for each in found}:
-            number += 1
-            heading = f"{name} {number}"
-        found.append(heading)
-    return found
-
-
 def _share(part: Value, base: Value) -> Decimal | str:
     """The value of a formula, from what its cells show."""
     if not isinstance(part, Decimal) or not isinstance(base, Decimal) or not base:
         return ""
     return _cell_value(Fraction(part) / Fraction(base))
-
-
-def _day(value: str) -> date | None:
-    try:
-        return date.fromisoformat(value)
-    except ValueError:
-        return None
 
 
 _SUMMARY, _CHARTS, _GROUPS = "Summary", "Charts", "Groups"

@@ -5,7 +5,7 @@ Errors name file, line and reason, without the engine's SQL.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
@@ -82,6 +82,8 @@ class Workspace:
 
     def __init__(self, memory: str | None = None) -> None:
         self._tables, self._memory = 0, memory
+        # Those that have run before the log of the engine was emptied.
+        self._statements: tuple[str, ...] = ()
         # What ends with it, whatever fails then: when it is closed, forgotten or the process ends.
         self.at_end = ExitStack()
         self._end = finalize(self, self.at_end.close)
@@ -116,12 +118,21 @@ class Workspace:
     @property
     def statements(self) -> tuple[str, ...]:
         """The statements of SQL that have run here, in their order; a mark `?` stands for a value that was given."""
-        kept = "SELECT message FROM duckdb_logs WHERE type = 'QueryLog' AND message NOT ILIKE '%duckdb_logs%'"
-        return tuple(message for (message,) in self.connection.execute(f"{kept} ORDER BY timestamp").fetchall())
+        logged = "SELECT message FROM duckdb_logs WHERE type = 'QueryLog' AND message NOT ILIKE '%duckdb_logs%'"
+        messages = self.connection.execute(f"{logged} ORDER BY timestamp").fetchall()
+        return (*self._statements, *(message for (message,) in messages))
 
-    def forget_statements(self) -> None:
-        """Keep no statement that has run until now: who tries prices all day runs many."""
+    @contextmanager
+    def forgetting_statements(self) -> Iterator[None]:
+        """Keep no statement that runs meanwhile: who tries prices all day runs many."""
+        before = self._statements = self.statements
         self.connection.execute("CALL truncate_duckdb_logs()")
+        try:
+            yield
+        finally:
+            self._statements = before
+            if self._connection is not None:
+                self._connection.execute("CALL truncate_duckdb_logs()")
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -157,37 +168,12 @@ class Workspace:
         self._end()
 
 
-def read_columns(
-    connection: duckdb.DuckDBPyConnection, names: Sequence[str], integers: Sequence[str], source: str
-) -> tuple[list[pyarrow.ChunkedArray], list[Any]]:
-    """Return columns, and others of integers as arrays: 64 bits nearly always hold these, without objects."""
-
-    def read(type_: str) -> pyarrow.Table:
-        chosen = ", ".join((*names, *(f"CAST({each} AS {type_})" for each in integers)))
-        return connection.sql(f"SELECT {chosen} {source}").to_arrow_table()
-
-    try:
-        columns = read("BIGINT").columns
-    except duckdb.ConversionException:
-        columns = read("VARCHAR").columns
-    return columns[: len(names)], list(map(integers_of, columns[len(names) :]))
-
-
-def each_once(column: pyarrow.ChunkedArray) -> tuple[list[Any], Any]:
-    """Return the different values of a column, and for each row the number of its own."""
-    found = column.combine_chunks().dictionary_encode(null_encoding="encode")
-    return found.dictionary.to_pylist(), _numbers([found.indices])
-
-
 def integers_of(column: pyarrow.ChunkedArray) -> Any:
     """Return integers as an array, which the engine gives as text where 64 bits are too few for some of them."""
     if pyarrow.types.is_integer(column.type):
-        return _numbers(column.chunks).astype(numpy.int64)
-    found = numpy.empty(len(column), object)
-    found[:] = list(map(int, column.to_pylist()))
-    return found
-
-
-def _numbers(parts: Sequence[pyarrow.Array]) -> Any:
-    """Return integers by way of their buffers: `to_numpy` would import pandas first where there is one."""
-    return numpy.concatenate([numpy.from_dlpack(each) for each in parts] or [numpy.empty(0, numpy.int64)])
+        # By way of their buffers: `to_numpy` would import pandas first where there is one.
+        parts = [numpy.from_dlpack(each) for each in column.chunks]
+        return numpy.concatenate(parts or [numpy.empty(0, numpy.int64)]).astype(numpy.int64)
+    integers = numpy.empty(len(column), object)
+    integers[:] = list(map(int, column.to_pylist()))
+    return integers

@@ -5,7 +5,7 @@ name file, line and reason, without the engine's SQL.
 """
 
 import csv
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,8 +17,8 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.counters import UsageDialect
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.open_usage import OpenUsage
-from ratecard.simulation.groups.plan import Plan, Usage
-from ratecard.simulation.groups.roll_up_sql import RESERVED_COLUMNS, Grouping
+from ratecard.simulation.groups.plan import Usage
+from ratecard.simulation.groups.roll_up_sql import RESERVED_COLUMNS
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.rows.billing_export import Export, are_pages, ledger_view, pages_to_parquet
 from ratecard.simulation.rows.columns import COUNTED, LAYOUTS, LEDGER, LEDGER_LAYOUTS, USAGE_COLUMNS, LayoutsOf
@@ -97,26 +97,14 @@ _CONVERTED = "docs/simulation.md says how to convert it"
 
 
 class DuckDbUsage(OpenUsage):
-    """A usage as a view of a workspace; `rows` tells about how many it has."""
+    """A usage as a view of a workspace; `written`: as text, of about so many `lines` where that is known."""
 
-    dialect = DuckDbSql()
+    written = False
+    lines: int | None = None
 
-    def __init__(
-        self, workspace: Workspace, known: Usage, stamps: Mapping[str, Stamp], rows: Callable[[], int | None]
-    ) -> None:
-        super().__init__(workspace, known, stamps)
-        self.rows = rows
-
-    def groups(self, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
-        """Yield each grouping with the table of its groups, in the order of the plan."""
-        yield from self._grouped(
-            list(self.sql(plan).groupings()), progress, None if progress is silent else self.rows()
-        )
-
-    def ask(self, query: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a query. Raises `SimulationError`."""
-        with readable():
-            return self.workspace.connection.execute(query).fetchall()
+    def rows(self) -> int | None:
+        """Return about how many rows it has; None where that is not known."""
+        return self.lines if self.written else int(self.ask("SELECT count(*) FROM usage")[0][0])
 
 
 @contextmanager
@@ -151,10 +139,8 @@ def open_usage(
         with readable():
             query, rows = _reading(workspace, kind, files, f", filename = '{FILE}'" if by_file else "")
             workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
-        written = kind != ".parquet"
-        opened = _opened(workspace, names, before, limits, layouts, dialect, written=written)
-        if written:
-            opened.rows = lambda: rows
+        opened = _opened(workspace, names, before, limits, layouts, dialect, written=kind != ".parquet")
+        opened.lines = rows
         yield opened
 
 
@@ -206,7 +192,9 @@ def _opened(
         known = known._replace(layouts=LEDGER_LAYOUTS)
     else:
         known = known._replace(untyped=written or _lacks_type(connection, known))
-    return DuckDbUsage(workspace, known, stamps, partial(_count, connection, "usage"))
+    usage = DuckDbUsage(workspace, known, stamps)
+    usage.written = written
+    return usage
 
 
 def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], query: str) -> str:
@@ -225,12 +213,6 @@ def _lacks_type(connection: duckdb.DuckDBPyConnection, known: Usage) -> bool:
     with readable():
         type_ = DuckDbSql().quoted(known.columns["type"])
         return bool(connection.execute(f"SELECT 1 FROM {known.table} WHERE {type_} IS NULL LIMIT 1").fetchall())
-
-
-def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-    with readable():
-        ((found,),) = connection.execute(f"SELECT count(*) FROM {table}").fetchall()
-        return int(found)
 
 
 def checked_usage(
@@ -324,7 +306,8 @@ def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str =
     for outer in COUNTED:
         if outer in counts:
             counted = _counted(connection, files, outer)
-            parts = {name: f"json_extract_string({outer}, {DuckDbSql.literal(_path(name))})" for name in counted}
+            paths = {name: '$."{}"'.format(name.replace('"', '\\"')) for name in counted}
+            parts = {name: f"json_extract_string({outer}, {DuckDbSql.literal(path)})" for name, path in paths.items()}
             query = _with_counts(outer, parts, counts, query)
     return query, max(counts.values())
 
@@ -352,11 +335,6 @@ def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer:
         raise SimulationError(f"'{outer}' is {found[0][0]} in some line, and must be an object of counts")
     names = f"SELECT DISTINCT unnest(json_keys(given)) AS name {place} WHERE json_type(given) = 'OBJECT' ORDER BY name"
     return [name for (name,) in connection.execute(names).fetchall()]
-
-
-def _path(name: str) -> str:
-    """Return the place of a name in an object, as DuckDB writes it."""
-    return '$."{}"'.format(name.replace('"', '\\"'))
 
 
 def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> dict[str, int]:

@@ -1,9 +1,8 @@
 """Spark groups usage where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -62,20 +61,11 @@ class SparkUsage(OpenUsage):
         present = dict(self.ask(typed.parts()))
         sql = RollUpSql(self.known._replace(untyped=any(present.values())), plan, self.dialect)
         groupings = [grouping for grouping in sql.groupings() if grouping.name in present]
-        tell = self._teller(progress, len(groupings))
-        for grouping in groupings:
-            tell(grouping)
-            yield grouping, self._brought(grouping.query)
-
-    def _teller(self, progress: Progress, steps: int) -> Callable[[Grouping], None]:
-        """Return a function that tells the progress which grouping is read next, and how many steps there are."""
-        share, started, jobs = (READ - OPENED - 1) / max(steps, 1), count(), Jobs(self.session)
-
-        def tell(grouping: Grouping) -> None:
-            begun = OPENED + 1 + share * next(started)
+        share, jobs = (READ - OPENED - 1) / max(len(groupings), 1), Jobs(self.session)
+        for number, grouping in enumerate(groupings):
+            begun = OPENED + 1 + share * number
             within(progress, begun, begun + share)(f"Reading usage: {grouping.name}", jobs)
-
-        return tell
+            yield grouping, self._brought(grouping.query)
 
     def _brought(self, query: str) -> str:
         """Return a table here of the groups that a query finds."""

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.groups.kept.place import KeptPlace, local_folder
-from ratecard.simulation.rows.files import is_remote, is_usage
+from ratecard.simulation.groups.kept.place import KeptPlace
+from ratecard.simulation.rows.files import LOCAL, is_remote, is_usage
 
 # In an address these are a pattern of files, or begin a fragment.
 _NO_PLACE = re.compile(r"[*?\[\]#]")
@@ -16,7 +16,7 @@ _NO_PLACE = re.compile(r"[*?\[\]#]")
 def place_at(given: str | os.PathLike[str], copies: Path) -> KeptPlace:
     """Return a place by its path or address; what is in a storage is copied to a folder. Raises `SimulationError`."""
     if not is_remote(str(given)):
-        return KeptPlace(local_folder(given))
+        return KeptPlace(Path(str(given).removeprefix(LOCAL)))
     if words := _no_place(str(given)):
         raise SimulationError(f"{given} {words}")
     from ratecard.simulation.groups.kept.storage import Stored

@@ -111,7 +111,10 @@ def keep(
         for each in (new, folder / PACKS / name):
             shutil.rmtree(each, ignore_errors=True)
         if isinstance(error, (OSError, duckdb.Error)):
-            raise SimulationError(f"{place} cannot be written, and is as it was: {_cause(str(error))}") from error
+            # In place of what the engine says to machines, the name of the error.
+            number = _ERRNO.search(str(error))
+            cause = os.strerror(int(number[1])) if number else error
+            raise SimulationError(f"{place} cannot be written, and is as it was: {cause}") from error
         raise
     to_disk([folder])
     for each in (folder / PACKS).iterdir():
@@ -119,12 +122,6 @@ def keep(
             shutil.rmtree(each, ignore_errors=True)
     place.publish(manifest)
     return manifest
-
-
-def _cause(words: str) -> str:
-    """Return what the engine or the disk says; in place of what it says to machines, the name of the error."""
-    found = _ERRNO.search(words)
-    return os.strerror(int(found[1])) if found else words
 
 
 def to_disk(places: Collection[Path]) -> None:

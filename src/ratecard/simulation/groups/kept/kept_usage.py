@@ -1,11 +1,10 @@
 """A kept roll-up as usage: the same groups as of its rows, or a refusal of what it does not distinguish."""
 
 import shlex
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.kept.manifest import (
@@ -20,7 +19,6 @@ from ratecard.simulation.groups.kept.place import KeptPlace, missing_of
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED, Plan
 from ratecard.simulation.groups.roll_up_sql import Grouping, RollUpSql, RowQuantities, Summed
-from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.rows.columns import DAY, Layout, LayoutsOf, UsageColumn
 from ratecard.simulation.rows.files import Stamps, local_stamps, pattern_escaped, unchanged
 from ratecard.simulation.workspace.dialect import ColumnType
@@ -165,8 +163,6 @@ def again(
 class KeptUsage(OpenUsage):
     """Usage whose rows are groups. `prices` are those of a simulation by name: the tables, then all others."""
 
-    dialect = DuckDbSql()
-
     def __init__(
         self, workspace: Workspace, place: KeptPlace, kept: Manifest, prices: Sequence[str], layouts: LayoutsOf
     ) -> None:
@@ -185,9 +181,9 @@ class KeptUsage(OpenUsage):
                 query = f"SELECT * FROM ({groups}) JOIN ({shapes}) USING ({SHAPE})"
                 workspace.connection.execute(f"CREATE VIEW {self._tables[part]} AS {query}")
 
-    def groups(self, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
-        """Yield each grouping that has groups, with their table."""
-        yield from self._grouped(list(self.sql(plan).groupings()), progress, self.kept.rows)
+    def rows(self) -> int:
+        """Return how many rows were rolled up."""
+        return self.kept.rows
 
     def sql(self, plan: Plan) -> KeptSql:
         """Return the queries of kept groups for a plan."""
@@ -227,11 +223,6 @@ class KeptUsage(OpenUsage):
     def odd_instant(self, plan: Plan) -> str:
         """Return a timestamp that is not an instant, as it was in the usage."""
         return self.kept.odd
-
-    def ask(self, query: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a query. Raises `SimulationError`."""
-        with readable():
-            return self.workspace.connection.execute(query).fetchall()
 
     @cached_property
     def _models(self) -> Mapping[str | None, set[str | None]]:

@@ -1,6 +1,5 @@
 """Where a roll-up is kept: a folder of this machine; `storage.py` has the same of an object storage."""
 
-import os
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -10,7 +9,6 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.kept.manifest import MANIFEST, Manifest, PackedFile, not_a_manifest, of_others
 from ratecard.simulation.groups.plan import parts_of
 from ratecard.simulation.rows.columns import LAYOUTS
-from ratecard.simulation.rows.files import LOCAL
 
 try:
     import fcntl
@@ -122,8 +120,3 @@ def missing_of(folder: Path, kept: Manifest) -> list[PackedFile]:
     files = (file for pack in kept.packs for file in pack.files)
     places = ((file, folder / file.name) for file in files)
     return [file for file, place in places if not (place.is_file() and place.stat().st_size == file.bytes)]
-
-
-def local_folder(given: str | os.PathLike[str]) -> Path:
-    """Return a folder of this machine by its path, or by its address."""
-    return Path(str(given).removeprefix(LOCAL))

@@ -143,7 +143,8 @@ class Stored(KeptPlace):
             # A run that began before this manifest was put will not put its own.
             old = {name for name, when in packs.items() if when < put - _OLD}
             gone = (known | {name for name in old if _PACKED.fullmatch(name)}) - own
-            self._remove(gone & packs.keys())
+            if gone := gone & packs.keys():
+                obstore.delete(self._store, sorted(gone))
 
     def _look(self) -> "tuple[bytes | None, UpdateVersion | None]":
         """Return the text and the version of the manifest; none where there is none."""
@@ -202,10 +203,6 @@ class Stored(KeptPlace):
 
     def _listed(self, folder: str | None = None) -> "Iterator[ObjectMeta]":
         return (each for batch in obstore.list(self._store, folder) for each in batch)
-
-    def _remove(self, names: Collection[str]) -> None:
-        if names:
-            obstore.delete(self._store, sorted(names))
 
     @contextmanager
     def _asking(self, done: str) -> Iterator[None]:

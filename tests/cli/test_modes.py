@@ -1,0 +1,118 @@
+"""No option is ignored: each option of each command, in each mode, is used or refused by its name."""
+
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from ratecard.cli import main
+from ratecard.cli.modes import MODES, OF_SIMULATE, Mode, refuse_unused
+from reports import files
+
+# The words that ask for each mode of a command, and a word for each option that cannot take `x`.
+ASKED = {
+    ("simulate", "disputes"): "USAGE --disputes out.csv",
+    ("simulate", "tornado"): "USAGE --tornado 5%",
+    ("simulate", "revenue"): "USAGE",
+    ("simulate", "candidates"): "USAGE --candidate 2026-12-01",
+    ("simulate", "statements"): "USAGE --candidate 2026-12-01 --contracts --statements out.csv",
+    ("simulate", "rows"): "USAGE --candidate 2026-12-01 --contracts --statements out.csv --engine spark",
+    ("simulate", "duckdb"): "USAGE --candidate 2026-12-01",
+    ("simulate", "folders"): "USAGE --current . --candidate FILE",
+    ("rollup", "duckdb"): "USAGE --out kept",
+    ("diff", "days"): "2026-10-01 2026-11-01",
+    ("diff", "folders"): ". FILE",
+    ("quote", "json"): "{} --json",
+    ("quote", "batch"): "--batch rows.jsonl",
+    ("rate", "json"): "{} --json",
+    ("rate", "batch"): "--batch rows.jsonl",
+    ("explain", "json"): "kling --json",
+}
+OTHER_MODES = {"candidates": "candidates", "tornado": "tornado", "disputes": "disputes"}
+GIVEN = {
+    "columns": "a=b",
+    "tables": ".",
+    "tornado": "5%",
+    "rise": "5%",
+    "max_change": "5%",
+    "max_rise": "5%",
+    "engine": "duckdb",
+    "locale": "de_DE",
+    "at": "2026-10-01",
+    "dialect": "litellm",
+    "kind": "json",
+    "source": "seconds=1",
+}
+
+
+def command(name: str) -> click.Command:
+    made = main.get_command(click.Context(main), name)
+    assert made is not None
+    return made
+
+
+PAIRS = [
+    pytest.param(name, mode, str(option.name), option.opts[0], id=f"{name}-{mode}-{option.name}")
+    for name, mode in ASKED
+    for option in command(name).params
+    if isinstance(option, click.Option) and option.name is not None
+]
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "FILE").touch()
+
+
+def test_every_mode_is_asked_for_here_and_every_option_of_simulate_is_in_its_table() -> None:
+    assert {(name, mode) for name, modes in MODES.items() for mode in modes} <= {*ASKED}
+    assert {str(parameter.name) for parameter in command("simulate").params} == OF_SIMULATE
+
+
+@pytest.mark.parametrize(("name", "mode", "option", "written"), PAIRS)
+def test_an_option_is_used_or_refused(name: str, mode: str, option: str, written: str) -> None:
+    made, words = command(name), ASKED[name, mode].split()
+    is_flag = any(each.name == option and isinstance(each, click.Option) and each.is_flag for each in made.params)
+    if written not in words:
+        words += [written] if is_flag else [written, GIVEN.get(option, "2026-12-01")]
+    if option == "master" and mode != "duckdb":
+        words += ["--engine", "spark"]
+    context = made.make_context(name, words)
+    if option in OTHER_MODES and mode not in OTHER_MODES.values():
+        return  # it asks for another mode, which has lines of its own here
+    if option in MODES.get(name, {}).get(mode, Mode("", frozenset())).unused:
+        with pytest.raises(click.UsageError, match="leave out"):
+            refuse_unused(context)
+        return
+    try:
+        refuse_unused(context)
+    except click.UsageError as error:  # of the words that ask for the mode
+        assert written not in error.message.partition("leave out ")[2].split(", ")
+
+
+def test_an_engine_makes_its_options_used() -> None:
+    refuse_unused(command("simulate").make_context("simulate", ["u", "--engine", "spark", "--master", "local"]))
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("--rise 5%", 2, "without a candidate nothing is compared: add --candidate, or leave out --rise"),
+        ("--tornado 5% --rise 5%", 2, "--tornado moves the current prices, family by family; leave out --rise"),
+        ("--candidate dearer.yaml --by model --rise 5%", 1, "--rise needs to know the customers"),
+        ("--candidate dearer.yaml --master local", 2, "add --engine spark, or leave out --master"),
+    ],
+)
+def test_what_is_said(words: str, status: int, said: str, tmp_path: Path) -> None:
+    files(tmp_path)
+    done = CliRunner().invoke(main, ["simulate", "usage.parquet", *words.split()])
+    assert (done.exit_code, said in done.stderr) == (status, True), done.stderr
+
+
+def test_a_column_of_customers_is_named_once(tmp_path: Path) -> None:
+    files(tmp_path)
+    words = ["whatif", "usage.parquet", "--customer", "a", "--map", "customer=b"]
+    done = CliRunner().invoke(main, words)
+    assert (done.exit_code, "name one column" in done.stderr) == (2, True), done.stderr
