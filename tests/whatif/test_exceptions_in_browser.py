@@ -42,7 +42,7 @@ def test_all_but_one_family_is_raised_rounded_and_reported(tmp_path: Path) -> No
         choose(page, "All but", "family ovi")
         wait(lambda: tiles(page)["Difference"] != everything)
         assert KLING in text_of(page, ".models")
-        assert OVI not in text_of(page, ".models")
+        wait(lambda: OVI not in text_of(page, ".models"))
         seen = tiles(page)["Difference"][0]
         # Volume answers: what is expected takes the place of what unchanged usage would bring, which is said beside it.
         press(page, "Add an elasticity")
@@ -56,8 +56,6 @@ def test_all_but_one_family_is_raised_rounded_and_reported(tmp_path: Path) -> No
         assert f"At unchanged usage, revenue rises by {seen.removeprefix('+')}" in text_of(page, ".notes")
         choose(page, "Usage of", "family ovi")  # of which nothing changes
         wait(lambda: tiles(page)["Expected difference"][0] == seen)
-        choose(page, "Usage of", "type video")
-        wait(lambda: tiles(page)["Expected difference"][0] == expected)
         page.find_elements(By.CSS_SELECTOR, ".answers-to-prices button[aria-label=Remove]")[0].click()
         wait(lambda: tiles(page).get("Difference", [""])[0] == seen)
 
@@ -82,13 +80,13 @@ def test_all_but_one_family_is_raised_rounded_and_reported(tmp_path: Path) -> No
         press(page, "candidates/all-but-ovi.yaml")
         wait(lambda: tiles(page).get("Difference", [""])[0] == seen)
         assert field(page, "Multiple of").get_property("value") == "0.01"
-        assert text_of(page, "h1").endswith("under all but ovi.")
-        assert "With all but ovi" in tiles(page)
+        wait(lambda: text_of(page, "h1").endswith("under all but ovi."))
+        wait(lambda: "With all but ovi" in tiles(page))
         press(page, "Add an elasticity")
         write(page, "Elasticity", "-2")
         wait(lambda: tiles(page).get("Expected difference", [""])[0] == expected)
         # It is no change of the candidate.
-        assert text_of(page, "h1").endswith("under all but ovi, once volume answers prices by all -2.")
+        wait(lambda: text_of(page, "h1").endswith("under all but ovi, once volume answers prices by all -2."))
         assert page.execute_script("return document.documentElement.scrollWidth") == PHONE
         press(page, "Report")
         wait(lambda: (downloads / "report.html").exists())

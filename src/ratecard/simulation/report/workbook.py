@@ -4,6 +4,7 @@ A spreadsheet keeps 15 digits of a number. A cell has those of the exact amount 
 sums and pivots of the cells agree, whatever they are grouped by. Where all digits matter, they are beside it as text.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
@@ -105,35 +106,38 @@ class Sheets:
         above: Sequence[str] = (),
         *,
         named: str = "",
-        formulas: Mapping[tuple[int, str], str] | None = None,
+        formulas: Mapping[int, Mapping[str, str]] | None = None,
     ) -> Placed:
         """A sheet with a table; `above` are sentences over it.
 
         `named` makes it a table of the spreadsheet by that name, as pivots want it. `formulas` are further cells that
-        are computed, by the number of the row and the heading of the column.
+        are computed, by the number of the row, and then the heading of the column.
         """
         sheet = self.begin(name)
         for number, sentence in enumerate(above):
             sheet.write_string(number, 0, sentence)
         top = len(above) + 1 if above else 0
         names = unlike((column.name for column in table.columns), str.lower)
+        placed = Placed(sheet.name, top, top + 1, top + len(table.rows), {each: at for at, each in enumerate(names)})
+        if table.rows and named:
+            # A table is made of cells in memory, so before its rows: each row leaves the memory when the next begins.
+            sheet.constant_memory = False
+            headings = [{"header": each, "header_format": self._heading} for each in names]
+            area = (top, 0, placed.last, len(names) - 1)
+            sheet.add_table(*area, {"name": named, "columns": headings, "style": "Table Style Light 1"})
+            sheet.constant_memory = True
+        elif table.rows:
+            sheet.autofilter(top, 0, placed.last, len(names) - 1)
         for number, name in enumerate(names):
             sheet.write_string(top, number, name, self._heading)
             sheet.set_column(number, number, self._width(table, number))
         sheet.freeze_panes(top + 1, 0)
-        placed = Placed(sheet.name, top, top + 1, top + len(table.rows), {each: at for at, each in enumerate(names)})
         for number, row in enumerate(table.rows):
             self._write(sheet, placed.first + number, row, table.columns, self._formats)
-        for (number, name), formula in (formulas or {}).items():
-            place = placed.columns[name]
-            value, look = table.rows[number][place], self._formats[table.columns[place].kind]
-            sheet.write_formula(placed.first + number, place, formula, look, _cell_value(value))
-        if table.rows and named:
-            headings = [{"header": each, "header_format": self._heading} for each in names]
-            area = (top, 0, placed.last, len(names) - 1)
-            sheet.add_table(*area, {"name": named, "columns": headings, "style": "Table Style Light 1"})
-        elif table.rows:
-            sheet.autofilter(top, 0, placed.last, len(names) - 1)
+            for name, formula in (formulas or {}).get(number, {}).items():
+                place = placed.columns[name]
+                look = self._formats[table.columns[place].kind]
+                sheet.write_formula(placed.first + number, place, formula, look, _cell_value(row[place]))
         if table.total and table.rows:
             self._write(sheet, placed.last + 1, table.total, table.columns, self._totals)
             self._sum(sheet, placed, table.total, table.columns)
@@ -230,7 +234,9 @@ def write_spreadsheet(report: Report, path: Path) -> None:
     """
     file = BytesIO()  # where the library cannot fail halfway
     with TemporaryDirectory(prefix="ratecard-") as work:
-        workbook = Workbook(file, {"tmpdir": work, "strings_to_formulas": False, "strings_to_urls": False})
+        workbook = Workbook(
+            file, {"tmpdir": work, "constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+        )
         sheets = Sheets(workbook, report.figures)
         for first in (_SUMMARY, _CHARTS):
             sheets.begin(first)
@@ -249,14 +255,14 @@ def _write_summary(sheets: Sheets, report: Report, models: Placed) -> None:
     sentences, table = list(every_sentence(report)), sides_table(report, exact=True)
     first = len(sentences) + 2  # below the sentences, an empty row and the headings
     revenue = [xl_rowcol_to_cell(first + side, 2) for side in range(len(report.names))]
-    formulas = {}
+    formulas = defaultdict[int, dict[str, str]](dict)
     if models.first <= models.last:
         for side, name in enumerate(report.names):
-            formulas[side, "Revenue"] = f"={models.total(name)}"
+            formulas[side]["Revenue"] = f"={models.total(name)}"
     for side in report.candidates:
         change = xl_rowcol_to_cell(first + side, 3)
-        formulas[side, "Change"] = f"={revenue[side]}-{revenue[0]}"
-        formulas[side, "%"] = f'=IF({revenue[0]}=0,"",{change}/{revenue[0]})'
+        formulas[side]["Change"] = f"={revenue[side]}-{revenue[0]}"
+        formulas[side]["%"] = f'=IF({revenue[0]}=0,"",{change}/{revenue[0]})'
     sheets.add(_SUMMARY, table, sentences, formulas=formulas)
 
 
