@@ -40,7 +40,7 @@ _SECOND = 10**9
 # The type of the models, and the boundaries of the card until then.
 _Listing = tuple[str | None, int]
 # An answer has hundreds of kilobytes.
-_MOST_LISTINGS = 64
+MOST_LISTINGS = 64
 # Contracts whose answers are kept: each has listings of its own.
 _MOST_CONTRACTS = 256
 
@@ -114,7 +114,7 @@ class Served:
         if listing not in self._models:
             prices = self._book_of(day)
             self._models[listing] = json_of(ModelList(data=listed_models(prices, self.book.instant, type_)))
-            while len(self._models) > _MOST_LISTINGS:
+            while len(self._models) > MOST_LISTINGS:
                 del self._models[next(iter(self._models))]
         return self._models[listing]
 
