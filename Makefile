@@ -248,6 +248,16 @@ soak: $(VENV)/.tools  ## half an hour of requests, charges and refunds: tables s
 fuzz: $(VENV)/.tools  ## send 1,000,000 mutated bodies through the library
 	$(BIN)/python benchmarks/fuzz.py 1000000
 
+# Which package `make mutate` changes, in how many places, and by which chance.
+PACKAGE := ratecard.rating
+SAMPLE := 100
+SEED := 1
+.PHONY: mutate
+mutate: $(VENV)/.tools  ## change a package in 100 places, one by one, and print each change that its tests do not notice (PACKAGE=...)
+	"$(PYTHON)" -m venv .venv-mutate
+	.venv-mutate/bin/python -m pip --disable-pip-version-check --quiet install -r benchmarks/requirements-mutate.txt
+	.venv-mutate/bin/python benchmarks/mutate.py $(PACKAGE) --python $(CURDIR)/$(BIN)/python --sample $(SAMPLE) --seed $(SEED)
+
 .PHONY: bench-text
 bench-text: constraints.txt | $(BIN)/python  ## compare the charge of tokens with other libraries, in .venv-bench
 	"$(PYTHON)" -m venv .venv-bench
@@ -260,5 +270,5 @@ readme: $(VENV)/.tools  ## write the real output of every example into the pages
 
 .PHONY: clean
 clean:  ## remove the environment and everything that was built
-	rm -rf $(VENV) .venv-objects .venv-dialects build dist site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov
+	rm -rf $(VENV) .venv-objects .venv-dialects .venv-bench .venv-mutate build dist site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -4,7 +4,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
 
 POSTGRES = os.environ.get("RATECARD_TEST_POSTGRES", "")
 
@@ -31,6 +35,22 @@ def whole_database(folder: Path) -> Iterator[str]:
     _execute(f"CREATE DATABASE {name}")
     yield POSTGRES.replace("/postgres?", f"/{name}?")
     _execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def away(engine: "Engine") -> Iterator[None]:
+    """Have nobody connect to the database of an engine, as if its host were away."""
+    from sqlalchemy import event
+
+    def refuse(*_: object) -> None:
+        raise engine.dialect.loaded_dbapi.OperationalError("connection failed: secret@127.0.0.1\nport 1")
+
+    engine.dispose()
+    event.listen(engine, "do_connect", refuse)
+    try:
+        yield
+    finally:
+        event.remove(engine, "do_connect", refuse)
 
 
 def _execute(statement: str) -> None:

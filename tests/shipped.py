@@ -1,14 +1,36 @@
 """The shipped rate card, loaded once for all tests; and every other folder of tables once for what its files hold."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, wraps
 
-from ratecard import load_rate_card
+from ratecard import RateCard, load_rate_card
 from ratecard.load import folder
 from ratecard.tables.card import Tables
 
 CARD = load_rate_card()
+
+
+def few_models(*names: str, of_each: int = 2) -> RateCard:
+    """The shipped tables with these models and some of each kind: more of them take time and show nothing new."""
+    kinds = Counter[tuple[object, ...]]()
+    chosen = {}
+    for name, model in CARD.tables.models.items():
+        kind = (model.type, bool(model.retired), *(charge.method for charge in model.versions[-1].charges))
+        if model.type == "surcharge" or name in names or kinds[kind] < of_each:
+            chosen[name] = model
+            kinds[kind] += 1
+    assert chosen.keys() >= {*names}
+    return RateCard(replace(CARD.tables, models=chosen))
+
+
+# Enough for most simulations: a roll-up and a candidate look at every model of a card.
+FEW = few_models(
+    "claude-opus-4-6", "claude-sonnet-4-6", "kling-o3-pro-text-to-video", "nvidia/parakeet-tdt-0.6b-v3",
+    "openai-gpt-54", "openai-gpt-56-luna-pro", "tts-gemini-3-1-flash", "tts-kokoro", "wan-2.2-a14b-text-to-video",
+    "wan-3-0-text-to-video", "zai-org-glm-5-2",
+)  # fmt: skip
 
 Load = Callable[[Mapping[str, bytes]], Tables]
 

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -252,6 +253,15 @@ def test_modules_of_tests_can_be_collected_with_what_make_test_installs() -> Non
             if name.split(".")[0] in OF_OTHER_TARGETS:
                 wrong.append(f"{path.relative_to(ROOT)}:{line}: import {name} where it is used: it may be missing")
     assert not wrong, "\n".join(wrong)
+
+
+def test_folders_of_tests_mirror_packages_or_say_why_not() -> None:
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    folders = {path.name for path in Path(__file__).parent.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    table = re.findall(r"^\| `tests/(\w+)` \| (.+?) \| (.+?) \|$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.M)
+    assert {name for name, _, _ in table} == folders - packages, "the table of CONTRIBUTING.md has the other folders"
+    known = {f"`{name}`" for name in packages} | {"all", "none"}
+    assert not [tests for _, tests, _ in table if not known.issuperset(tests.split(", "))]
 
 
 def test_importing_the_library_loads_nothing_of_the_command_line_or_of_tests() -> None:

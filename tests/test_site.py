@@ -105,19 +105,25 @@ def test_every_link_of_the_built_pages_leads_somewhere(site: Path) -> None:
 @pytest.mark.parametrize(
     ("page", "link", "words"),
     [
-        ("docs/index.md", "[gone](gone.md)", "page does not exist"),
-        ("docs/index.md", "[gone](accounts.md#gone)", "anchor does not exist"),
-        ("docs/api.md", "\n::: ratecard.gone", "ratecard.gone"),
+        (
+            "docs/index.md",
+            "[gone](gone.md), [gone](accounts.md#gone)",
+            ("page does not exist", "anchor does not exist"),
+        ),
+        ("docs/api.md", "\n::: ratecard.gone", ("ratecard.gone",)),
     ],
 )
-def test_a_link_that_leads_nowhere_fails_the_build(tmp_path: Path, page: str, link: str, words: str) -> None:
+def test_a_link_that_leads_nowhere_fails_the_build(
+    tmp_path: Path, page: str, link: str, words: tuple[str, ...]
+) -> None:
     folder = copy_of_sources(tmp_path)
     # All other pages are only titles: a whole site takes five times as long to build.
     for name in DOCS:
         (folder / name).write_text(f"# {name}\n\n{link if name == page else ''}\n", encoding="utf-8")
     done = build(folder)
     assert done.returncode != 0
-    assert words in re.sub(r"\x1b\[[\d;]*m", "", done.stdout + done.stderr)
+    said = re.sub(r"\x1b\[[\d;]*m", "", done.stdout + done.stderr)
+    assert all(each in said for each in words)
 
 
 def test_the_reference_has_every_public_name_once() -> None:

@@ -3,6 +3,7 @@
 import errno
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from overlays import ADDED, MIXED, candidate, made_up
@@ -301,11 +302,15 @@ def test_nothing_to_write_is_written(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_to_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = promotion(folder, candidate(folder, SCALE), CHECKED)
 
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
+    usual = Path.open
+
+    def refuse(path: Path, mode: str = "r", **how: Any) -> Any:
+        if mode == "xb":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return usual(path, mode, **how)
 
     before = files(folder)
-    monkeypatch.setattr("ratecard.changes.replace_files._write", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(
         TableError, match=r"^video/mixed.yaml:1: cannot be written: Permission denied. No file is changed$"
     ):

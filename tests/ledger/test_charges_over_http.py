@@ -10,12 +10,13 @@ import pytest
 from fastapi import FastAPI
 from jsonschema import Draft202012Validator
 from kept import rows, sums
-from sqlalchemy import create_engine
+from sqlalchemy import Engine, create_engine
 from starlette.testclient import TestClient
 
 import ratecard
+from databases import away
 from ratecard.base.errors import QuoteError
-from ratecard.ledger import Clock
+from ratecard.ledger import Clock, open_ledger
 from ratecard.ledger.store import Ledger
 from ratecard.server import Bearer, LiveRateCard
 from ratecard.server.charges import BookedEntry, charges_router
@@ -345,13 +346,23 @@ def test_the_description_is_what_is_answered(app: FastAPI, client: TestClient) -
     assert BookedEntry.model_fields.keys() == UsageEntry.model_fields.keys()
 
 
+@pytest.fixture
+def engine(database: str) -> Iterator[Engine]:
+    """A database of the host's, whose connections are its own."""
+    made = create_engine(database)
+    yield made
+    made.dispose()
+
+
 def test_a_database_that_is_gone_is_503_with_one_line_and_back_by_itself(
-    client: TestClient, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    engine: Engine, live: LiveRateCard, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "ratecard.ledger")
+    ledger, app = open_ledger(engine), FastAPI()
+    app.include_router(charges_router(ledger, live, Bearer(KEYS.get)), prefix="/api/v1")
+    client = TestClient(app, base_url="http://test/api/v1", headers={"authorization": "Bearer key-of-a"})
     charged(client)
-    with monkeypatch.context() as patched:
-        patched.setattr(ledger, "_engine", create_engine("postgresql+psycopg://secret@127.0.0.1:1/name"))
+    with away(engine):
         for _ in range(3):
             for answer in (charged(client, request_id="r-2"), back(client)):
                 assert answer.status_code == 503

@@ -17,7 +17,7 @@ from ratecard.ledger import LedgerError, iter_ledger, ledger_csv, ledger_json, r
 from ratecard.ledger.files import json_rows
 from ratecard.rating import LedgerEntry
 
-MANY = 20_000
+MANY = 17_000
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -195,7 +195,7 @@ def test_a_kept_listing_is_that_of_its_day(card: ratecard.RateCard) -> None:
 
 
 def test_kept_listings_are_bounded(card: ratecard.RateCard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ratecard.server.tables._MOST_LISTINGS", 2)
+    monkeypatch.setattr("ratecard.server.tables.MOST_LISTINGS", 2)
     served = LiveRateCard(card).served
     for type_ in ("music", "speech", "transcription"):
         served.models(type_, None)

@@ -56,7 +56,12 @@ def server_of(scheme: str) -> Iterator[Server]:
 def in_memory(patched: pytest.MonkeyPatch) -> None:
     """Have every address mean a storage of its own in the memory of this process."""
     stores: dict[str, MemoryStore] = {}
-    patched.setattr(storage, "_store", lambda address: stores.setdefault(address, MemoryStore()))
+    patched.setattr(storage, "from_url", lambda address, **_: stores.setdefault(address, MemoryStore()))
+
+
+def store_of(address: str) -> Any:
+    """The storage of an address, as the library finds it."""
+    return vars(storage)["from_url"](address)
 
 
 def new_address(scheme: str = "s3") -> str:
@@ -66,9 +71,9 @@ def new_address(scheme: str = "s3") -> str:
 
 def objects(address: str) -> list[str]:
     """The names of what is at an address."""
-    return sorted(each["path"] for batch in obstore.list(storage._store(address)) for each in batch)
+    return sorted(each["path"] for batch in obstore.list(store_of(address)) for each in batch)
 
 
 def contents(address: str, name: str) -> Any:
     """What an object holds."""
-    return bytes(obstore.get(storage._store(address), name).bytes())
+    return bytes(obstore.get(store_of(address), name).bytes())

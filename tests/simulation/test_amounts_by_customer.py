@@ -23,7 +23,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
-from shipped import CARD
+from shipped import FEW as CARD
 
 # Of some models of the usage what they cost falls away, and of others it is dearer.
 FILES = {"dearer.yaml": CANDIDATE.format(factor="1.1"), "mixed.yaml": MIXED}

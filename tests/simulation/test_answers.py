@@ -21,7 +21,7 @@ from ratecard.simulation.answers.volume import read_elasticity
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
-from shipped import CARD
+from shipped import FEW as CARD
 
 KEYS = ("model", "day", "customer")
 CANDIDATE = """\
@@ -47,7 +47,7 @@ def candidate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def simulation(candidate: Path) -> Iterator[Simulation]:
-    with simulate(table_of(ROWS), None, candidate, by=KEYS, costs=CARD) as found:
+    with simulate(table_of(ROWS), CARD, candidate, by=KEYS, costs=CARD) as found:
         yield found
 
 
@@ -64,7 +64,7 @@ def test_rows_are_in_the_order_of_their_keys_as_text_and_what_is_absent_comes_la
     customers: list[Any] = ["", "A", "a", "z", "\N{LATIN SMALL LETTER E WITH ACUTE}", "\uffee", "\U0001f600", None]
     clips = [row("video", "kling-o3-pro-text-to-video", each, duration="5s") for each in customers[::-1]]
     calls = [row("rpc", None, each, network="ethereum-mainnet", method="eth_call") for each in customers]
-    with simulate(table_of([*clips, *calls]), None, by=("model", "customer")) as found:
+    with simulate(table_of([*clips, *calls]), CARD, by=("model", "customer")) as found:
         pairs = [(model, each) for model in ("crypto-rpc", "kling-o3-pro-text-to-video") for each in customers]
         assert [each.key for each in found.groups] == pairs
         assert [each.key for each in found.table("customer", "model")] == sorted(
@@ -195,7 +195,7 @@ def test_margin_over_what_we_pay(simulation: Simulation) -> None:
 
 def test_what_is_sold_below_cost(candidate: Path) -> None:
     dearer = CARD.with_candidate(candidate)
-    with simulate(table_of(ROWS), by=KEYS, costs=dearer) as found:
+    with simulate(table_of(ROWS), CARD, by=KEYS, costs=dearer) as found:
         below = found.margin().below[0]
         # The greatest loss first: two clips, then the tokens.
         assert [(cell.model, cell.cost - cell.revenue) for cell in below] == [
@@ -212,7 +212,7 @@ def test_costs_that_are_not_known_are_in_no_figure() -> None:
 def test_the_smallest_factor_that_reaches_a_target(tmp_path: Path) -> None:
     path = tmp_path / "text.yaml"
     path.write_text(CANDIDATE.partition("  - set:")[0].format(factor="1.1"))
-    with simulate(table_of(ROWS), None, path, by=KEYS) as found:
+    with simulate(table_of(ROWS), CARD, path, by=KEYS) as found:
         reached = smallest_factor(found, path, read_target("0.1%"))
         # All text is 0.009: 0.1 % of the whole is reached where text rises by it.
         wanted = found.total.amounts[0] / 1000 / Decimal(TEXT)
@@ -224,7 +224,7 @@ def test_the_smallest_factor_that_reaches_a_target(tmp_path: Path) -> None:
 def test_a_target_out_of_reach(candidate: Path, tmp_path: Path) -> None:
     path = tmp_path / "nothing.yaml"
     path.write_text(CANDIDATE.partition("changes:")[0].format() + "changes:\n  - retire: ovi-image-to-video\n")
-    with simulate(table_of(ROWS), None, candidate, by=KEYS) as found:
+    with simulate(table_of(ROWS), CARD, candidate, by=KEYS) as found:
         with pytest.raises(SimulationError, match="100 times the price"):
             smallest_factor(found, candidate, read_target("100000%"))
         with pytest.raises(SimulationError, match="scales nothing"):

@@ -28,7 +28,7 @@ from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
 from ratecard.simulation.prices.pricer import Pricer
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
-from shipped import CARD as SHIPPED
+from shipped import FEW as SHIPPED
 
 KEYS = ("model", "day", "customer")
 HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"
@@ -48,7 +48,7 @@ def test_what_one_candidate_retires_is_lost_under_it_alone(tmp_path: Path) -> No
     dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
     without = candidate(tmp_path, "without", "retire: kling-o3-pro-text-to-video")
     text, calls, clips = Decimal(TEXT), Decimal(CALL), 2 * Decimal(CLIP)
-    with simulate(table_of(ROWS), None, [dearer, without], by=KEYS) as both:
+    with simulate(table_of(ROWS), SHIPPED, [dearer, without], by=KEYS) as both:
         assert (both.rows, both.priced) == (5, 4)
         assert both.total.amounts == (text + clips + calls, text * Decimal("1.1") + clips + calls, text + calls)
         assert both.total.lost_and_new == (NOTHING_LOST_OR_NEW, LostAndNew(2, clips, 0, Decimal(0), 0))
@@ -70,7 +70,7 @@ def test_what_one_candidate_cannot_price_is_in_no_total_of_any_side(tmp_path: Pa
     euros = {**models, name: models[name].model_copy(update={"currency": "EUR"})}
     abroad = Side("abroad", RateCard(replace(SHIPPED.tables, models=euros)))
     text, calls = Decimal(TEXT), Decimal(CALL)
-    with simulate(table_of(ROWS), None, [dearer, abroad], by=KEYS) as both:
+    with simulate(table_of(ROWS), SHIPPED, [dearer, abroad], by=KEYS) as both:
         assert (both.rows, both.priced) == (5, 2)
         assert both.total.amounts == (text + calls, text * Decimal("1.1") + calls, text + calls)
         assert {(each.side, each.rows) for each in both.unpriced if "EUR" in each.reason} == {("abroad", 2)}
@@ -98,7 +98,7 @@ def test_a_card_read_at_each_row_beside_prices_of_one_day(tmp_path: Path) -> Non
 def test_sides_of_different_decimals_are_written_at_one(tmp_path: Path) -> None:
     coarse = candidate(tmp_path, "coarse", "{scale: {type: text}, factor: 1.1}")
     fine = candidate(tmp_path, "fine", "{scale: {model: claude-opus-4-6}, factor: 1.000001}")
-    with simulate(table_of(ROWS), None, [coarse, fine], by=KEYS) as found:
+    with simulate(table_of(ROWS), SHIPPED, [coarse, fine], by=KEYS) as found:
         assert found.total.amounts[2] - found.total.amounts[0] == Decimal(TEXT) * Decimal("0.000001")
         for number in range(3):
             assert written(found, number) == amounts(found, number)
@@ -109,7 +109,7 @@ def test_amounts_beyond_64_bits_are_read_whole(tmp_path: Path) -> None:
     rows = [row("text", "claude-opus-4-6", customer, prompt_tokens=most, completion_tokens=most) for customer in "aab"]
     dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
     sums, _ = expected(SHIPPED, rows, KEYS)
-    with simulate(table_of(rows), None, dearer, by=KEYS) as found:
+    with simulate(table_of(rows), SHIPPED, dearer, by=KEYS) as found:
         scale = found.comparison.scale
         assert found.total.amounts[0].scaleb(scale) > 2**63
         assert amounts(found, 0) == sums
@@ -117,7 +117,7 @@ def test_amounts_beyond_64_bits_are_read_whole(tmp_path: Path) -> None:
 
 
 def test_a_key_that_the_usage_is_not_grouped_by() -> None:
-    with simulate(table_of(ROWS), None, by=("model", "customer")) as found:
+    with simulate(table_of(ROWS), SHIPPED, by=("model", "customer")) as found:
         words = "not grouped by 'custommer'. Did you mean 'customer'\\? It is by: model, customer"
         with pytest.raises(SimulationError, match=words):
             found.table("custommer")
@@ -129,7 +129,7 @@ def test_a_name_may_have_the_parameters_of_a_search() -> None:
     plain = row("text", "zai-org-glm-5-2", "a", prompt_tokens=10, completion_tokens=5)
     searching = plain | {"model": "zai-org-glm-5-2:enable_web_search=on", "customer": "b"}
     sums, refused = expected(SHIPPED, [plain, searching], KEYS)
-    with simulate(table_of([plain, searching]), None, by=KEYS) as found:
+    with simulate(table_of([plain, searching]), SHIPPED, by=KEYS) as found:
         assert not refused
         assert amounts(found, 0) == sums
         assert len(set(sums.values())) == 2
@@ -142,7 +142,7 @@ def test_whoever_stops_the_pricing_stops_the_reading(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Pricer, "outcomes", stops)
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        simulate(table_of(ROWS), None, by=KEYS)
+        simulate(table_of(ROWS), SHIPPED, by=KEYS)
     assert threading.active_count() == before
 
 
@@ -159,7 +159,7 @@ def test_a_request_too_large_to_be_added_is_asked_of_each_side(tmp_path: Path) -
 def test_more_characters_than_can_be_asked_for_are_refused() -> None:
     rows = [row("speech", "tts-gemini-3-1-flash", str(n), characters=10**12 + n) for n in range(2)]
     sums, _ = expected(SHIPPED, rows[:1], KEYS)
-    with simulate(table_of(rows), None, by=KEYS) as found:
+    with simulate(table_of(rows), SHIPPED, by=KEYS) as found:
         assert amounts(found, 0) == sums
         words = "characters: Number must be less than or equal to ..."
         assert [(each.rows, each.reason) for each in found.unpriced] == [(1, words)]
@@ -170,7 +170,7 @@ def test_what_a_column_of_another_type_holds_is_not_added() -> None:
     table = table_of(rows)
     seconds = pyarrow.array([Decimal(9 * 10**19)] * 2, pyarrow.decimal128(38, 18))
     table = table.set_column(table.schema.get_field_index("seconds"), "seconds", seconds)
-    with simulate(table, None, by=KEYS) as found:
+    with simulate(table, SHIPPED, by=KEYS) as found:
         assert found.priced == 2
 
 
@@ -213,10 +213,10 @@ def test_a_further_candidate_is_what_a_simulation_of_its_own_says(tmp_path: Path
         "{scale: {type: rpc}, factor: 2}",
     )
     others = [candidate(tmp_path, f"other{number}", change) for number, change in enumerate(changes)]
-    with simulate(table_of(ROWS), None, first, by=KEYS) as standing:
+    with simulate(table_of(ROWS), SHIPPED, first, by=KEYS) as standing:
         for other in (*others, first, *others):
             further = standing.against(other)
-            with simulate(table_of(ROWS), None, other, by=KEYS) as anew:
+            with simulate(table_of(ROWS), SHIPPED, other, by=KEYS) as anew:
                 assert (further.total, further.groups, further.unpriced) == (anew.total, anew.groups, anew.unpriced)
 
 
@@ -233,7 +233,7 @@ def test_what_is_said_of_an_unknown_model_does_not_depend_on_which_of_its_rows_c
 
 def test_customers_under_a_candidate_that_was_only_tried_are_asked_before_it_is_forgotten(tmp_path: Path) -> None:
     dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
-    with simulate(table_of(ROWS), by=KEYS) as found:
+    with simulate(table_of(ROWS), SHIPPED, by=KEYS) as found:
         with found.trying(dearer) as tried:
             customers = tried.customers()
             assert len(customers.rows) == 2

@@ -8,16 +8,16 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from chosen_rows import DAYS, WHERE, table
+from few import simulate
 
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.rows.where import read_condition
-from ratecard.simulation.simulate import simulate
 
 TABLE = table()
 
 
 def rows(usage: object, **how: object) -> str:
-    with simulate(usage, by=("row",), **how) as found:  # type: ignore[arg-type]
+    with simulate(usage, by=("row",), **how) as found:
         assert found.unpriced == ()
         return "".join(sorted(str(row.key[0]) for row in found.groups))
 

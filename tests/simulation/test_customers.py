@@ -37,7 +37,7 @@ def made_up(random: Random) -> Iterator[Row]:
 
 @pytest.fixture(params=range(4))
 def found(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Row], Customers]:
-    monkeypatch.setattr(customers, "_SHOWN", SHOWN)
+    monkeypatch.setattr(customers, "SHOWN", SHOWN)
     rows = list(made_up(Random(request.param)))  # noqa: S311
     return rows, customers_of(sums_of(rows), 1)
 

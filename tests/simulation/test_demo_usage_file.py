@@ -67,11 +67,11 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     out = tmp_path / "usage.parquet"
     out.write_text("mine", encoding="utf-8")
     done = subprocess.run(
-        command(out, 500_000),
+        command(out, 60_000),
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
     )
     assert (done.returncode, done.stderr) == (1, f"{out} cannot be written: File too large. It is as it was\n")
     assert [path.name for path in tmp_path.iterdir()] == ["usage.parquet"]

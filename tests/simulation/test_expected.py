@@ -27,7 +27,7 @@ from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.report.sentences import annualised, answer, every_sentence, further, headline, own_days, scope
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
-from shipped import CARD
+from shipped import FEW as CARD
 
 CLAUDE, KLING, GPT = "claude-opus-4-6", "kling-o3-pro-text-to-video", "openai-gpt-54"
 BY = ("model", "day", "customer")
@@ -79,7 +79,7 @@ def both(dearer: Path) -> list[Told]:
 
 @pytest.fixture(scope="module")
 def found(dearer: Path) -> Iterator[Simulation]:
-    with simulate(table_of(ROWS), None, dearer, by=BY, costs="60%") as simulation:
+    with simulate(table_of(ROWS), CARD, dearer, by=BY, costs="60%") as simulation:
         yield simulation
 
 
@@ -325,13 +325,13 @@ def test_rises_are_counted_among_those_who_pay_more(tmp_path: Path) -> None:
         clip = {"type": "video", "model": KLING, "duration": "10s"}
         rows.append((text if number < 3 else clip) | {"customer": f"c{number}", "timestamp": noon})
     rows += [{"type": "rpc", "network": "ethereum-mainnet", "method": "eth_call", "customer": "d", "timestamp": noon}]
-    with simulate(table_of(rows), None, file, by=["customer"]) as simulation:
+    with simulate(table_of(rows), CARD, file, by=["customer"]) as simulation:
         words = " ".join(further(Report(simulation), 1))
         assert "10 customers pay more, 0 less, 1 the same; for 3 of 10 (30%) the rise is above 10%." in words
 
 
 def test_the_same_report_without_a_candidate(tmp_path: Path) -> None:
-    with simulate(table_of(ROWS), by=["customer", "month"], costs="60%") as simulation:
+    with simulate(table_of(ROWS), CARD, by=["customer", "month"], costs="60%") as simulation:
         report = Report(simulation, Question(volumes=volumes_of(["-5%"])))
         revenue = sum((Fraction(quote_of(CARD, row).total) for row in ROWS), Fraction(0))
         expected = revenue * 95 / 100
@@ -365,7 +365,7 @@ def test_the_same_report_without_a_candidate(tmp_path: Path) -> None:
 def test_a_target_of_money_a_year(tmp_path: Path, elastic: dict[str, Decimal], rounded: str) -> None:
     """The factor reaches it, one ten-thousandth less does not, and a report at that factor says the same."""
     file = candidate(tmp_path, f"{{scale: {{model: {CLAUDE}}}, factor: 1.1{rounded}}}")
-    with simulate(table_of(ROWS), None, file, by=BY) as simulation:
+    with simulate(table_of(ROWS), CARD, file, by=BY) as simulation:
         reached = simulation.reach(file, "100/year", elasticities=elastic, pace="30d")
         assert reached.wanted == 100
         assert reached.below is not None
@@ -385,7 +385,7 @@ def test_a_target_that_volume_keeps_away_is_refused_with_the_nearest_factor(tmp_
     file = candidate(tmp_path, "{scale: {type: text}, factor: 1.1}")
     rows = [row for row in ROWS if row["model"] == CLAUDE]
     elastic = elasticities_of({"all": -2})
-    with simulate(table_of(rows), None, file, by=BY) as simulation:
+    with simulate(table_of(rows), CARD, file, by=BY) as simulation:
         found = smallest_factor(simulation, file, read_target("12%"), elasticities=elastic)
         assert found.below is not None
         assert found.below < found.wanted <= found.revenue
@@ -396,13 +396,13 @@ def test_a_target_that_volume_keeps_away_is_refused_with_the_nearest_factor(tmp_
 
 def test_a_rounding_that_changes_nothing_is_no_end_of_the_search(tmp_path: Path) -> None:
     file = candidate(tmp_path, f"{{scale: {{model: {CLAUDE}}}, factor: 1.3, round: {{to: 0.5, mode: half-up}}}}")
-    with simulate(table_of(ROWS), None, file, by=BY) as simulation:
+    with simulate(table_of(ROWS), CARD, file, by=BY) as simulation:
         reached = simulation.reach(file, "1%")
     assert reached.below is not None
     assert reached.below < reached.wanted <= reached.revenue
     # The dearest rate, 30, is rounded to itself down to 29.95; below that revenue is lower.
     file = candidate(tmp_path, f"{{scale: {{model: {CLAUDE}}}, factor: 1.3, round: {{to: 0.1, mode: half-up}}}}")
-    with simulate(table_of(ROWS), None, file, by=BY) as simulation:
+    with simulate(table_of(ROWS), CARD, file, by=BY) as simulation:
         assert simulation.reach(file, "0%").factor == Decimal("0.9984")
 
 

@@ -17,8 +17,9 @@ from ratecard.rating import LedgerEntry
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
+from shipped import FEW
 
-ROWS = examples(15_000, nightly=200_000)
+ROWS = examples(8_000, nightly=200_000)
 CANDIDATE = """\
 candidate: dearer
 effective: 2026-10-02
@@ -46,7 +47,7 @@ class Exported(NamedTuple):
 @pytest.fixture(scope="module")
 def exported(card: RateCard, tmp_path_factory: pytest.TempPathFactory) -> Exported:
     folder = tmp_path_factory.mktemp("export")
-    demo_usage(folder / "usage.parquet", ROWS, seed=5, card=card)
+    demo_usage(folder / "usage.parquet", ROWS, seed=5, card=FEW)
     rows: list[Row] = parquet.read_table(folder / "usage.parquet").to_pylist()
     entries: list[LedgerEntry] = []
     customers: list[str] = []

@@ -196,23 +196,23 @@ LONG = [
 
 
 @pytest.mark.parametrize("rows", LONG)
-@pytest.mark.parametrize("turned", [False, True])
-def test_parts_of_a_charge_may_have_long_numbers(
-    tmp_path: Path, rows: list[tuple[str, str, str, str]], turned: bool
-) -> None:
-    """Both orders; beside another request of the same SKU, and a charge whose parts are short."""
-    lines = [line(usd, "", *rest) for usd, *rest in rows]
+def test_parts_of_a_charge_may_have_long_numbers(tmp_path: Path, rows: list[tuple[str, str, str, str]]) -> None:
+    """In both orders; beside another request of the same SKU, and a charge whose parts are short."""
+
+    def lines(name: str, wrong: int | None = None) -> list[str]:
+        amounts = [str(Decimal(amount) - 1) if at == wrong else amount for at, (*_, amount, _) in enumerate(rows)]
+        return [line(usd, "", unit, amount, currency, name)
+                for (usd, unit, _, currency), amount in zip(rows, amounts, strict=True)]  # fmt: skip
+
     short = [line("2", "", "1", "-1.5", "DIEM", "q"), line("2", "", "0", "-0.5", "USD", "q")]
-    charged = -sum(Decimal(row[2]) for row in rows) + 2
-    with opened(export(tmp_path, *lines[:: -1 if turned else 1], *short), card_in("USD")) as found:
+    charged = -2 * sum(Decimal(row[2]) for row in rows) + 2
+    with opened(export(tmp_path, *lines("right"), *lines("turned")[::-1], *short), card_in("USD")) as found:
         assert sum(amounts[0] for amounts in groups(found).values()) == charged
-    for number, (usd, unit, amount, currency) in enumerate(rows):
-        wrong = line(usd, "", unit, str(Decimal(amount) - 1), currency)
-        changed = [*lines[:number], wrong, *lines[number + 1 :]]
-        with opened(export(tmp_path, *changed, *short), card_in("USD")) as found:
-            assert [(each.rows, each.reason) for each in found.disputed] == [
-                (len(rows), "amount: is not unit x pricePerUnitUsd")
-            ]
+    wrong = [each for at in range(len(rows)) for each in (*lines(f"{at}", at), *lines(f"{at} turned", at)[::-1])]
+    with opened(export(tmp_path, *wrong, *short), card_in("USD")) as found:
+        assert [(each.rows, each.reason) for each in found.disputed] == [
+            (len(wrong), "amount: is not unit x pricePerUnitUsd")
+        ]
 
 
 @pytest.mark.parametrize("zero", ["0", "0.0000000000000000000"])

@@ -12,13 +12,13 @@ import duckdb
 import pyarrow
 import pyarrow.parquet
 import pytest
+from few import simulate
 from rows import table_of
 from usage import ROWS
 
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.reading import Reading
 from ratecard.simulation.prices.pricer import NO_TYPE
-from ratecard.simulation.simulate import simulate
 
 TEXT = {"type": "text", "model": "claude-opus-4-6", "timestamp": "2026-10-02", "completion_tokens": 0}
 SPEECH = {"type": "speech", "model": "tts-kokoro", "timestamp": "2026-10-02"}
@@ -220,7 +220,7 @@ def test_what_is_read_and_what_is_not_is_said(tmp_path: Path) -> None:
         "Column 'cache_read_tokens' is not read. Did you mean 'cached_tokens'?"
         " Then name it: --map cached_tokens=cache_read_tokens"
     ]
-    with simulate(usage, columns={"cached_tokens": "cache_read_tokens"}) as found:
+    with simulate(usage, None, columns={"cached_tokens": "cache_read_tokens"}) as found:
         assert found.total.amounts == (CACHED,)
         assert found.reading.warnings() == []
         with found.against("2026-10-01") as other:

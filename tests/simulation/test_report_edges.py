@@ -49,10 +49,10 @@ def test_rises_and_falls_that_cancel_out_are_said_so(tmp_path: Path) -> None:
 
 
 def test_more_groups_than_fit_are_left_to_files_that_hold_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spreadsheet, "_MOST_ROWS", 20)
+    monkeypatch.setattr(spreadsheet, "MOST_SHEET_ROWS", 20)
     monkeypatch.setattr(breakdown, "MOST_OF_KEY", 5)
     monkeypatch.setattr(page, "MOST_OF_KEY", 5)
-    monkeypatch.setattr(page, "_MOST_SHOWN", 6)
+    monkeypatch.setattr(page, "MOST_SHOWN", 6)
     with simulated(tmp_path) as simulation:
         write(Report(simulation), [tmp_path / "report.xlsx", tmp_path / "report.html"])
     book = openpyxl.load_workbook(tmp_path / "report.xlsx")

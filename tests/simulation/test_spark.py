@@ -31,8 +31,8 @@ def usage(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def on_spark(engines: Engines, usage: Path) -> Simulation:
     """As if the usage were large: its groups come in parts."""
     with pytest.MonkeyPatch.context() as large:
-        large.setattr(spark_engine, "_ROWS_AT_ONCE", ROWS // 20)
-        large.setattr(spark_engine, "_MOST_ROWS", ROWS // 4)
+        large.setattr(spark_engine, "ROWS_AT_ONCE", ROWS // 20)
+        large.setattr(spark_engine, "MOST_PARTITION_ROWS", ROWS // 4)
         return engines.on_spark(engines.spark.read.parquet(str(usage)), by=BY)
 
 

@@ -21,7 +21,7 @@ import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 from kept_roll_ups import answers
-from storages import Server, contents, in_memory, new_address, objects
+from storages import Server, contents, in_memory, new_address, objects, store_of
 
 from ratecard import rollup
 from ratecard.changes.sides import Side
@@ -124,19 +124,23 @@ def forbidden(*_: object) -> None:
 def test_a_run_that_ends_before_the_manifest_leaves_the_former_roll_up(
     address: str, rows: pyarrow.Table, usage: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ended(*_: object) -> None:
-        raise KeyboardInterrupt
+    usual, head = obstore.put, obstore.head
+
+    def ended(store: Any, path: str, *file: Any, **how: Any) -> Any:
+        if path == "manifest.json":
+            raise KeyboardInterrupt
+        return usual(store, path, *file, **how)
 
     # Also the first run of all: what it leaves does not keep others from beginning.
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Stored, "_put", ended)
+        patched.setattr(obstore, "put", ended)
         rollup(usage, address, NOW, by=BY)
     assert packs(address) and "manifest.json" not in objects(address)
     rollup(usage, address, NOW, by=BY)
     before, there = answers(address, NOW), named(address)
     write(rows, usage / "one.parquet", 90, 25)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Stored, "_put", ended)
+        patched.setattr(obstore, "put", ended)
         rollup(usage, address, NOW, by=BY)
     assert named(address) == there < packs(address)
     assert answers(address, NOW) == before
@@ -144,13 +148,17 @@ def test_a_run_that_ends_before_the_manifest_leaves_the_former_roll_up(
     assert answers(address, NOW) == answers(usage, NOW)
     # What could be of a run that is at work stays; what is older than that goes.
     assert named(address) < packs(address)
-    monkeypatch.setattr(storage, "_OLD", -timedelta(days=1))
+    # As if the manifest were put two hours from now.
+    later = timedelta(hours=2)
+    monkeypatch.setattr(
+        obstore, "head", lambda *of: (meta := head(*of)) | {"last_modified": meta["last_modified"] + later}
+    )
     write(rows, usage / "one.parquet", 90, 26)
     rollup(usage, address, NOW, by=BY)
     assert named(address) == packs(address)
 
 
-@pytest.mark.parametrize("step", ["publish", "_put"])
+@pytest.mark.parametrize("step", ["publish", "put"])
 @pytest.mark.parametrize("first", [True, False])
 def test_of_two_writers_one_is_refused(
     address: str, rows: pyarrow.Table, usage: Path, monkeypatch: pytest.MonkeyPatch, step: str, first: bool
@@ -196,7 +204,7 @@ def test_a_manifest_that_is_removed_while_it_is_opened(
     def removed(place: Any) -> bool:
         there = usually[type(place)](place)
         if there and type(place) is Stored:
-            obstore.delete(storage._store(address), "manifest.json")
+            obstore.delete(store_of(address), "manifest.json")
         elif there:
             (place.folder / "manifest.json").unlink()
         return there
@@ -212,15 +220,17 @@ def test_a_manifest_that_is_removed_while_it_is_opened(
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, step: str, work: Callable[[], object]) -> None:
-    """Have something done once, right before a step."""
-    usual = getattr(Stored, step)
+    """Have something done once, right before a step; before the manifest is put where the step is `put`."""
+    place: Any = obstore if step == "put" else Stored
+    usual = getattr(place, step)
 
-    def first(*given: Any) -> Any:
-        monkeypatch.setattr(Stored, step, usual)
-        work()
-        return usual(*given)
+    def first(*given: Any, **how: Any) -> Any:
+        if step != "put" or given[1] == "manifest.json":
+            monkeypatch.setattr(place, step, usual)
+            work()
+        return usual(*given, **how)
 
-    monkeypatch.setattr(Stored, step, first)
+    monkeypatch.setattr(place, step, first)
 
 
 def test_who_reads_while_it_is_replaced_gets_the_new_one(
@@ -234,7 +244,7 @@ def test_who_reads_while_it_is_replaced_gets_the_new_one(
 
     meanwhile(monkeypatch, "need", replaced)
     assert answers(address, NOW) == answers(usage, NOW)
-    obstore.delete(storage._store(address), sorted(packs(address))[0])
+    obstore.delete(store_of(address), sorted(packs(address))[0])
     assert re.match(rf"{address}/groups/\w+/\S+ is not what was kept\. Make the roll", answers(address)["refused"])
 
 
@@ -278,7 +288,7 @@ def test_a_request_of_which_nothing_more_is_heard(
 
 
 def test_what_cannot_be_kept_there(address: str, usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    obstore.put(storage._store(address), "something.txt", b"else")
+    obstore.put(store_of(address), "something.txt", b"else")
     with pytest.raises(SimulationError, match=rf"^{address} is there, and is not a roll-up\. Name a folder that is"):
         rollup(usage, address, NOW)
     with pytest.raises(SimulationError, match=r"kept\.parquet is named like a file of usage; a roll-up is a folder"):
@@ -291,9 +301,9 @@ def test_what_cannot_be_kept_there(address: str, usage: Path, monkeypatch: pytes
         simulate([other, str(usage)], NOW)
     manifest = contents(other, "manifest.json")
     (name,) = named(other) & {each for each in named(other) if each.endswith("tokens.parquet")}
-    obstore.put(storage._store(other), "manifest.json", manifest.replace(name.encode(), b"../../tokens.parquet"))
+    obstore.put(store_of(other), "manifest.json", manifest.replace(name.encode(), b"../../tokens.parquet"))
     assert "manifest.json is not the manifest of a roll-up" in answers(other)["refused"]
-    obstore.put(storage._store(other), "manifest.json", manifest.replace(b'"format": 2', b'"format": 1'))
+    obstore.put(store_of(other), "manifest.json", manifest.replace(b'"format": 2', b'"format": 1'))
     assert f"{other}/manifest.json has format 1, and this release of ratecard reads 2" in answers(other)["refused"]
 
 
@@ -415,7 +425,8 @@ def test_on_s3_what_is_wrong_is_said_in_a_sentence(s3: Server, usage: Path, monk
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     assert re.match(rf"{on_s3} .*: there are no credentials in the environment, and none of", refused(on_s3, usage))
     s3.use(monkeypatch)
-    monkeypatch.setattr(storage, "_RETRIES", {"max_retries": 0})
+    usual = vars(storage)["from_url"]
+    monkeypatch.setattr(storage, "from_url", lambda address, **_: usual(address, retry_config={"max_retries": 0}))
     with socket.create_server(("127.0.0.1", 0)) as free:
         closed = free.getsockname()[1]
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{closed}")
@@ -432,8 +443,10 @@ def test_a_process_that_is_killed(server: Server, rows: pyarrow.Table, usage: Pa
     code = (
         "import os, signal, sys\n"
         "from ratecard.simulation.rollup import rollup\n"
-        "from ratecard.simulation.groups.kept.storage import Stored\n"
-        "Stored._put = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import obstore\n"
+        "usual = obstore.put\n"
+        "killed = lambda: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "obstore.put = lambda s, path, *f, **how: killed() if path == 'manifest.json' else usual(s, path, *f, **how)\n"
         "rollup(*sys.argv[1:])\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(usage), address], check=False)

@@ -32,7 +32,7 @@ from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.report.sentences import answer, every_sentence
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
-from shipped import CARD
+from shipped import FEW as CARD
 
 KLING = "kling-o3-pro-text-to-video"
 HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"

@@ -20,8 +20,9 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from usage_app import SECRET, account_of, app_of, client_of
 
+from databases import away
 from ratecard.history import usage_history_router
-from ratecard.ledger import read_ledger
+from ratecard.ledger import open_ledger, read_ledger
 from ratecard.ledger.store import Ledger
 from ratecard.server import Bearer
 
@@ -102,11 +103,11 @@ def test_requests_are_counted(ledger: Ledger) -> None:
         assert (answer.status_code, counted(status) - before) == (status, 1), answer.text
 
 
-def test_a_ledger_that_does_not_answer_is_503(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    unreachable = create_engine("postgresql+psycopg://secret@127.0.0.1:1/name")
-    with monkeypatch.context() as patched:
-        patched.setattr(ledger, "_engine", unreachable)
+def test_a_ledger_that_does_not_answer_is_503(database: str) -> None:
+    engine = create_engine(database)
+    with open_ledger(engine) as ledger, away(engine):
         answer = client_of(ledger).get(PATH)
+    engine.dispose()
     assert (answer.status_code, list(answer.json())) == (503, ["error"])
     assert "127.0.0.1" not in answer.text
 

@@ -40,7 +40,7 @@ _SECOND = 10**9
 # The type of the models, and the boundaries of the card until then.
 _Listing = tuple[str | None, int]
 # An answer has hundreds of kilobytes.
-_MOST_LISTINGS = 64
+MOST_LISTINGS = 64
 
 
 class Served:
@@ -104,7 +104,7 @@ class Served:
             prices = self._book_of(day)
             listed = ModelList(data=listed_models(prices, self.book.instant, type_))
             self._models[listing] = listed.model_dump_json().encode()
-            while len(self._models) > _MOST_LISTINGS:
+            while len(self._models) > MOST_LISTINGS:
                 del self._models[next(iter(self._models))]
         return self._models[listing]
 

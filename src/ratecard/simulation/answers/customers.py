@@ -10,7 +10,7 @@ from ratecard.base.money import EXACT
 from ratecard.simulation.answers.key_sums import BY_NAME, OF_ALIKE, KeySums
 from ratecard.simulation.answers.rows import Row
 
-_SHOWN = 20
+SHOWN = 20
 # The edges of the distribution, in percent of what a customer pays now.
 _EDGES = (-50, -20, -10, -5, -1, 0, 1, 5, 10, 20, 50)
 _FALLS, _RISES = [edge for edge in _EDGES if edge <= 0], [edge for edge in _EDGES if edge >= 0]
@@ -107,13 +107,13 @@ class Customers:
         (count,) = self.sums.counts([where], self.candidate)
         shares = self.sums.falling_share("change", "size")
         order = f"CASE WHEN size = 0 THEN 0 ELSE 1 END, {shares}, change DESC, {OF_ALIKE}"
-        return count, self.sums.rows(where, order, _SHOWN, self.candidate) if count else ()
+        return count, self.sums.rows(where, order, SHOWN, self.candidate) if count else ()
 
 
 def customers_of(sums: KeySums, candidate: int) -> Customers:
     """Sort customers by what a candidate changes."""
-    winners = sums.rows("change < 0", f"change, {OF_ALIKE}", _SHOWN, candidate)
-    losers = sums.rows("change > 0", f"change DESC, {OF_ALIKE}", _SHOWN, candidate)
+    winners = sums.rows("change < 0", f"change, {OF_ALIKE}", SHOWN, candidate)
+    losers = sums.rows("change > 0", f"change DESC, {OF_ALIKE}", SHOWN, candidate)
     falls = [f"{_KEPT} AND {sums.above('-move', 'paid', Fraction(-edge, 100))}" for edge in _FALLS]
     rises = [f"{_KEPT} AND {sums.above('move', 'paid', Fraction(edge, 100))}" for edge in _RISES]
     conditions = (_KEPT, f"{_KEPT} AND change < 0", f"{_KEPT} AND change > 0", _LOSING, *falls, *rises)

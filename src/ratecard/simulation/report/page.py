@@ -59,7 +59,7 @@ from ratecard.simulation.rows.columns import DAY
 
 _TEXTS = {Kind.TEXT, Kind.DAY}
 # Of a key, with the row of all others.
-_MOST_SHOWN = MOST_OF_KEY + 1
+MOST_SHOWN = MOST_OF_KEY + 1
 EXPECTED_NOTE = "Charts and tables below are of unchanged usage, unless they say that they are expected."
 _SORTED_PLACES = 12
 # Tables of more columns are written smaller.
@@ -85,13 +85,13 @@ def _laid(table: Table, figures: Figures) -> _Laid:
     """The table; of a very long one the first thousand rows."""
     kept = table.without(Kind.EXACT)
     tones = kept.tones or (Kind.CHANGE,) * len(kept.rows)
-    rows = list(zip(kept.rows, tones, strict=True))[:_MOST_SHOWN]
-    more = f"The first {_MOST_SHOWN:,} of {kept.size:,} rows; a spreadsheet or CSV has all."
+    rows = list(zip(kept.rows, tones, strict=True))[:MOST_SHOWN]
+    more = f"The first {MOST_SHOWN:,} of {kept.size:,} rows; a spreadsheet or CSV has all."
     return _Laid(
         [(column.name, column.kind not in _TEXTS) for column in kept.columns],
         (_cells(row, kept.columns, figures, tone) for row, tone in rows),
         _cells(kept.total, kept.columns, figures) if kept.total else None,
-        [note for note in (table.note, more if kept.size > _MOST_SHOWN else "") if note],
+        [note for note in (table.note, more if kept.size > MOST_SHOWN else "") if note],
         len(kept.columns) > _MOST_COLUMNS,
     )
 

@@ -41,7 +41,7 @@ from ratecard.simulation.report.sentences import every_sentence
 from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, unlike, written
 
 # The rows of a sheet, without its headings and its total.
-_MOST_ROWS = 1_048_576 - 2
+MOST_SHEET_ROWS = 1_048_576 - 2
 _DIGITS = 15
 _LEAST_WIDTH, _MOST_WIDTH, _MEASURED = 8, 60, 1_000
 # The colours of the page.
@@ -338,7 +338,7 @@ def _tables(report: Report) -> Iterator[tuple[str, Table]]:
 def _groups(report: Report, *keys: str) -> Table:
     """A breakdown; one sentence where it has more rows than a sheet."""
     size = report.simulation.size(*keys)
-    if size <= _MOST_ROWS:
+    if size <= MOST_SHEET_ROWS:
         return breakdown(report, *keys, exact=True)
     words = f"{report.figures.count(size)} groups are more than a sheet holds; write .csv or .parquet"
     return Table("", (Column("By " + ", ".join(keys)),), ((words,),))

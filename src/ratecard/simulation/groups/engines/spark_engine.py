@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 _TIMED, _SECONDS = next((name, layout.quantities[0]) for name, layout in LAYOUTS.items() if layout.places)
 
 # A part of a result here; about how many rows come to the driver at once.
-_PART, _ROWS_AT_ONCE = "ratecard_part", 100_000
+_PART, ROWS_AT_ONCE = "ratecard_part", 100_000
 # Partitions of more rows than this, in the mean, are made smaller before they come.
-_MOST_ROWS = 5 * _ROWS_AT_ONCE
+MOST_PARTITION_ROWS = 5 * ROWS_AT_ONCE
 
 
 class SparkUsage(OpenUsage):
@@ -106,7 +106,7 @@ def _tables(found: "DataFrame", size: int) -> Iterator[pyarrow.Table]:
     for batch in _batches(found, schema, size):
         waiting.append(batch)
         rows += batch.num_rows
-        if rows >= _ROWS_AT_ONCE:
+        if rows >= ROWS_AT_ONCE:
             yield pyarrow.Table.from_batches(waiting)
             waiting, rows = [], 0
     yield pyarrow.Table.from_batches(waiting, schema)
@@ -206,8 +206,8 @@ def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[
     def partitions(frame: "DataFrame") -> Any:
         return frame._jdf.toArrowBatchRdd().toJavaRDD()
 
-    found, enough = partitions(frame), size // _ROWS_AT_ONCE + 1
-    if size > _MOST_ROWS * found.getNumPartitions():
+    found, enough = partitions(frame), size // ROWS_AT_ONCE + 1
+    if size > MOST_PARTITION_ROWS * found.getNumPartitions():
         found = partitions(frame.repartition(enough))
     elif enough < found.getNumPartitions():  # each is a job of its own, which takes a while
         found = found.coalesce(enough)
