@@ -10,12 +10,13 @@ import pyarrow
 import pytest
 from click.testing import CliRunner
 
-from contract_tables import card_of, contract, write
+from contract_tables import TABLES, card_of, contract, write
 from ratecard.changes.sides import Side
 from ratecard.cli import main
 from ratecard.simulation.rollup import rollup
 from ratecard.statements import StatementError, statement
 from ratecard.statements.simulated import simulated_months, write_months
+from token_tables import by_tokens, family, text_model
 
 ACME = contract("- {for: {type: text}, percent: -50%}", further="monthly: [{minimum: 5, currency: USD}]\n")
 OFFER = """\
@@ -77,6 +78,21 @@ def test_a_month_with_a_row_without_a_price_has_the_reason_instead(tmp_path: Pat
     first, second = simulated_months(place, Side("now", card_of(ACME)))
     assert (first.reason, second.statement) == ("", None)
     assert "1 row without a price" in second.reason
+
+
+def test_rows_in_other_currencies_are_counted(tmp_path: Path) -> None:
+    euro = family(text_model("plume", by_tokens("- {tokens: [input, cache_input, output], rate: 1}")))
+    euro = euro.replace("USD", "EUR").replace("made-up", "euro")
+    card = card_of(ACME, tables={**TABLES, "euro.yaml": euro})
+    place = usage(tmp_path, *(f"text,plume,2026-{month}-06T10:00:00Z,a-1,9,9" for month in ("10", "10", "12")))
+    found = simulated_months(place, Side("now", card))
+    write_months(found, tmp_path / "months.csv")
+    lines = list(csv.DictReader((tmp_path / "months.csv").read_text().splitlines()))
+    assert [(line["month"][-2:], line["payable"], line["reason"]) for line in lines] == [
+        ("10", "5.00", "2 rows in EUR: on a statement of their own, --currency EUR"),
+        ("11", "7.00", ""),
+        ("12", "5.00", "1 row in EUR: on a statement of their own, --currency EUR"),
+    ]
 
 
 def test_what_has_no_instants_of_rows_is_refused(tmp_path: Path) -> None:

@@ -146,11 +146,12 @@ def scope(report: Report) -> str:
         count = report.figures.count
         words += f" ({count(report.simulation.rows)} of {counted(report.simulation.reading.found, 'row')}: {chosen})"
     words += f", {_prices(report)}"
-    return (
-        f"{words}; {counted(left, 'row')} without a price {'is' if left == 1 else 'are'} in no figure."
-        if left
-        else f"{words}."
-    )
+    if left:
+        words += f"; {counted(left, 'row')} without a price {'is' if left == 1 else 'are'} in no figure"
+    account = report.simulation.by_account
+    if account and not report.has(account):
+        words += f". Amounts are by contract: list, discount and net of each account need --by {account}"
+    return f"{words}."
 
 
 def _prices(report: Report) -> str:
