@@ -277,6 +277,10 @@ def test_every_format_has_list_discount_and_net(tmp_path: Path) -> None:
     assert any("Current: discount" in map(str, row) for row in sheet)
     page = paths[0].read_text()
     assert "List, discount and net" in page and "Below cost under" in page
+    without = sum(row["account"] is None for row in ROWS)
+    words = f"of the account in the column account; {without} rows without one at list prices"
+    assert ("By contract", words) in openpyxl.load_workbook(paths[1])["About"].values
+    assert words in page
 
 
 @pytest.mark.parametrize("key", ["account", "customer"])

@@ -70,6 +70,8 @@ def statement(
     begins = read_month(month)
     if currency is not None and currency not in ISO_4217:
         raise StatementError(f"currency '{currency}' is not an ISO 4217 code. Write three capitals, like USD")
+    if not account.strip():
+        raise StatementError("the account is empty, and a statement is of one account. Name it as the usage does")
     card = tables if isinstance(tables, RateCard) else load_rate_card(tables)
     spoken = table_dialect(dialect) if dialect is not None else None
     with closing(Workspace(memory)) as workspace:
