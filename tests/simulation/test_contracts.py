@@ -290,6 +290,7 @@ def test_a_report_by_contract_says_which_key_splits_it(key: str) -> None:
     for by, contracts in ((["model"], True), ([key], True), (["model"], False)):
         with simulate(rows, NOW, by=by, contracts=contracts) as found:
             assert (words in scope(Report(found))) == (contracts and key not in by)
+            assert ("at list prices: --contracts" in scope(Report(found))) is not contracts
 
 
 def test_discounts_need_contracts_and_the_account_as_a_key() -> None:

@@ -17,7 +17,7 @@ from ratecard.changes.contracts import contract_changes
 from ratecard.changes.difference import (
     ADDED,
     CHANGED,
-    CONTRACT,
+    OF_CONTRACT,
     REMOVED,
     RETIRED,
     CellChange,
@@ -248,8 +248,8 @@ class Diff(NamedTuple):
         """Return how many rates, conditions, models, contracts and price cells differ, by kind of change."""
         rates = [rate.kind for change in self.changes if change.kind == CHANGED for rate in change.rates]
         changed = {(change.kind, change.model) for change in self.changes}
-        contracts = Counter(kind for kind, name in changed if name.startswith(CONTRACT))
-        models = Counter(kind for kind, name in changed if not name.startswith(CONTRACT))
+        contracts = Counter(kind for kind, name in changed if name.startswith(OF_CONTRACT))
+        models = Counter(kind for kind, name in changed if not name.startswith(OF_CONTRACT))
         return {
             "rates changed": rates.count(CHANGED),
             "rates added": rates.count(ADDED),
