@@ -1,6 +1,7 @@
 """The rate card: all tables at one digest, and the price book of any instant."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -171,6 +172,12 @@ class RateCard:
         from ratecard.contracts.accounts import ContractsInForce  # no quote of the list needs it
 
         return ContractsInForce(self.tables)
+
+    @cached_property
+    def listed(self) -> "RateCard":
+        """The list alone, with the models that contracts keep for themselves: what a discount is reckoned from."""
+        tables = replace(self.tables, contracts={})
+        return RateCard(tables, base=self._base, compiler=self._compiler, proves=self._proves)
 
     def contract_of(self, contract: str | None, account: str | None, instant: datetime) -> "Contract | None":
         """Return the contract that is named, or that an account has at an instant; None for the list.

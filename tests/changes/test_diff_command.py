@@ -282,6 +282,8 @@ def test_json_is_stable_and_keeps_amounts_as_text(folder: Path) -> None:
         "models_added": 0,
         "models_retired": 0,
         "models_removed": 0,
+        "contracts_added": 0,
+        "contracts_removed": 0,
         "price_cells_affected": 3,
     }
     assert body["worst_rise"] is None

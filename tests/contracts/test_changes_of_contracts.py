@@ -1,5 +1,6 @@
 """Which changes of contracts are refused, and what `check` and `diff` say of contracts."""
 
+import json
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -115,6 +116,16 @@ def test_diff_shows_what_differs_of_contracts_in_every_format(tmp_path: Path) ->
     }.items():
         found = CliRunner().invoke(main, ["diff", str(before), str(after), "--format", kind]).output
         assert all(each in found for each in words), found
+
+
+def test_diff_counts_contracts_beside_models(tmp_path: Path) -> None:
+    before = write(tmp_path / "before", contract(DISCOUNT), contract("", "old", "a-8"))
+    after = write(tmp_path / "after", contract(DISCOUNT), contract("", "new", "a-9"), contract("", "newer", "a-7"))
+    found = CliRunner().invoke(main, ["diff", str(before), str(after)]).output
+    assert "2 contracts added, 1 contract removed" in found, found
+    assert "model" not in found
+    told = json.loads(CliRunner().invoke(main, ["diff", str(before), str(after), "--format", "json"]).stdout)
+    assert [told["counts"][f"{what}_added"] for what in ("models", "contracts")] == [0, 2]
 
 
 def test_check_works_the_examples_of_contracts(tmp_path: Path) -> None:

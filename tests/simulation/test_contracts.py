@@ -21,6 +21,8 @@ from ratecard import TableError
 from ratecard.changes.promote import promotion
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.report.report import Report
+from ratecard.simulation.report.sentences import scope
 from ratecard.simulation.rollup import rollup
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
@@ -275,6 +277,20 @@ def test_every_format_has_list_discount_and_net(tmp_path: Path) -> None:
     assert any("Current: discount" in map(str, row) for row in sheet)
     page = paths[0].read_text()
     assert "List, discount and net" in page and "Below cost under" in page
+    without = sum(row["account"] is None for row in ROWS)
+    words = f"of the account in the column account; {without} rows without one at list prices"
+    assert ("By contract", words) in openpyxl.load_workbook(paths[1])["About"].values
+    assert words in page
+
+
+@pytest.mark.parametrize("key", ["account", "customer"])
+def test_a_report_by_contract_says_which_key_splits_it(key: str) -> None:
+    words = f"Amounts are by contract: list, discount and net of each account need --by {key}."
+    rows = table_of([row | {key: row["account"]} for row in ROWS], (key,))
+    for by, contracts in ((["model"], True), ([key], True), (["model"], False)):
+        with simulate(rows, NOW, by=by, contracts=contracts) as found:
+            assert (words in scope(Report(found))) == (contracts and key not in by)
+            assert ("at list prices: --contracts" in scope(Report(found))) is not contracts
 
 
 def test_discounts_need_contracts_and_the_account_as_a_key() -> None:

@@ -293,6 +293,12 @@ def test_rows_that_are_on_no_statement_are_counted(tmp_path: Path, tables: Path)
     )
 
 
+@pytest.mark.parametrize("account", ["", " "])
+def test_a_statement_of_nobody_is_refused(tmp_path: Path, account: str) -> None:
+    with pytest.raises(StatementError, match="the account is empty"):
+        statement(tmp_path / "usage.csv", account=account, month="2026-10")
+
+
 @pytest.mark.parametrize(("now", "over"), [("2026-09-01", False), ("2026-10-01", False), ("2026-11-01", True)])
 def test_a_month_that_is_not_over_is_told(
     tmp_path: Path, tables: Path, monkeypatch: pytest.MonkeyPatch, now: str, over: bool

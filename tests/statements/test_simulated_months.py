@@ -10,12 +10,14 @@ import pyarrow
 import pytest
 from click.testing import CliRunner
 
-from contract_tables import card_of, contract, write
+from contract_tables import TABLES, card_of, contract, write
 from ratecard.changes.sides import Side
 from ratecard.cli import main
 from ratecard.simulation.rollup import rollup
+from ratecard.simulation.simulate import simulate
 from ratecard.statements import StatementError, statement
 from ratecard.statements.simulated import simulated_months, write_months
+from token_tables import by_tokens, family, text_model
 
 ACME = contract("- {for: {type: text}, percent: -50%}", further="monthly: [{minimum: 5, currency: USD}]\n")
 OFFER = """\
@@ -77,6 +79,42 @@ def test_a_month_with_a_row_without_a_price_has_the_reason_instead(tmp_path: Pat
     first, second = simulated_months(place, Side("now", card_of(ACME)))
     assert (first.reason, second.statement) == ("", None)
     assert "1 row without a price" in second.reason
+
+
+def test_rows_in_other_currencies_are_counted(tmp_path: Path) -> None:
+    euro = family(text_model("plume", by_tokens("- {tokens: [input, cache_input, output], rate: 1}")))
+    euro = euro.replace("USD", "EUR").replace("made-up", "euro")
+    card = card_of(ACME, tables={**TABLES, "euro.yaml": euro})
+    place = usage(tmp_path, *(f"text,plume,2026-{month}-06T10:00:00Z,a-1,9,9" for month in ("10", "10", "12")))
+    found = simulated_months(place, Side("now", card))
+    write_months(found, tmp_path / "months.csv")
+    lines = list(csv.DictReader((tmp_path / "months.csv").read_text().splitlines()))
+    assert [(line["month"][-2:], line["payable"], line["reason"]) for line in lines] == [
+        ("10", "5.00", "2 rows in EUR: on a statement of their own, --currency EUR"),
+        ("11", "7.00", ""),
+        ("12", "5.00", "1 row in EUR: on a statement of their own, --currency EUR"),
+    ]
+
+
+def test_list_prices_of_a_month_are_those_of_the_report(tmp_path: Path) -> None:
+    terms = (
+        "- {for: {model: flat}, only: true}\n- {for: {type: text}, percent: -20%}\n- {for: {model: hidden}, rate: 0.2}"
+    )
+    (tmp_path / "dearer.yaml").write_text(
+        OFFER.partition("contracts:")[0] + "changes: [{scale: {type: text}, factor: 2}]\n"
+    )
+    card = card_of(contract(terms + "\n- {for: {model: hidden}, only: true}"))
+    sides = Side("now", card), [Side("dearer", card.with_candidate(tmp_path / "dearer.yaml"))]
+    place = usage(tmp_path, "video,hidden,2026-11-05T10:00:00Z,a-1,,")
+    months = simulated_months(place, *sides)
+    with simulate(place, *sides, by=["account"], contracts=True) as found:
+        ours = next(each for each in found.discounts() if each.customer == "a-1")
+    for side, name in enumerate(("now", "dearer")):
+        amounts = [each.amounts[:2] for each in months if each.side == name and each.amounts]
+        assert [sum(each) for each in zip(*amounts, strict=True)] == [ours.lists[side], ours.nets[side]]
+    assert (ours.lists, ours.nets) == (
+        (Decimal("18.30"), Decimal("32.30")), (Decimal("14.60"), Decimal("25.80")),
+    )  # fmt: skip
 
 
 def test_what_has_no_instants_of_rows_is_refused(tmp_path: Path) -> None:

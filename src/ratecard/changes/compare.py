@@ -5,6 +5,7 @@ several date ranges is reported once, from its first day.
 """
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from ratecard.changes.contracts import contract_changes
 from ratecard.changes.difference import (
     ADDED,
     CHANGED,
+    OF_CONTRACT,
     REMOVED,
     RETIRED,
     CellChange,
@@ -243,16 +245,18 @@ class Diff(NamedTuple):
         return extremes(tuple(cell for change in self.changes for cell in change.cells.differing))
 
     def counts(self) -> dict[str, int]:
-        """How many rates changed, were added and removed, conditions changed, and models came and went."""
+        """Return how many rates, conditions, models, contracts and price cells differ, by kind of change."""
         rates = [rate.kind for change in self.changes if change.kind == CHANGED for rate in change.rates]
-        kinds = [(change.kind, change.model) for change in self.changes]
-        models = {kind: len({model for each, model in kinds if each == kind}) for kind in (ADDED, RETIRED, REMOVED)}
+        changed = {(change.kind, change.model) for change in self.changes}
+        contracts = Counter(kind for kind, name in changed if name.startswith(OF_CONTRACT))
+        models = Counter(kind for kind, name in changed if not name.startswith(OF_CONTRACT))
         return {
             "rates changed": rates.count(CHANGED),
             "rates added": rates.count(ADDED),
             "rates removed": rates.count(REMOVED),
             "conditions changed": sum(len(change.terms) for change in self.changes),
-            **{f"models {kind}": count for kind, count in models.items()},
+            **{f"models {kind}": models[kind] for kind in (ADDED, RETIRED, REMOVED)},
+            **{f"contracts {kind}": contracts[kind] for kind in (ADDED, REMOVED)},
             "price cells affected": sum(change.cells.affected for change in self.changes),
         }
 

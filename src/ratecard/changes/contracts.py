@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from ratecard.base.errors import Fault
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
-from ratecard.changes.difference import ADDED, CHANGED, REMOVED, Cells, Difference
+from ratecard.changes.difference import ADDED, CHANGED, OF_CONTRACT, REMOVED, Cells, Difference
 from ratecard.changes.rates import Terms, term_changes
 from ratecard.contracts.checks import ContractChecks, fault_at
 from ratecard.contracts.overlay import fits
@@ -97,9 +97,17 @@ def contract_changes(old: RateCard, new: RateCard) -> Iterator[Difference]:
         known = after or before
         if known and (found or note):
             kind = ADDED if before is None else REMOVED if after is None else CHANGED
-            label = f"contract {name}"
             yield Difference(
-                label, kind, known.begins, known.until, note, known.currency, known.place, (), found, Cells()
+                f"{OF_CONTRACT}{name}",
+                kind,
+                known.begins,
+                known.until,
+                note,
+                known.currency,
+                known.place,
+                (),
+                found,
+                Cells(),
             )
 
 

@@ -9,6 +9,8 @@ from ratecard.base.money import from_fraction, text
 
 CHANGED, ADDED, REMOVED, RETIRED = "changed", "added", "removed", "retired"
 MARKS = {CHANGED: "~", ADDED: "+", REMOVED: "-", RETIRED: "-"}
+# What the name of a contract follows where a difference is of one, and not of a model: no model has a space.
+OF_CONTRACT = "contract "
 _PERCENT_PLACES = 2
 
 

@@ -70,6 +70,8 @@ def statement(
     begins = read_month(month)
     if currency is not None and currency not in ISO_4217:
         raise StatementError(f"currency '{currency}' is not an ISO 4217 code. Write three capitals, like USD")
+    if not account.strip():
+        raise StatementError("the account is empty, and a statement is of one account. Name it as the usage does")
     card = tables if isinstance(tables, RateCard) else load_rate_card(tables)
     spoken = table_dialect(dialect) if dialect is not None else None
     with closing(Workspace(memory)) as workspace:
@@ -143,8 +145,7 @@ class AccountMonths:
 
     def _notes(self, month: date) -> list[str]:
         """Say what is not on the statement: rows of others and of nobody, and what a month lacks that is not over."""
-        end, elsewhere = next_month(month), self._month(month).rater.elsewhere
-        counts = self.rows.count(month, end)
+        counts = self.rows.count(month, next_month(month))
         if not counts.of_account:
             near = did_you_mean(self.account, self.rows.accounts())
             notes = [f"The usage has no row of {self.account} in {month:%Y-%m}{near and f'.{near}'}"]
@@ -155,13 +156,20 @@ class AccountMonths:
         if counts.of_nobody:
             share = text(nearest(Fraction(100 * counts.of_nobody, counts.all), 1))
             notes.append(f"{plural(counts.of_nobody, 'row')} ({share} % of the usage) of no account: on no statement")
-        for currency, count in sorted(elsewhere.items()):
-            notes.append(f"{plural(count, 'row')} in {currency}: on a statement of their own, --currency {currency}")
+        notes += self.elsewhere(month)
         if self.card.contracts and not self.card.contract_of(None, self.account, utc(month)):
             notes.append(f"{self.account} has no contract on {month}: prices and terms of the list")
         if month >= current_month():
             notes.append(f"{month:%Y-%m} is not over: usage until its end is not on this statement yet")
         return notes
+
+    def elsewhere(self, month: date) -> list[str]:
+        """Say how many rows are not on the statement of a month because they are in other currencies."""
+        counts = sorted(self._month(month).rater.elsewhere.items())
+        return [
+            f"{plural(count, 'row')} in {name}: on a statement of their own, --currency {name}"
+            for name, count in counts
+        ]
 
     def _commitments(self, month: date) -> list[Term]:
         terms = terms_in(self.card, self.account, month)

@@ -89,7 +89,7 @@ class AccountRater:
         quote = _quote(own, shape)
         if not self._is_elsewhere(quote.currency):
             self.digests.add(quote.digest)
-            list_total = quote.total if own is listed else _list_total(listed, shape)
+            list_total = quote.total if own is listed else _quote(listed, shape).total
             yield from with_added(list(self._lines(quote, instant, list_total)))
 
     def _type_of(self, row: Mapping[str, str]) -> str:
@@ -102,14 +102,11 @@ class AccountRater:
         place = (bisect_right(self._changes, instant), instant.date())
         if place not in self._books:
             own = self.card.at(instant, account=self.account)
-            self._books[place] = (own, self.card.at(instant) if own.contract else own)
+            self._books[place] = (own, self.card.listed.at(instant) if own.contract else own)
         return self._books[place]
 
-    def _lines(self, quote: Quote, instant: datetime, list_total: Decimal | None) -> Iterator[Line]:
-        """The lines of a quote, and one for what the rounding of its total adds, so that they come to what is charged.
-
-        Without a `list_total`, as of a model that is for this contract only, rounding adds to the list the same.
-        """
+    def _lines(self, quote: Quote, instant: datetime, list_total: Decimal) -> Iterator[Line]:
+        """Yield the lines of a quote, and one for what the rounding of its total adds, so that they add up to it."""
         of_list = Decimal(0)
         for line in quote.lines:
             rated, at_list = self._of(line, quote), line.amount
@@ -117,9 +114,7 @@ class AccountRater:
                 at_list = multiply(line.quantity, line.list_rate)
             of_list = EXACT.add(of_list, at_list)
             yield Line(instant, rated, line.amount if line.unit == MINIMUM else line.quantity, line.amount, at_list)
-        rounding = list_rounding = EXACT.subtract(quote.total, quote.exact)
-        if list_total is not None:
-            list_rounding = EXACT.subtract(list_total, of_list)
+        rounding, list_rounding = EXACT.subtract(quote.total, quote.exact), EXACT.subtract(list_total, of_list)
         if rounding or list_rounding:
             # The total of what is no video is not rounded: then it is the minimum of the list that is not reached.
             yield Line(instant, self._of(None, quote), Decimal(0), rounding, list_rounding)
@@ -154,11 +149,3 @@ def _quote(prices: PriceBook, shape: UsageShape) -> Quote:
         del request.usage["type"]
         return prices.quote_video(request.usage, source=request.source)
     return prices.rate(request.usage)
-
-
-def _list_total(prices: PriceBook, shape: UsageShape) -> Decimal | None:
-    """The total at list prices; None for what a stranger cannot buy."""
-    try:
-        return _quote(prices, shape).total
-    except QuoteError:
-        return None

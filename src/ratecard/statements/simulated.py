@@ -27,7 +27,10 @@ _AMOUNTS = ("list", "contract", "terms", "payable")
 
 @dataclass(frozen=True, slots=True)
 class SimulatedMonth:
-    """What an account pays for a month under one side: a statement, or why there is none."""
+    """What an account pays for a month under one side: a statement, or why there is none.
+
+    `reason` beside a statement says which rows are not on it, because they are in other currencies.
+    """
 
     account: str
     month: date
@@ -100,7 +103,8 @@ def _of_account(compared: Sequence[Side], rows: AccountRows, account: str, curre
         found = []
         for side, months in zip(compared, of_sides, strict=True):
             try:
-                found.append(SimulatedMonth(account, month, side.label, months.statement(month, None)))
+                made, reason = months.statement(month, None), "; ".join(months.elsewhere(month))
+                found.append(SimulatedMonth(account, month, side.label, made, reason))
             except StatementError as error:
                 found.append(SimulatedMonth(account, month, side.label, None, str(error)))
         if any(each.reason or (each.statement and (each.statement.lines or each.statement.terms)) for each in found):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -316,11 +317,12 @@ class Answers:
 
     @cached_property
     def list_prices(self) -> tuple[SidePrices, ...]:
-        """For each side, what every row would be charged at list prices; by its contract where the list has none."""
+        """For each side, what every row would be charged at list prices, also of models that contracts keep."""
         rolled, found = self.comparison.roll_up, []
         in_figures, apart = self.comparison.coverage.in_figures, Refused("it is in no figure")
         with uncollected():
-            listed = self.pricer.outcomes(self.sides, rolled.shapes.without_accounts())
+            lists = [replace(side, card=side.card.listed) for side in self.sides]
+            listed = self.pricer.outcomes(lists, rolled.shapes.without_accounts())
             for own, others in zip(self.outcomes, listed, strict=True):
                 of = numpy.where(others.priced, others.of + len(own.distinct) + 1, own.of)
                 of = numpy.where(in_figures & own.priced, of, len(own.distinct))

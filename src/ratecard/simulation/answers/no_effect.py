@@ -51,7 +51,9 @@ def _other_contracts(old: Side, new: Side) -> list[Contract]:
 def _why(rolled: RollUp, current: Side, side: Side) -> str:
     accounts = _listed({name for contract in _other_contracts(current, side) for name in contract.accounts})
     if accounts and not rolled.plan.account:
-        return f"it changes what {accounts} pay, and all rows are at list prices. Price them by contract: --contracts"
+        return (
+            f"it changes the prices of {accounts}, and all rows are at list prices. Price them by contract: --contracts"
+        )
     shapes, days = rolled.shapes, rolled.days
     moments = [day_or_instant(each.moment) for each in shapes.standing[0] if each.moment]
     changed = _first_days(current, side, days[0] if days else min(moments, default=EARLIEST, key=utc))

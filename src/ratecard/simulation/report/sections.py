@@ -338,6 +338,9 @@ def _read(report: Report) -> Iterator[tuple[str, str]]:
     if source.files:
         files = report.figures.counted(source.files, "file")
         yield "Usage", f"{files}, {count(source.bytes)} bytes, fingerprint {source.fingerprint}"
+    if account := report.simulation.by_account:
+        without = report.figures.counted(reading.without_account, "row")
+        yield "By contract", f"of the account in the column {account}; {without} without one at list prices"
     if reading.chosen:
         words = f"{count(report.simulation.rows)} of {count(reading.found)} rows: {reading.chosen}"
         yield "Rows chosen", words

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ratecard.base.money import EXACT, round_half_up
 from ratecard.simulation.answers.customers import Customers
 from ratecard.simulation.answers.pace import Pace
+from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.report.bridge_tables import bridge_sentences
 from ratecard.simulation.report.report import Report, expectation, share_of_change, share_of_prices
 
@@ -146,11 +147,21 @@ def scope(report: Report) -> str:
         count = report.figures.count
         words += f" ({count(report.simulation.rows)} of {counted(report.simulation.reading.found, 'row')}: {chosen})"
     words += f", {_prices(report)}"
-    return (
-        f"{words}; {counted(left, 'row')} without a price {'is' if left == 1 else 'are'} in no figure."
-        if left
-        else f"{words}."
-    )
+    if left:
+        words += f"; {counted(left, 'row')} without a price {'is' if left == 1 else 'are'} in no figure"
+    return f"{words}.{_contracts(report)}"
+
+
+def _contracts(report: Report) -> str:
+    """Say which option is needed for list, discount and net, where there are contracts and it was not given."""
+    simulation = report.simulation
+    if account := simulation.by_account:
+        needed = f" Amounts are by contract: list, discount and net of each account need --by {account}."
+        return "" if report.has(account) else needed
+    # What an account was charged for the rows of a billing export is in them already.
+    rates = not isinstance(simulation.pricer, LedgerPricer)
+    contracts = rates and any(side.card.contracts for side in simulation.sides)
+    return " Amounts are at list prices: --contracts gives each account those of its contract." if contracts else ""
 
 
 def _prices(report: Report) -> str:
