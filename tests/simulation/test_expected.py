@@ -24,6 +24,7 @@ from ratecard.simulation.report.breakdown import sides_table
 from ratecard.simulation.report.bridge_tables import bridge_table, effects_table
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
+from ratecard.simulation.report.sections import expected_table
 from ratecard.simulation.report.sentences import annualised, answer, every_sentence, further, headline, own_days, scope
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
@@ -257,6 +258,19 @@ def offered_at(card: RateCard, rows: list[Row], at: str) -> set[str]:
             continue
         priced.add(str(row["model"]))
     return priced
+
+
+def test_the_change_of_all_models_is_that_of_the_headline(found: Simulation) -> None:
+    """Whatever parts of a cent there are: a headline of +$2.75 stood over a table whose change came to +$2.76."""
+    for tenths in range(1, 30):
+        report = Report(found, Question("", elasticities_of({"all": f"-{tenths / 10}"})))
+        assert report.expected is not None
+        table = expected_table(report, report.expected)
+        assert table.total is not None
+        totals = {column.name: value for column, value in zip(table.columns, table.total, strict=True)}
+        change = next(at for at, column in enumerate(table.columns) if column.name == "dearer: change")
+        assert totals["dearer: change"] == totals["dearer: revenue"] - totals["Current: revenue"]
+        assert sum(row[change] for row in table.rows) == totals["dearer: change"]
 
 
 def test_the_bridge_splits_price_size_volume_and_mix(dearer: Path) -> None:

@@ -16,6 +16,7 @@ from zipfile import ZipFile
 import openpyxl
 import pyarrow.parquet
 import pytest
+from openpyxl.cell import Cell
 
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.errors import SimulationError
@@ -94,6 +95,28 @@ def test_json_has_the_whole_result(simulation: Simulation, written: Path) -> Non
     assert {(row["model"], row["day"], row["customer"], Decimal(row["current"])) for row in found["groups"]} == {
         (*row.key, row.amounts[0]) for row in simulation.groups
     }
+
+
+def test_charts_have_the_values_that_they_draw(written: Path) -> None:
+    """A preview of a mail computes no cells: it draws what a chart itself has."""
+    path = written / "report.xlsx"
+    values = openpyxl.load_workbook(path, data_only=True)
+    charts = openpyxl.load_workbook(path)["Charts"]._charts
+    assert len(charts) == 2
+    for chart in charts:
+        for series in chart.series:
+            name, names, amounts = series.tx.strRef, series.cat.strRef, series.val.numRef
+            for reference, cached in ((name, name.strCache), (names, names.strCache), (amounts, amounts.numCache)):
+                sheet, _, area = reference.f.rpartition("!")
+                cells = values[sheet.strip("'")][area.replace("$", "")]
+                flat = [cells] if isinstance(cells, Cell) else [row[0] for row in cells]
+                shown = [_number(cell.value) if reference is amounts else _named(cell.value) for cell in flat]
+                drawn = [_number(point.v) if reference is amounts else point.v for point in cached.pt]
+                assert drawn == shown
+
+
+def _named(value: object) -> str:
+    return value.date().isoformat() if isinstance(value, datetime) else str(value)
 
 
 def test_the_totals_of_the_sheets_are_what_their_formulas_say(

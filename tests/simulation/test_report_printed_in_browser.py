@@ -26,9 +26,14 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with mixed(folder) as simulation:
         report = Report(simulation, Question("", elasticities_of({"all": -1}), bridge=PERIODS))
         write(report, [folder / "report.html"])
-    out, page = folder / "report.pdf", (folder / "report.html").as_uri()
+    # One table becomes so long that it goes over several sheets.
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    begin = page.index("<tbody>", page.index("Expected by model</h2>")) + len("<tbody>")
+    end = page.index("</tbody>", begin)
+    (folder / "report.html").write_text(page[:begin] + page[begin:end] * 20 + page[end:], encoding="utf-8")
+    out, address = folder / "report.pdf", (folder / "report.html").as_uri()
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
-    subprocess.run([chromium, *options, f"--print-to-pdf={out}", page], check=True, capture_output=True, timeout=120)
+    subprocess.run([chromium, *options, f"--print-to-pdf={out}", address], check=True, capture_output=True, timeout=120)
     with pypdfium2.PdfDocument(out) as document:
         yield document
 
@@ -49,6 +54,17 @@ def test_what_is_read_first_comes_first_and_is_whole(printed: Any) -> None:
         words.index(each) for each in (*first, "Expected by model", *_CHARTS, "Margin by model", "All figures", "About")
     ]
     assert places == sorted(places)
+
+
+def test_a_table_over_several_sheets_has_its_headings_on_each_and_its_total_once(printed: Any) -> None:
+    sheets = [" ".join(text.split()) for text in texts(printed)]
+    first = next(at for at, text in enumerate(sheets) if "Expected by model" in text)
+    last = next(at for at, text in enumerate(sheets) if "The first 40 rows" in text)
+    assert last > first
+    for text in sheets[first : last + 1]:
+        assert "Current: requests" in text
+    table = " ".join(sheets[first : last + 1]).partition("Expected by model")[2].partition("The first 40 rows")[0]
+    assert table.count("Total") == 1
 
 
 def test_no_line_of_text_lies_over_another(printed: Any) -> None:

@@ -108,8 +108,12 @@ def write(page: Chrome, label: str, words: str, number: int = 0) -> None:
 
 def choose(page: Chrome, label: str, word: str, number: int = 0) -> None:
     """Choose what begins with a word."""
-    found = field(page, label, number)
-    found.click()
+
+    def opened() -> WebElement:
+        field(page, label, number).click()
+        return field(page, label, number)
+
+    found = wait(opened)  # again where the page was just being drawn
     found.send_keys(word)
     searched = found.get_property("value") == word
 

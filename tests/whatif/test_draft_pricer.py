@@ -101,7 +101,7 @@ def test_the_day_decides_about_both_sides(
 ) -> None:
     day = "2026-08-10"
     draft = Draft(day, (Factor("model", (CLAUDE,), "1.1"),))
-    answer = pricer.answer(draft, "candidate")
+    answer = pricer.answer(draft, "dearer")
     now = pricer.answer(Draft(day)).panel
     later = pricer.answer(Draft(DAY)).panel
     assert now.tiles[0] != later.tiles[0]
@@ -109,7 +109,7 @@ def test_the_day_decides_about_both_sides(
     assert [panel.tiles[1].value for panel in (now, later)] == ["$0.00", "$0.00"]
     with simulate(str(usage), day, costs=day) as simulation:
         assert now.tiles == panel_now(Report(simulation)).tiles
-        expected = simulation.against(Side("candidate", draft.card(card), simulation.sides[0].at))
+        expected = simulation.against(Side("dearer", draft.card(card), simulation.sides[0].at))
         assert answer.panel.tiles == panel_of(Report(expected), now).tiles
 
 

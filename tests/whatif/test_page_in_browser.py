@@ -77,7 +77,10 @@ def test_what_is_moved_saved_and_loaded_is_one_candidate(page: Chrome, folder: P
     assert load_candidate(path).candidate.candidate == "Kling: 7 % dearer"
     with simulate(str(folder / "usage.csv"), DAY, [str(path)], costs=DAY) as simulation:
         expected = panel_of(Report(simulation), panel_now(Report(simulation)))
-    assert shown == {tile.label: [tile.value, *([tile.note] if tile.note else [])] for tile in expected.tiles}
+    saved = {tile.label: [tile.value, *([tile.note] if tile.note else [])] for tile in expected.tiles}
+    shown["With Kling: 7 % dearer"] = shown.pop("With your changes")
+    assert shown == saved
+    wait(lambda: tiles(page) == saved)  # from now on the changes have their name
     assert f"--current {DAY} --candidate candidates/kling-7-dearer.yaml" in text_of(page, ".done code")
     assert CARD.with_candidate(path).digest != CARD.digest
 

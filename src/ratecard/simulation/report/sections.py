@@ -266,10 +266,11 @@ def expected_table(report: Report, expected: Expected, *, exact: bool = False) -
     columns, last = [Column("Model")], list[Value](["Total"])
     values: list[Sequence[Value]] = [[each.model for each in models]]
 
-    def add(name: str, kind: Kind, amounts: Sequence[Fraction]) -> None:
+    def add(name: str, kind: Kind, amounts: Sequence[Fraction], whole: Decimal | None = None) -> None:
         columns.append(Column(name, kind))
         places = _REQUEST_PLACES if kind is Kind.QUANTITY else figures.places
-        whole = round_half_up(from_fraction(sum(amounts, Fraction(0)), places), places)
+        if whole is None:
+            whole = round_half_up(from_fraction(sum(amounts, Fraction(0)), places), places)
         rounded = apportion([from_fraction(each, 2 * _PLACES) for each in amounts], places, whole)
         values.append(amounts if exact else rounded)
         last.append(sum(amounts, Fraction(0)) if exact else whole)
@@ -278,7 +279,9 @@ def expected_table(report: Report, expected: Expected, *, exact: bool = False) -
         add(f"{name}: requests", Kind.QUANTITY, [each.requests[side] for each in models])
         add(f"{name}: revenue", Kind.MONEY, [each.revenues[side] for each in models])
         if side:
-            add(f"{name}: change", Kind.CHANGE, [each.revenues[side] - each.revenues[0] for each in models])
+            # As in the headline, it is the difference of the two amounts that are shown.
+            change = EXACT.subtract(report.revenue(side), report.revenue(0))
+            add(f"{name}: change", Kind.CHANGE, [each.revenues[side] - each.revenues[0] for each in models], change)
         if report.margin is not None:
             add(f"{name}: cost", Kind.MONEY, [each.costs[side] for each in models])
             add(f"{name}: margin", Kind.MONEY, [each.margins[side] for each in models])

@@ -144,13 +144,17 @@ class Sheets:
         return placed
 
     def chart(
-        self, sheet: Any, row: int, kind: str, title: str, placed: Placed, names: str, columns: Sequence[str]
+        self, sheet: Any, row: int, kind: str, title: str, placed: Placed, table: Table, columns: Sequence[str]
     ) -> None:
-        """Draw some columns of a table over another one, at a row of a sheet, as a chart of the spreadsheet."""
+        """Draw some columns of a table over its first one, at a row of a sheet, as a chart of the spreadsheet."""
         chart = self.workbook.add_chart({"type": kind})
+        names, *_ = placed.columns
         for column in columns:
             at = [placed.sheet, placed.top, placed.columns[column]]
             series = {"name": at, "categories": placed.cells(names), "values": placed.cells(column)}
+            # A preview of a mail or a file manager computes nothing: it draws the values that the chart itself has.
+            amounts = [str(_cell_value(each[placed.columns[column]])) or None for each in table.rows]
+            series |= {"name_data": [column], "categories_data": [each[0] for each in table.rows], "values_data": amounts}
             signed = {"invert_if_negative": True, "invert_if_negative_color": _FALL, "fill": {"color": _RISE}}
             chart.add_series(series | (signed if kind == "bar" else {}))
         chart.set_title({"name": title, "name_font": {"size": 12}})
@@ -272,18 +276,19 @@ def _write_charts(sheets: Sheets, report: Report, placed: Mapping[str, Placed]) 
     if (period := report.period) is not None:
         times = placed[f"By {heading(period).lower()}"]
         if times.first <= times.last:
-            sheets.chart(sheet, row, "line", f"Revenue by {period}", times, heading(period), report.names)
+            sheets.chart(sheet, row, "line", f"Revenue by {period}", times, _groups(report, period), report.names)
             row += _CHART_ROWS
     for candidate in report.candidates:
         name = f"Changes {candidate}" if len(report.candidates) > 1 else "Changes"
-        changes = sheets.add(name, changing_most(report, "model", _MODELS, candidate, exact=True))
+        table = changing_most(report, "model", _MODELS, candidate, exact=True)
+        changes = sheets.add(name, table)
         if changes.first <= changes.last:
             title = f"Change by model: {report.names[candidate]}"
-            sheets.chart(sheet, row, "bar", title, changes, heading("model"), ["Change"])
+            sheets.chart(sheet, row, "bar", title, changes, table, ["Change"])
             row += _CHART_ROWS
     if not report.candidates and placed[_BY_MODEL].first <= placed[_BY_MODEL].last:
-        models = sheets.add("Largest", largest(report, "model", _MODELS, exact=True))
-        sheets.chart(sheet, row, "bar", "Revenue by model", models, heading("model"), ["Current"])
+        table = largest(report, "model", _MODELS, exact=True)
+        sheets.chart(sheet, row, "bar", "Revenue by model", sheets.add("Largest", table), table, ["Current"])
         row += _CHART_ROWS
     if not row:
         sheet.write_string(0, 0, "There is nothing to draw: no request has a price.")
