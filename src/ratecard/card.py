@@ -207,7 +207,14 @@ class RateCard:
         if not self.tables.contracts and contract is None:
             return PriceBook(self._compiler, moment, self.prove)
         chain = self.in_force.chain(self.contract_of(contract, account, moment), moment)
-        withheld, later = self.in_force.withheld(chain), self.in_force.later(contract, account, moment)
+        return self.under(chain, moment, self.in_force.later(contract, account, moment))
+
+    def under(self, chain: ContractChain, moment: datetime, later: Later = ()) -> PriceBook:
+        """Return the price book of a contract, and of what it extends, at an instant in UTC.
+
+        Prices that it has `later` are announced; none of them changes what is charged at the instant.
+        """
+        withheld = self.in_force.withheld(chain)
         if not (chain or withheld or later):
             return PriceBook(self._compiler, moment, self.prove)
         compiler = self._compiler_under(tuple(each.contract for each in chain), withheld, later)

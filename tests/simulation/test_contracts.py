@@ -62,6 +62,14 @@ def test_accounts_of_the_same_contracts_have_the_same_shapes() -> None:
         assert {row.amounts for row in other.groups} == {one.total.amounts}
 
 
+def test_what_contracts_say_nothing_of_is_priced_once_for_all_accounts() -> None:
+    rows = [row for row in ROWS if row["account"] == "a" and row.get("model") != "flat"]
+    card = card_of(contract("- {for: {model: flat}, percent: -20%}", "later", "a", "2026-10-12", "2026-10-20"))
+    with simulate(table(rows), Side("now", card), by=["account"], contracts=True) as found:
+        assert groups(found) == row_by_row(card, rows, "account", listed=True)[0]
+        assert card._compiler_under.cache_info().currsize == 0
+
+
 def test_without_contracts_all_rows_are_at_list_prices_and_accounts_are_not_read() -> None:
     with simulate(table(ROWS), NOW, by=["model"]) as found:
         assert groups(found) == row_by_row(SHOP, ROWS, "model", listed=True)[0]

@@ -93,12 +93,15 @@ def model_under(model: AnyModel, tables: Tables, chain: ContractChain, later: La
     """
     chains = {at: [tables.contracts[name] for name in names] for at, names in later}
     family = tables.families.get(model.model)
-    if not any(layer for each in (chain, *chains.values()) for layer in layers_of(each, model, family)):
+    layers = layers_of(chain, model, family)
+    layers_then = {at: layers_of(then, model, family) for at, then in chains.items()}
+    if not any(layer for each in (layers, *layers_then.values()) for layer in each):
         return model
     try:
-        versions = _versions_under(model, tables, chain)
+        versions = _versions_under(model, tables, chain, layers)
         for at, then in chains.items():
-            versions = [*_from(at, _versions_under(model, tables, then), versions, model), *_until(at, versions)]
+            others = _versions_under(model, tables, then, layers_then[at])
+            versions = [*_from(at, others, versions, model), *_until(at, versions)]
     except UnclearError as error:
         file, _, line = error.override.source.rpartition(":")
         name = next(each.contract for each in tables.contracts.values() if error.override in each.overrides)
@@ -106,8 +109,7 @@ def model_under(model: AnyModel, tables: Tables, chain: ContractChain, later: La
     return model.model_copy(update={"versions": tuple(versions)})
 
 
-def _versions_under(model: AnyModel, tables: Tables, chain: ContractChain) -> list[Version]:
-    layers = layers_of(chain, model, tables.families.get(model.model))
+def _versions_under(model: AnyModel, tables: Tables, chain: ContractChain, layers: Layers) -> list[Version]:
     if not any(layers):
         return list(model.versions)
     terms = [{span.version.begins for span in in_term(model, each, utc(each.begins))} for each in chain]
@@ -258,9 +260,9 @@ def _priced(charge: Charge, rate: Rate, factors: Sequence[RateFactor], layers: L
     """Return a rate of a charge with the price of a contract, after markup and these factors."""
     unit_rate = charge.unit_rate(rate)
     amount, by = contract_price(unit_rate, factors, layers)
-    listed, _ = contract_price(unit_rate, factors, ())
     if by is None:
         return rate.model_copy(update={"rate": amount})
+    listed, _ = contract_price(unit_rate, factors, ())
     return rate.model_copy(update={"rate": amount, "source": by.source, "listed": ListRate(listed, rate.source)})
 
 

@@ -93,7 +93,8 @@ class Compiler:
             if kind == model.type and version.tokens:
                 surcharges = {search: self.metered(*charged, limits.rates) for search, charged in searches.items()}
                 with_parameters = self.tables.vocabulary.service_parameters
-                rater = price_text(metered, surcharges, limits.scraped_urls, with_parameters=with_parameters)
+                rates = self.token_rates(metered)
+                rater = price_text(metered, rates, surcharges, limits.scraped_urls, with_parameters=with_parameters)
             else:
                 rater = price_counted(metered, kind)
         self._raters[key] = rater

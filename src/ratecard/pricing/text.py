@@ -49,14 +49,19 @@ class _Layout(NamedTuple):
 
 
 def price_text(
-    metered: Metered, surcharges: Mapping[str, Metered], scraped_most: int, *, with_parameters: bool = True
+    metered: Metered,
+    rates: TokenRates,
+    surcharges: Mapping[str, Metered],
+    scraped_most: int,
+    *,
+    with_parameters: bool = True,
 ) -> Rater:
     """Compile the function that rates text or embedding usages at one version.
 
-    `surcharges` are those that the model names, `scraped_most` the most scraped URLs of a request, `with_parameters`
-    whether requests have service parameters.
+    `rates` are those of its tokens, `surcharges` those that the model names, `scraped_most` the most scraped URLs of a
+    request, `with_parameters` whether requests have service parameters.
     """
-    rates, is_text = token_rates(metered), metered.model.type == "text"
+    is_text = metered.model.type == "text"
     readings, lines_of = readings_of(metered, metered.model.type), lines_under(metered, metered.model.type)
     read, tier_of = ORDINARY[is_text], rates.tier_of
     named = [metered.version.conditions, *(each.version.conditions for each in surcharges.values())]

@@ -36,7 +36,11 @@ class ModelNames(Frozen):
 
     def fits(self, named: Mapping[str, str | None]) -> bool:
         """Return True for a model of which `named` says its id, family and type."""
-        return all(named[part] in names for part, names in self.named)
+        return (
+            (not self.model or named["model"] in self.model)
+            and (not self.family or named["family"] in self.family)
+            and (not self.type or named["type"] in self.type)
+        )
 
     def unknown(self, known: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str]]:
         """Yield `model`, `family` or `type`, and what is wrong, for each name that is not among the known ones."""

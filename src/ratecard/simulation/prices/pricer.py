@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from copy import copy
-from datetime import date
+from datetime import date, datetime
 from itertools import pairwise
 from typing import Any
 
@@ -203,16 +203,18 @@ class Pricer:
     def _standing(self, side: Side, shape: UsageShape, moment: date, state: "PriceState") -> tuple[str | None, date]:
         """Return an account and a moment at which the price of a shape is that of a state, the same for all of them.
 
-        So no more is compiled than there are states, where many contracts charge the same.
+        So no more is compiled than there are states, where many contracts charge the same; and where they say nothing,
+        it is that of the list.
         """
         if not state.by_contract:
-            return shape.account, moment
+            return None, moment
         return self._standings.setdefault((side.card, state), (shape.account, moment))
 
     def _shape_prices(self, side: Side, account: str | None, moment: date) -> ShapePrices:
-        place = (side.card, moment, _names(self._chain(side.card, account, moment)))
+        chain = self._chain(side.card, account, moment)
+        place = (side.card, moment, _names(chain))
         if place not in self._books:
-            book = side.card.at(moment, account=account)
+            book = side.card.under(chain, utc(moment))
             self._books[place] = ShapePrices(book, self.predicates, self.currency, self.places)
         return self._books[place]
 
@@ -285,6 +287,7 @@ class PriceInputs:
         tables = card.tables
         self.models, self._parts, self._limits = basis.models, basis.parts, tables.limits
         self.states: dict[tuple[date, tuple[Hashable, ...]], PriceState] = {}
+        self._parts_at: dict[date, tuple[Hashable, ...]] = {}
         # When the rows of an unknown model are refused: the names that could be meant are those of the newest prices,
         # whichever of its rows come first.
         self.refused_at = None if basis.models else next(reversed(card.boundaries()), None)
@@ -297,7 +300,11 @@ class PriceInputs:
         """Return the parts of the tables that decide it at a moment, by identity: of the versions, those in effect."""
         if not self.models:
             return self._parts
-        instant = utc(moment)
+        if moment not in self._parts_at:
+            self._parts_at[moment] = self._found_at(utc(moment))
+        return self._parts_at[moment]
+
+    def _found_at(self, instant: datetime) -> tuple[Hashable, ...]:
         versions = [model.version_at(instant) for model in self.models]
         # What is said of a model before its first version depends on all of them.
         rates = (Identity(version or model) for version, model in zip(versions, self.models, strict=True))
