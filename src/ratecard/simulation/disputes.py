@@ -92,7 +92,7 @@ def _dispute(pricer: LedgerPricer, counted: Counted) -> tuple[Dispute | str | No
 def _rows(
     simulation: Simulation, disputes: dict[int, Dispute | str]
 ) -> Iterator[tuple[int, int, str, tuple[str | None, ...]]]:
-    """The disputed rows in order of time: the number of the shape, how many equal rows, the SKU, and `ROW_COLUMNS`."""
+    """Yield disputed rows in order of time: the shape's number, how many equal rows, the SKU, `ROW_COLUMNS`."""
     rolled = simulation.comparison.roll_up
     shapes = pyarrow.table({"shape": pyarrow.array(disputes, pyarrow.int32())})
     keys = ", ".join(rolled.plan.key_columns)
@@ -107,7 +107,7 @@ def _rows(
 
 
 def _cells(dispute: Dispute | str, row: tuple[str | None, ...], currency: str) -> tuple[list[str], Decimal]:
-    """The cells of one row after its SKU, and what was billed too much."""
+    """Return the cells of one row after its SKU, and the amount that was billed too much."""
     _, _, unit, paid = row
     if isinstance(dispute, str):
         return [(paid or "").removeprefix("-"), "", "", "", dispute], Decimal(0)

@@ -33,7 +33,7 @@ class HowFar:
 
     @property
     def rows(self) -> int | None:
-        """The rows that have been read; None where it is not known how many there are."""
+        """Return the number of rows read so far; None where the number of all rows is not known."""
         if self._rows is None:
             return None
         return int(self._rows * min(max(0.0, (self() - OPENED) / (READ - OPENED)), 1.0))

@@ -86,7 +86,7 @@ class Answers:
 
     @contextmanager
     def trying(self, *candidates: Specification) -> Iterator[Self]:
-        """Like `against`, for a while: what is priced and added up for the candidates is forgotten at the end."""
+        """Add candidates like `against`, for one `with` block: their prices and sums are forgotten at its end."""
         workspace = self.comparison.roll_up.workspace
         with workspace.forgetting_statements(), self._trial(candidates, self.pricer.apart()) as trial:
             yield trial
@@ -139,32 +139,32 @@ class Answers:
 
     @property
     def outcomes(self) -> list[Outcomes]:
-        """What each side charges for each shape, or why it has no price."""
+        """Return what each side charges for each shape, or why it has no price."""
         return [side.outcomes for side in self.comparison.sides]
 
     @property
     def by(self) -> tuple[str, ...]:
-        """The keys that the usage is grouped by."""
+        """Return the keys that the usage is grouped by."""
         return self.comparison.roll_up.plan.by
 
     @cached_property
     def rows(self) -> int:
-        """The number of rows of the usage."""
+        """Return the number of rows of the usage."""
         return self.comparison.roll_up.rows
 
     @cached_property
     def priced(self) -> int:
-        """The number of rows in the figures: some side prices them, and the others do too or do not offer them."""
+        """Return the number of rows in the figures: some side prices them, the others do too or do not offer them."""
         return sum(self.comparison.roll_up.shapes.requests[self.comparison.coverage.in_figures].tolist())
 
     @cached_property
     def total(self) -> Row:
-        """All usage as one row."""
+        """Return all usage as one row."""
         return self.comparison.rows(())[0]
 
     @cached_property
     def groups(self) -> tuple[Row, ...]:
-        """One row for every combination of values of the keys in `by`."""
+        """Return one row for every combination of values of the keys in `by`."""
         return self.table(*self.by)
 
     def table(self, *keys: str) -> tuple[Row, ...]:
@@ -180,7 +180,7 @@ class Answers:
 
     @cached_property
     def unpriced(self) -> tuple[Unpriced, ...]:
-        """The rows without a price, by side and reason, the most rows first."""
+        """Return the rows without a price, by side and reason, the most rows first."""
         found: dict[tuple[str, str, str], list[Counted]] = {}
         labels = [side.label for side in self.sides]
         numbers = numpy.flatnonzero(~self.comparison.coverage.in_figures)
@@ -196,7 +196,7 @@ class Answers:
 
     @cached_property
     def disputed(self) -> tuple[Disputed, ...]:
-        """Rows of a billing export that do not agree with the prices under which they were billed."""
+        """Return the rows of a billing export that do not agree with the prices under which they were billed."""
         found: dict[str, list[Counted]] = {}
         for each in self.comparison.roll_up.shapes:
             if reason := self.pricer.dispute(each.shape):
@@ -212,11 +212,11 @@ class Answers:
         return attribute(self.comparison, self.sides, candidate)
 
     def lost(self, candidate: int = 1) -> tuple[Uncommon, ...]:
-        """What the current prices offer and a candidate does not, with the reason; the greatest revenue first."""
+        """Return what the current prices offer and a candidate does not, and why; the greatest revenue first."""
         return self._uncommon(self.comparison.coverage.lost(candidate), 0, candidate)
 
     def new(self, candidate: int = 1) -> tuple[Uncommon, ...]:
-        """What a candidate offers and the current prices do not, with the reason; the greatest revenue first."""
+        """Return what a candidate offers and the current prices do not, and why; the greatest revenue first."""
         return self._uncommon(self.comparison.coverage.new(candidate), candidate, 0)
 
     def _uncommon(self, numbers: Any, offers: int, lacks: int) -> tuple[Uncommon, ...]:
@@ -234,7 +234,7 @@ class Answers:
 
     @cached_property
     def no_effect(self) -> tuple[str, ...]:
-        """For each candidate, why it changes nothing; empty where it changes something."""
+        """Return the reasons why candidates change nothing; empty where each changes something."""
         return without_effect(self.comparison, self.sides)
 
     def since(self, candidate: int = 1) -> Since | None:
@@ -272,7 +272,7 @@ class Answers:
         return bridge_of(self.comparison, (before, after), side, rows)
 
     def margin(self) -> Margin:
-        """The cost and margin of every side by model, and what is sold below cost, exactly.
+        """Return the cost and margin of every side by model, and what is sold below cost, exactly.
 
         Raises `SimulationError` where `simulate` was given no costs.
         """
@@ -280,14 +280,14 @@ class Answers:
 
     @cached_property
     def costing(self) -> Costing:
-        """The cost of every shape under each side. Raises `SimulationError` where `simulate` was given no costs."""
+        """Return the cost of every shape by side. Raises `SimulationError` where `simulate` was given no costs."""
         if self.costs is None:
             raise SimulationError("a margin needs to know what we pay: costs")
         return Costing(self.comparison, self.sides, self.pricer, self.costs)
 
     @cached_property
     def cost_prices(self) -> tuple[tuple[SidePrices, SidePrices], ...]:
-        """For each side, cost and margin as prices that the engine can add; without what has no known cost."""
+        """Return cost and margin of each side as prices that the engine adds up; without shapes of unknown cost."""
         rolled, known, found = self.comparison.roll_up, self.costing.known, []
         refused: Outcome = Refused("its cost is not known")
         for at, side in enumerate(self.comparison.sides):
@@ -311,12 +311,12 @@ class Answers:
 
     @property
     def by_account(self) -> str:
-        """The column of the accounts whose contracts say what rows are charged; empty where the list alone does."""
+        """Return the column of the accounts whose contracts price the rows; empty where the list alone does."""
         return self.comparison.roll_up.plan.account
 
     @cached_property
     def list_prices(self) -> tuple[SidePrices, ...]:
-        """For each side, what every row would be charged at list prices; by its contract where the list has none."""
+        """Return the list prices of all rows, by side; a row without a list price keeps its contract's price."""
         rolled, found = self.comparison.roll_up, []
         in_figures, apart = self.comparison.coverage.in_figures, Refused("it is in no figure")
         with uncollected():
@@ -328,7 +328,7 @@ class Answers:
         return tuple(found)
 
     def discounts(self, key: str = "") -> tuple[Discounted, ...]:
-        """What each customer pays by its contract and would at list prices, under each side; with costs, its margin.
+        """Return what each customer pays by contract and would pay at list prices, by side; with costs, its margin.
 
         `key` is the column of `by` that names a customer, by default that of the account; the amounts add up exactly to
         the totals. Raises `SimulationError` where rows are not priced by contract, or the usage is not grouped so.
@@ -363,12 +363,12 @@ class Answers:
         return expected_of(cells, elastic, changes, self._groups)
 
     def pace(self, most: int | None = DEFAULT_PACE) -> Pace | None:
-        """The last days of the usage, at most so many (None: all), that a year is reckoned from; None without days."""
+        """Return the last days of the usage, at most `most` (None: all), to scale to a year; None without days."""
         days = self.comparison.roll_up.days
         return pace_of(days, self.table(DAY), most) if days else None
 
     def own_days(self) -> OwnDays | None:
-        """What the usage comes to at the prices of each row's own day; None where the current prices are these.
+        """Price the usage at each row's own day; return None where the current prices already do so.
 
         Raises `SimulationError` where the usage is not grouped by day, which that needs.
         """
@@ -404,7 +404,7 @@ class Answers:
 
     @property
     def _groups(self) -> dict[str, tuple[str, ...]]:
-        """The family and the type of each model."""
+        """Return the family and the type of each model."""
         return {
             model.model: tuple(filter(None, (side.card.tables.families.get(model.model), model.type)))
             for side in self.sides
@@ -413,7 +413,7 @@ class Answers:
 
     @cached_property
     def by_model(self) -> tuple[Row, ...]:
-        """One row per model, whatever the usage is grouped by."""
+        """Return one row per model, whatever the usage is grouped by."""
         return self.table(MODEL)
 
     def unpriced_text(self) -> str:
@@ -430,12 +430,12 @@ class Answers:
 
     @property
     def reading(self) -> Reading:
-        """What was read: files, columns and rows."""
+        """Return what was read: files, columns and rows."""
         return self.comparison.roll_up.reading
 
     @property
     def sql(self) -> tuple[str, ...]:
-        """The statements of SQL that have run until now, in their order, so that a person can run them by hand.
+        """Return the SQL statements that have run until now, in order, so that a person can run them by hand.
 
         A mark `?` stands for a value that was given. What Spark has run of a usage is not among them.
         """
@@ -453,5 +453,5 @@ class Answers:
 
 
 def _counted(shapes: Sequence[Counted]) -> tuple[int, tuple[dict[str, Any], ...]]:
-    """How many rows shapes have, and a few of them as examples."""
+    """Return how many rows shapes have, and a few of them as examples."""
     return sum(each.requests for each in shapes), tuple(each.shape.row() for each in shapes[:_EXAMPLES])

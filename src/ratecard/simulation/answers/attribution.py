@@ -43,7 +43,7 @@ class Part:
 
     @property
     def percent(self) -> str:
-        """The change of the rate; empty where there are no two."""
+        """Return the change of the rate in percent; empty unless both sides have a rate."""
         return (
             percent_text(self.old, self.new)
             if self.kind == RATE and self.old is not None and self.new is not None
@@ -141,7 +141,7 @@ def _list_source(priced: _Priced) -> str:
 
 
 def _pairs(old: PricedShape, new: PricedShape) -> Iterator[tuple[PricedLine | None, PricedLine | None]]:
-    """The lines of both sides that have one SKU and are of the same quantity: several buckets may have one rate."""
+    """Pair the lines of both sides that have one SKU and one quantity; several buckets may share a rate."""
     was, now = map(_by_place, (old, new))
     return ((was.get(place), now.get(place)) for place in {**was, **now})
 
@@ -177,7 +177,7 @@ def _factors(model: str, was: _Priced, now: _Priced) -> set[tuple[str, str, str]
 
 
 def _labels(tables: Tables) -> dict[str, str]:
-    """What a person calls the rate of each line: its charge, and what it is for."""
+    """Return a readable name for the rate of each line: its charge, and what it is for."""
     found: dict[str, str] = {}
     for model in tables.models.values():
         for version in model.versions:
@@ -192,7 +192,7 @@ def _labels(tables: Tables) -> dict[str, str]:
 
 
 def _changes(old: Side, new: Side) -> Iterator[tuple[str, RateChange]]:
-    """Every rate that differs between two sides on some day, once."""
+    """Yield every rate that differs between two sides on some day, once."""
     days = {EARLIEST, *(day for side in (old, new) for day in side.days())}
     seen = set()
     # Most days are in the same versions of a model as the day before.

@@ -43,7 +43,7 @@ class Step:
 
     @property
     def change(self) -> Fraction:
-        """The change of its revenue."""
+        """Return the change of its revenue."""
         return Fraction(self.revenues[1]) - Fraction(self.revenues[0])
 
 
@@ -63,7 +63,7 @@ class Bridge:
 
     @property
     def effects(self) -> dict[str, Fraction]:
-        """Each effect by its name, the greatest first; they add up to the change of revenue exactly."""
+        """Return each effect by its name, the greatest first; they add up to the change of revenue exactly."""
         before, after = self.periods
         sums = {name: sum((getattr(step, name) for step in self.steps), Fraction(0)) for name in EFFECTS}
         sums[f"only in {before}"] = -Fraction(total(list(self.gone.values())))
@@ -74,7 +74,7 @@ class Bridge:
 def bridge_of(
     comparison: Comparison, periods: tuple[str, str], side: int, fixed: Sequence[Row] | None = None
 ) -> Bridge:
-    """The bridge between two days, weeks (by their Monday) or months (`2026-10`) under one side.
+    """Return the bridge between two days, weeks (by their Monday) or months (`2026-10`) under one side.
 
     `fixed` are rows by period and model beside the prices of the end of the first period; None where the side has the
     same prices in both. Raises `SimulationError` for periods that have no priced request.
@@ -106,7 +106,7 @@ def _of_period(rows: Sequence[Row], period: str) -> dict[str, Row]:
 
 
 def last_instant(period: str, key: str) -> datetime:
-    """The last instant of a period: of a day, a week or a month. Raises `SimulationError` for what is none."""
+    """Return the last instant of a day, a week or a month. Raises `SimulationError` if it cannot be read."""
     try:
         first = date.fromisoformat(f"{period}-01" if key == MONTH else period)
     except ValueError:
@@ -119,7 +119,7 @@ def last_instant(period: str, key: str) -> datetime:
 
 
 def period_key(comparison: Comparison, before: str, after: str) -> str:
-    """The key that two periods are of. Raises `SimulationError` where the usage is not grouped by it."""
+    """Return the key of two periods. Raises `SimulationError` where the usage is not grouped by it."""
     if before == after:
         raise SimulationError(f"a bridge leads from one period to another, and both are {before}")
     month = len(before) == len("2026-10")
@@ -157,12 +157,12 @@ def _steps(
 
 
 def _kept(row: Row) -> Fraction:
-    """The amount of a row at fixed prices; what these do not offer keeps its own."""
+    """Return the amount of a row at fixed prices; requests that these do not offer keep their own amount."""
     return Fraction(row.both()[1]) + Fraction(row.beside().lost)
 
 
 def _size(row: Row) -> Fraction | None:
-    """What one request of a model holds on average: tokens, characters or seconds."""
+    """Return the average size of a model's requests: their tokens, characters or seconds."""
     quantities = dict(zip(QUANTITY_NAMES, row.quantities, strict=True))
     tokens = sum((quantities.pop(name) for name in TOKEN_QUANTITIES), Decimal(0))
     held = tokens or next((each for each in quantities.values() if each), Decimal(0))

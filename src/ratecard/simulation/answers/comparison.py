@@ -60,11 +60,11 @@ class Comparison:
 
     @cached_property
     def priced(self) -> list[_Priced]:
-        """Every shape in the figures."""
+        """Return every shape in the figures."""
         return list(self._among(numpy.flatnonzero(self.coverage.in_figures)))
 
     def changed(self, candidate: int) -> Iterator[_Priced]:
-        """The shapes in the figures that a candidate may price in another way."""
+        """Yield the shapes in the figures whose price a candidate may change."""
         changed = self.sides[candidate].outcomes.changed(self.sides[0].outcomes)
         return self._among(changed[self.coverage.in_figures[changed]])
 
@@ -76,7 +76,7 @@ class Comparison:
             yield number, counted, (now, *then)
 
     def rows(self, keys: Sequence[str]) -> tuple[Row, ...]:
-        """The breakdown by keys of the roll-up, or by `model`, in their order; without keys all usage as one row."""
+        """Return the breakdown by keys of the roll-up, or by `model`, in order; without keys all usage as one row."""
         keys = tuple(keys)
         if keys not in self._rows:
             with uncollected():
@@ -97,7 +97,7 @@ class Comparison:
 
     @property
     def _connection(self) -> duckdb.DuckDBPyConnection:
-        """The connection. Raises `SimulationError` once what the candidates need is forgotten."""
+        """Return the connection. Raises `SimulationError` once the prices of the candidates are forgotten."""
         if self._forgotten:
             raise SimulationError("this trial is closed; ask inside its `with` block")
         return self.roll_up.workspace.connection
@@ -150,7 +150,7 @@ class Comparison:
     def cells(
         self, marks: Mapping[str, Sequence[str]], since: date | None, costs: Sequence[tuple[SidePrices, SidePrices]]
     ) -> list[ModelSums]:
-        """What each side charges by model, and by the values of keys that `marks` names; with `since`, from a day on.
+        """Return each side's charges by model and by the values in `marks`; with `since`, from that day on.
 
         `costs` are cost and margin as prices, for each side; or empty.
         """
@@ -203,7 +203,7 @@ class Comparison:
         return ModelSums(model, marks, tuple(sides), tuple(new), tuple(before))
 
     def since(self, day: date, candidate: int) -> Since:
-        """How many requests lie before a day, and what those of that day and after it come to on both sides."""
+        """Count the requests before a day, and add up both sides from that day on."""
         groups, from_then = self.roll_up.groups, f"FILTER (day >= DATE '{day}')"
         query = f"""
             SELECT CAST(coalesce(sum(requests) FILTER (day < DATE '{day}'), 0) AS BIGINT), {_REQUESTS},
@@ -220,7 +220,7 @@ class Comparison:
         return int(self._asked(f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {source})")[0][0])
 
     def name(self, key: str) -> str:
-        """The column of a key, or the expression that makes it.
+        """Return the column of a key, or the expression that makes it.
 
         Raises `SimulationError` for a key that the usage was not grouped by.
         """
@@ -236,7 +236,7 @@ class Comparison:
         return key
 
     def _grouped_by(self, keys: Sequence[str]) -> str:
-        """How rows are grouped by keys: by the day as it is, which is quicker than by its text."""
+        """Return the GROUP BY of keys; it groups by the day itself, which is quicker than by its text."""
         own = self.roll_up.plan.keys
         columns = [f"key{own.index(key)}" if key in own else self.name(key) for key in keys]
         return f" GROUP BY {', '.join(columns)}" if columns else ""
@@ -260,7 +260,7 @@ class Comparison:
         return [*found, f"({firsts[-1]} OR {name} IS NULL)"]  # rows without a key come last
 
     def groups(self, *further: SidePrices, within: str = "TRUE") -> str:
-        """The query of the groups in one of the `ranges`: keys, requests, quantities, and each amount, at one scale.
+        """Return the query of the groups in one of the `ranges`: keys, requests, quantities and amounts, at one scale.
 
         Then what is lost and what is new under each candidate. Of `further` prices, the sum of each at its own scale,
         and last how many requests the first of them leaves out.
@@ -292,7 +292,7 @@ class Comparison:
 
     @cached_property
     def places(self) -> tuple[int, ...]:
-        """How many decimals the quantities of a row have in the engine."""
+        """Return the number of decimals that each quantity of a row has in the engine."""
         places = self.roll_up.places
         return tuple(
             max((*places.get(type_, ()), *(0,) * (number + 1))[number] for type_ in types)
@@ -300,7 +300,7 @@ class Comparison:
         )
 
     def charge(self, counted: Counted, amounts: Vector) -> Decimal:
-        """What all rows of a shape come to at these amounts, exactly, whatever decimals they have."""
+        """Return the exact charge for all rows of a shape at these amounts, whatever decimals they have."""
         fixed, *rates = amounts
         each = zip(counted.sums, rates, self.roll_up.places_of(counted.shape), strict=False)
         rated = [EXACT.scaleb(EXACT.multiply(Decimal(count), rate), -places) for count, rate, places in each]

@@ -39,7 +39,7 @@ class Band:
 
     @property
     def falls(self) -> bool:
-        """Whether its customers pay less."""
+        """Return True if its customers pay less."""
         return self.most is not None and self.most <= 0 and (self.least, self.most) != (0, 0)
 
 
@@ -64,25 +64,25 @@ class Customers:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """All customers, in their order."""
+        """Return all customers, in their order."""
         return self.sums.all()
 
     @property
     def kept(self) -> tuple[Row, ...]:
-        """The customers with requests that both sides price."""
+        """Return the customers with requests that both sides price."""
         return self.sums.rows(_KEPT, candidate=self.candidate)
 
     @property
     def lost(self) -> tuple[Row, ...]:
-        """Those whose requests the candidate does not offer, by what these bring now."""
+        """Return the customers with requests that the candidate does not offer, by their revenue now."""
         return self.first_lost()
 
     def first_lost(self, most: int | None = None) -> tuple[Row, ...]:
-        """Those who lose requests, by what these bring now; with `most`, no more than the first of them."""
+        """Return the customers who lose requests, by the revenue of these now; with `most`, the first ones only."""
         return self.sums.rows(_LOSING, _BY_LOSS, most, self.candidate) if self.losing else ()
 
     def apportioned(self, rows: Sequence[Row], amount: str, places: int, whole: Decimal) -> list[Decimal]:
-        """An amount of some customers, rounded so that those of all add up to `whole`: see `report.figures.apportion`.
+        """Round an amount of some customers so that all of them add up to `whole`: see `report.figures.apportion`.
 
         `amount` is a column of `KeySums.compared`.
         """
@@ -95,11 +95,11 @@ class Customers:
         return [EXACT.scaleb(Decimal(each), -places) for each in units]
 
     def above(self, rise: Fraction) -> int:
-        """How many customers pay more by more than a share of it (`Fraction(1, 10)`: by more than 10 %)."""
+        """Count the customers whose charges rise by more than a share (`Fraction(1, 10)`: by more than 10 %)."""
         return self.sums.counts([f"{_KEPT} AND {self.sums.above('move', 'paid', rise)}"], self.candidate)[0]
 
     def beyond(self, rise: Fraction) -> tuple[int, tuple[Row, ...]]:
-        """How many pay more by more than a share of what they pay now, and the first of them.
+        """Count the customers who pay more by more than a share of what they pay now, and return the first of them.
 
         The greatest rise is first, to nine decimals, then the greatest amount; before all are those who paid nothing.
         """
@@ -124,13 +124,13 @@ def customers_of(sums: KeySums, candidate: int) -> Customers:
 
 
 def rise_of(row: Row, candidate: int) -> Fraction:
-    """The change as a share of what is paid now for the requests that both sides price; from nothing, a doubling."""
+    """Return the change as a share of today's charges for requests that both sides price; from zero, a doubling."""
     current, difference = Fraction(row.both(candidate)[0]), Fraction(row.change(candidate))
     return difference / current if current else Fraction(1 if difference else 0)
 
 
 def _distribution(kept: int, below: Sequence[int], above: Sequence[int]) -> Iterator[Band]:
-    """Every band between two edges: falls include their lower edge, rises their upper one."""
+    """Yield every band between two edges: falls include their lower edge, rises their upper one."""
     yield Band(None, _FALLS[0], below[0])
     for (least, first), (most, second) in pairwise(zip(_FALLS, below, strict=True)):
         yield Band(least, most, second - first)

@@ -26,11 +26,11 @@ class Discounted:
     margins: tuple[Decimal, ...] = ()
 
     def discount(self, side: int) -> Decimal:
-        """The list less what is charged, exactly: below zero where a contract is dearer."""
+        """Return the list less what is charged, exactly: below zero where a contract is dearer."""
         return EXACT.subtract(self.lists[side], self.nets[side])
 
     def below_cost(self, side: int) -> bool:
-        """Whether its requests together bring less than they cost us."""
+        """Return True if its requests together bring less than they cost us."""
         return bool(self.margins) and self.margins[side] < 0
 
 

@@ -43,7 +43,7 @@ def check_customers(simulation: Answers, option: str, key: str = "customer") -> 
 
 
 def beyond(simulation: Answers, limits: ChangeLimits, key: str = "customer") -> Iterator[Beyond]:
-    """Each candidate that is beyond a limit, exactly: a rise of just the limit is within."""
+    """Yield each candidate that is beyond a limit, exactly: a rise of just the limit is within."""
     for candidate in range(1, len(simulation.sides)):
         whole, beyond_it, count = simulation.total, 0, 0
         over: tuple[Row, ...] = ()

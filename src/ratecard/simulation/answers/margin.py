@@ -46,7 +46,7 @@ class Cost:
 
     @property
     def cost(self) -> Decimal:
-        """What we pay for what the current prices offer."""
+        """Return what the requests that the current prices offer cost us."""
         return self.costs[0]
 
     def margin(self, side: int) -> Decimal:
@@ -74,7 +74,7 @@ class Margin:
 
     @property
     def total(self) -> Cost:
-        """All models together."""
+        """Return the cost of all models together."""
         sides = range(len(self.below))
 
         def summed(each: Sequence[tuple[Decimal, ...]]) -> tuple[Decimal, ...]:

@@ -23,7 +23,7 @@ def check_effect(reasons: Sequence[str], sides: Sequence[Side]) -> None:
 
 
 def without_effect(comparison: Comparison, sides: Sequence[Side]) -> tuple[str, ...]:
-    """For each candidate, why it changes nothing: each row has its present price, or none as now. Else empty."""
+    """Return, by candidate, why it changes nothing: each row has its present price, or none as now. Else empty."""
     current, *candidates = (side.outcomes for side in comparison.sides)
     return tuple(
         _why(comparison.roll_up, sides[0], side) if outcomes.charge_like(current) else ""
@@ -32,7 +32,7 @@ def without_effect(comparison: Comparison, sides: Sequence[Side]) -> tuple[str, 
 
 
 def first_day(old: Side, new: Side, *, contracts: bool = False) -> date | None:
-    """The first day on which two sides' prices differ; None where one is fixed at an instant, or is as billed.
+    """Return the first day on which two sides' prices differ; None where one has a fixed instant, or is as billed.
 
     With `contracts`, also the day on which a contract begins that only one of them has.
     """
@@ -72,7 +72,7 @@ def _why(rolled: RollUp, current: Side, side: Side) -> str:
 
 
 def _first_days(old: Side, new: Side, start: date) -> dict[str, date]:
-    """The first day, from the start on, on which a model's rates differ."""
+    """Return the first day, from `start` on, on which the rates of each model differ."""
     days = {start, *(day for side in (old, new) for day in side.days() if utc(day) > utc(start))}
     found: dict[str, date] = {}
     theirs, ours = old.card.tables.models, new.card.tables.models

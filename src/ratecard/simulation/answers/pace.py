@@ -29,7 +29,7 @@ class Pace:
     growth: Fraction | None
 
     def year(self, amount: Fraction) -> Fraction:
-        """What an amount of these days comes to in a year."""
+        """Scale an amount of these days to a year."""
         return amount * _YEAR / self.days
 
 

@@ -50,7 +50,7 @@ class Reached:
 
 
 def read_target(given: str) -> Target:
-    """`5%`, `revenue=5%`, `margin=40%` or `50000/year`. Raises `SimulationError`.
+    """Read `5%`, `revenue=5%`, `margin=40%` or `50000/year`. Raises `SimulationError`.
 
     >>> read_target("50000/year")
     Target(kind='year', share=Fraction(50000, 1))
@@ -101,7 +101,7 @@ def smallest_factor(
     refused: list[SimulationError] = []
 
     def sums(steps: int) -> tuple[Fraction, Fraction] | None:
-        """What a factor brings, and what is wanted of it; None where tables refuse the factor."""
+        """Return the amount that a factor brings and the amount wanted; None where tables refuse the factor."""
         if steps not in known:
             try:
                 side = _scaled(file, simulation.sides[0], steps)
@@ -157,7 +157,7 @@ def _reaches(missing: _Missing, steps: int) -> bool:
 
 
 def _search(missing: _Missing) -> int | None:
-    """The smallest step that reaches it, where revenue never falls as a factor rises."""
+    """Return the smallest step that reaches the target, where revenue never falls as a factor rises."""
     low, high = 0, _STEPS
     while not _reaches(missing, high):
         low, high = high, high * 2
@@ -167,7 +167,7 @@ def _search(missing: _Missing) -> int | None:
 
 
 def _between(missing: _Missing, low: int, high: int) -> int:
-    """A step that reaches it and whose predecessor does not, after one that does not and up to one that does."""
+    """Return a step above `low`, up to `high`, that reaches the target and whose predecessor does not."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if _reaches(missing, middle) else (middle, high)
@@ -175,7 +175,7 @@ def _between(missing: _Missing, low: int, high: int) -> int:
 
 
 def _search_upwards(missing: _Missing) -> int | None:
-    """The first step of a grid that reaches it, made finer; else the one where least is missing, made finer."""
+    """Return the first step of a grid that reaches the target, else that where least is missing, made finer."""
     for low, high in zip([0, *_GRID], _GRID, strict=False):
         if _reaches(missing, high):
             return _between(missing, low, high)
@@ -197,7 +197,7 @@ def _search_upwards(missing: _Missing) -> int | None:
 
 
 def _scaled(file: CandidateFile, current: Side, steps: int) -> Side:
-    """The candidate with another factor. Raises `SimulationError` where a rate would have too many digits.
+    """Return the candidate with another factor. Raises `SimulationError` where a rate would have too many digits.
 
     At factor 1 a scaling without rounding is left out, because a candidate cannot say it; its other changes hold. A
     change without effect at this factor is allowed.

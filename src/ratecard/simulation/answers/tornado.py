@@ -36,12 +36,12 @@ class Swing:
 
     @property
     def size(self) -> Decimal:
-        """The greater of both effects."""
+        """Return the greater of both effects."""
         return max((each.copy_abs() for each in (self.fall, self.rise) if each is not None), default=Decimal(0))
 
 
 def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
-    """Every family of the usage, that with the greatest effect first; each effect is priced request by request.
+    """Rank every family of the usage by its effect, the greatest first; each effect is priced request by request.
 
     The usage is that of the simulation and stays as it is: no request is made or left out because of a price. A family
     moves what other families charge by it too (searches). Raises `SimulationError` for a share of 100 % or more.
@@ -77,7 +77,7 @@ _Priced = Sequence[tuple[Counted, PricedShape]]
 
 
 def _alike(simulation: Answers) -> Collection[_Priced]:
-    """The shapes that have a price, by what decides about them."""
+    """Return the shapes that have a price, grouped by what decides it."""
     found: dict[tuple[bool, str | None, date | None], list[tuple[Counted, PricedShape]]] = {}
     for _, counted, prices in simulation.comparison.priced:
         if prices[0] is not None:
@@ -87,7 +87,7 @@ def _alike(simulation: Answers) -> Collection[_Priced]:
 
 
 def _effect(simulation: Answers, shapes: Collection[_Priced], names: Sequence[str], factor: Decimal) -> Decimal:
-    """What is charged more if the rates of some models are multiplied."""
+    """Return the change of all charges if the rates of some models are multiplied by a factor."""
     current = simulation.sides[0]
     # The examples are of the prices as they are.
     card = RateCard(_scaled(current.card.tables, names, factor))._unproved

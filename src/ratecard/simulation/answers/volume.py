@@ -67,7 +67,7 @@ class Expected:
     ranges: tuple[tuple[Fraction, Fraction], ...]
 
     def change(self, candidate: int) -> Fraction:
-        """What a candidate adds to the revenue at the current prices, both at the volume that is expected."""
+        """Return what a candidate adds to the revenue of the current prices, both at the expected volume."""
         return self.total.revenues[candidate] - self.total.revenues[0]
 
 
@@ -83,7 +83,7 @@ class Moving(NamedTuple):
 
     @property
     def change(self) -> Fraction:
-        """The change in price as a share; none from nothing."""
+        """Return the change in price as a share; zero where nothing was paid before."""
         return (self.both[_REVENUE] - self.before) / self.before if self.before else Fraction(0)
 
     def at(self, elasticity: Decimal | Fraction) -> list[Fraction]:
@@ -92,7 +92,7 @@ class Moving(NamedTuple):
         return [both * factor + new for both, new in zip(self.both, self.new, strict=True)]
 
     def plus(self, other: "Moving") -> "Moving":
-        """Both together."""
+        """Add another model's figures."""
         both, new = ([*map(Fraction.__add__, *pair)] for pair in ((self.both, other.both), (self.new, other.new)))
         return Moving(self.before + other.before, both, new)
 
@@ -164,7 +164,7 @@ def response(models: Sequence[Row], candidate: int, elasticities: Mapping[str, E
 def _range(
     moving: Mapping[str, Moving], elasticities: Mapping[str, Elasticity], groups: Groups
 ) -> tuple[Fraction, Fraction]:
-    """The least and the most revenue of these models within the ranges of their elasticities."""
+    """Return the least and the most revenue of these models within the ranges of their elasticities."""
     low = high = Fraction(0)
     for name in (None, *elasticities):
         chosen = [each for model, each in moving.items() if _special(elasticities, model, groups) == name]
@@ -175,25 +175,25 @@ def _range(
 
 
 def _turns(moving: Sequence[Moving], elasticity: Elasticity) -> list[Fraction]:
-    """Where revenue may be least or most within a range: its ends, and where the volume of a model comes to nothing."""
+    """Return where revenue may be least or most in a range: its ends, and where the volume of a model is zero."""
     low, high = sorted((Fraction(elasticity.low), Fraction(elasticity.high)))
     changes = (each.change for each in moving)
     return [low, high, *(turn for change in changes if change and low < (turn := -1 / change) < high)]
 
 
 def _special(named: Collection[str], model: str, groups: Groups) -> str | None:
-    """The most special of a model, its family, its type and `all` that has a name here."""
+    """Return the most special of a model, its family, its type and `all` that is named here."""
     return next((each for each in (model, *groups.get(model, ()), ALL) if each in named), None)
 
 
 def _key(name: str, keys: Collection[str]) -> str:
-    """The key of `customer:acme`, where the usage is grouped by it; empty for the name of a model or a family."""
+    """Return the key of `customer:acme` if the usage is grouped by it; empty for the name of a model or a family."""
     key, colon, _ = name.partition(":")
     return key if colon and key in keys else ""
 
 
 def marks_of(volumes: Iterable[str], keys: Collection[str]) -> dict[str, list[str]]:
-    """The values of other keys than the model that volumes name, by key."""
+    """Return, by key, the values of keys other than the model that volumes name."""
     marks: dict[str, list[str]] = {}
     for name in volumes:
         if key := _key(name, keys):
@@ -248,7 +248,7 @@ def elasticities_of(given: Mapping[str, AnyElasticity] | Iterable[str]) -> dict[
 
 
 def read_elasticity(given: str) -> tuple[str, Elasticity]:
-    """`kling=-0.8`, or with a range `kling=-0.8:-1.2..-0.4`; `all` means every model. Raises `SimulationError`."""
+    """Read `kling=-0.8`, or `kling=-0.8:-1.2..-0.4` with a range; `all`: every model. Raises `SimulationError`."""
     name, equals, words = given.partition("=")
     value, _, around = words.partition(":")
     low, dots, high = around.partition("..")

@@ -40,7 +40,7 @@ class BilledRow(NamedTuple):
 
 
 def read_entry(shape: UsageShape, currency: str, rates: Rates | None, stated: Sequence[Rates]) -> BilledRow:
-    """The entry of a shape, priced in a currency; `rates` were in effect then, and are not known without an instant.
+    """Read the entry of a shape, priced in a currency; `rates` were in effect then, None without an instant.
 
     `stated`: those of all times, newest first. Raises `ValueError`: what is wrong with these rows, by the name of the
     field.
@@ -65,7 +65,7 @@ def read_entry(shape: UsageShape, currency: str, rates: Rates | None, stated: Se
 
 
 def _worth(charged: str, currency: str, rates: Rates | None, stated: Sequence[Rates]) -> Decimal:
-    """What one of the currency of a row is worth in the one that amounts are added in."""
+    """Return what one unit of a row's currency is worth in the currency of the sums."""
     if not charged:
         raise ValueError(f"currency: missing. Allowed: {', '.join(currencies(*stated))}")
     payers = worths(currency, rates)
@@ -86,7 +86,7 @@ CLIP = "clip"
 
 
 def as_billed(entry: BilledRow, currency: str) -> PricedShape:
-    """The ledger's own amounts, which are negative where something was charged, at what their currency is worth."""
+    """Price a row by its own amount, which is negative where something was charged, at its currency's worth."""
     place, amount = (_ROW, minus(entry.odd.amount)) if entry.odd else (_AMOUNT, Decimal(-1))
     charged = multiply(amount, entry.worth)
     line = PricedLine(entry.sku, "", "", entry.price, place, charged, *_of_units(entry, Decimal(1))[::-1])
@@ -115,7 +115,7 @@ def at_total(entry: BilledRow, quote: Quote) -> PricedShape:
 
 
 def _of_units(entry: BilledRow, amount: Decimal) -> tuple[int, Decimal]:
-    """The place of an amount of a unit, and the amount: of a row by itself, times its units."""
+    """Return an amount per unit and its place; for an odd row, which is priced whole, times its units."""
     return (_ROW, multiply(entry.odd.units, amount)) if entry.odd else (_UNIT, amount)
 
 

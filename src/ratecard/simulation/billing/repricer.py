@@ -73,7 +73,7 @@ class LedgerPricer(Pricer):
         self._structural: dict[tuple[Identity, Identity], str] = {}
 
     def price(self, side: Side, shape: UsageShape, basis: Hashable = None) -> Outcome:
-        """What a side charges for the rows of a shape, or why that cannot be said."""
+        """Price the rows of a shape under a side, or say why that is not possible."""
         try:
             entry = self._entry(shape)
             if not side.has_rates:
@@ -91,15 +91,15 @@ class LedgerPricer(Pricer):
         return _once(self._charged, key, lambda: self._priced(was, now, entry))
 
     def basis(self, side: Side, shape: UsageShape) -> Hashable:
-        """A row of a bill was charged by the prices of its own moment."""
+        """Return the moment of a row: a bill was charged by the prices of that moment."""
         return shape.moment
 
     def alike(self, one: Side, other: Side, shape: UsageShape) -> bool:
-        """A row of a bill says more than its model: each is asked."""
+        """Return False: a row of a bill says more than its model, so that each is priced."""
         return False
 
     def dispute(self, shape: UsageShape) -> str:
-        """What of these rows does not agree with the prices under which they were billed; empty where all does."""
+        """Say what contradicts the prices under which these rows were billed; empty where all agrees."""
         found = self.disputed(shape)
         return found.reason if found else ""
 
@@ -128,7 +128,7 @@ class LedgerPricer(Pricer):
         return None
 
     def is_checked(self, shape: UsageShape) -> bool:
-        """Whether the price of these rows is known beside what they say."""
+        """Return True if the prices can say what these rows should have cost."""
         try:
             return self._expected(shape, self._entry(shape)) is not None
         except (QuoteError, ValueError):
@@ -152,7 +152,7 @@ class LedgerPricer(Pricer):
         return ListedPrice(sold[0].line.unit_rate, sold[0].line.source, not _rounded(sold)) if sold else None
 
     def _entry(self, shape: UsageShape) -> BilledRow:
-        """The entry of a shape, at what balances were worth when it was billed."""
+        """Return the entry of a shape, at what balances were worth when it was billed."""
         rates = self.billed.card.at(shape.moment).limits.rates if shape.moment else None
         return read_entry(shape, self.currency, rates, [each.rates for each in self.billed.card.tables.limits])
 
@@ -175,7 +175,7 @@ class LedgerPricer(Pricer):
             return Refused(f"structure: {error}; {BY_USAGE}")
 
     def _line(self, was: ModelInEffect, now: ModelInEffect, sku: str) -> LineItem:
-        """The line of a SKU: the same for every request that is charged by it."""
+        """Return the line of a SKU, which is the same for every request charged by it."""
         sold = self._sales_of(was).get(sku)
         if not sold:
             raise ValueError(f"SKU {sku} is not in the version of {was.version.effective} of {was.model.model}")
@@ -187,7 +187,7 @@ class LedgerPricer(Pricer):
         return line_in(sku, sold, now)
 
     def _clip(self, was: ModelInEffect, now: ModelInEffect, entry: BilledRow) -> PricedShape:
-        """A clip is charged its total: known as long as nothing changes, then found by the requests that have it."""
+        """Price a clip by its total: kept while rates are the same, else that of the requests with this total."""
         if entry.kind == DISPUTED:
             raise ValueError(f"amount: is not unit x {price_field(self.currency)}, and a clip has no other price")
         if not entry.sku.startswith(f"{was.model.model}-"):
@@ -209,7 +209,7 @@ class LedgerPricer(Pricer):
             raise ValueError(f"{was.model.model}: {changed}")
 
     def _versions(self, side: Side, moment: date, entry: BilledRow) -> tuple[ModelInEffect, ModelInEffect]:
-        """The version under which a row was billed, and the one that a side charges it by."""
+        """Return the version under which a row was billed, and the one by which a side charges it."""
         billed, now = self._book(self.billed, moment), self._book(side, moment)
         name = model_of(billed, entry.model, entry.sku)
         if not name:
@@ -236,7 +236,7 @@ class LedgerPricer(Pricer):
 
 
 def _rounded(sold: Sequence[SkuSale]) -> bool:
-    """Whether no decimal holds what one counted thing is of the unit: rows then have rounded units."""
+    """Return True if no decimal holds one counted thing's part of the unit: rows then have rounded units."""
     return any(isinstance(each.line.rate.of_unit, Fraction) for each in sold)
 
 
@@ -249,7 +249,7 @@ Known = TypeVar("Known")
 
 
 def _once(known: dict[Key, Known], key: Key, make: Callable[[], Known]) -> Known:
-    """What is kept under a key; the first time it is made."""
+    """Return the value kept under a key; make it the first time."""
     if key not in known:
         known[key] = make()
     return known[key]

@@ -43,7 +43,7 @@ class SkuSale(NamedTuple):
 
 
 def model_of(book: PriceBook, named: str, sku: str) -> str:
-    """The model of a row: the one that it names, else the one with the longest name that the SKU begins with.
+    """Return the model that a row names, else the one with the longest name that the SKU begins with.
 
     A search beside a text model is charged by the rates of the search.
     """
@@ -58,7 +58,7 @@ def model_of(book: PriceBook, named: str, sku: str) -> str:
 
 
 def sold_by_sku(in_effect: ModelInEffect) -> dict[str, list[SkuSale]]:
-    """Every SKU of a version that is not video, with a request for each way to be charged by it."""
+    """Return every SKU of a version that is not video, with a request for each way to be charged by it."""
     found: dict[str, list[SkuSale]] = {}
     for request in _requests(in_effect.model, in_effect.version, in_effect.book.tables):
         try:
@@ -72,14 +72,14 @@ def sold_by_sku(in_effect: ModelInEffect) -> dict[str, list[SkuSale]]:
 
 
 def _requests(model: AnyModel, version: MeteredVersion, tables: Tables) -> Iterator[dict[str, Any]]:
-    """Every request that may have a rate of its own; a value that is left out may mean another one later."""
+    """Yield every request that may have a rate of its own; a value left out may mean another one later."""
     yield from unit_usages(model, version, tables)
     yield {"type": model.type, "model": model.model}
     yield from edge_usages(model, version, tables)
 
 
 def line_in(sku: str, sold: list[SkuSale], now: ModelInEffect) -> LineItem:
-    """The line of these requests in another version. Raises `ValueError` where they have not all the same one.
+    """Return the line of these requests in another version. Raises `ValueError` where they differ.
 
     Raises `QuoteError` where a request has no price there.
     """
@@ -118,11 +118,11 @@ class Clips:
             self._cells.setdefault(cell.quote.lines[0].sku, []).append(cell)
 
     def cells(self, sku: str, billed: Decimal) -> list[Cell]:
-        """All requests of a SKU that were charged this amount; empty where the price depends on a measured video."""
+        """Return the requests of a SKU that cost this amount; empty where the price depends on a measured video."""
         return [] if self.measured(sku) else [cell for cell in self._cells.get(sku, ()) if cell.quote.total == billed]
 
     def nearest(self, sku: str, billed: Decimal) -> Cell | None:
-        """The request of a SKU whose price is nearest to this amount; None where it depends on a measured video.
+        """Return the request of a SKU with the price nearest to this amount; None if a measured video decides it.
 
         Raises `ValueError` for a SKU by which no request is charged.
         """
@@ -133,7 +133,7 @@ class Clips:
         return min(self._cells[sku], key=lambda cell: abs(cell.quote.total - billed))
 
     def measured(self, sku: str) -> bool:
-        """Whether the price depends on seconds or pixels of a video that was sent, which no row holds."""
+        """Return True if the price depends on seconds or pixels of a sent video, which no row holds."""
         version = self.in_effect.version
         cells = (cell for each in self._cells.values() for cell in each)
         if version.accepts.reference_video_total_duration and not any(_REFERENCE in cell.body for cell in cells):
@@ -141,7 +141,7 @@ class Clips:
         return any(cell.video or _REFERENCE in cell.body for cell in self._cells.get(sku, ()))
 
     def repriced(self, sku: str, billed: Decimal, now: PriceBook) -> Quote | None:
-        """What the requests of a row are quoted in another book; None: as they were billed, by the very same rates.
+        """Quote the requests of a row in another book; None if the rates, and so the charge, are the same.
 
         Raises `QuoteError` where the book refuses them, and `ValueError` where they would not all cost the same.
         """
@@ -172,7 +172,7 @@ class Clips:
 
 
 def _same_rates(cells: Sequence[Cell], now: PriceBook) -> bool:
-    """Whether each of these requests has the same lines at the same rates in another book."""
+    """Return True if each of these requests has the same lines at the same rates in another book."""
     try:
         return all(_rates(cell.quote) == _rates(now.quote_video(cell.body)) for cell in cells)
     except QuoteError:
@@ -190,7 +190,7 @@ _SHOWN = 3
 
 
 def structural(was: ModelInEffect, now: ModelInEffect) -> str:
-    """The conditions that differ, as a person reads them; empty where only rates do."""
+    """Say which conditions differ, for a person; empty where only rates do."""
     changes = list(_binding(was, term_changes(_terms(was), _terms(now))))
     more = [f"and {len(changes) - _SHOWN} more"] if len(changes) > _SHOWN else []
     words = (f"{each.term} was {each.old or 'not set'}, is {each.new or 'not set'}" for each in changes[:_SHOWN])
@@ -198,14 +198,14 @@ def structural(was: ModelInEffect, now: ModelInEffect) -> str:
 
 
 def same_rates(was: ModelInEffect, now: ModelInEffect) -> bool:
-    """Whether two versions charge the same for every request."""
+    """Return True if two versions charge the same for every request."""
     if was.version is now.version:
         return True
     return not structural(was, now) and not rate_changes(_priceable(was), _priceable(now))
 
 
 def _binding(was: ModelInEffect, changes: Iterable[TermChange]) -> Iterator[TermChange]:
-    """A choice of a video that had to be made, as there were two or more, may have got more or fewer."""
+    """Yield the changes that matter; not those of a choice that had to be made, as there were two or more values."""
     for change in changes:
         field = change.term.removeprefix(_ACCEPTS)
         choices = getattr(getattr(was.version, "accepts", None), field, None)
@@ -215,7 +215,7 @@ def _binding(was: ModelInEffect, changes: Iterable[TermChange]) -> Iterator[Term
 
 
 def _terms(in_effect: ModelInEffect) -> Terms:
-    """The conditions, and what each unit counts: the same unit may count something else in another folder."""
+    """Return the conditions, and what each unit counts: a unit may count something else in another folder."""
     units = in_effect.book.tables.units
     counted = {f"what {charge.charge} counts": units[charge.unit].counts for charge in in_effect.version.charges}
     return {**terms_of(_priceable(in_effect)), **counted}

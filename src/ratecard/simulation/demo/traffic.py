@@ -273,7 +273,7 @@ class Period(NamedTuple):
 
     @property
     def days(self) -> int:
-        """How many days it has."""
+        """Return its number of days."""
         return (self.end - self.start).days
 
 

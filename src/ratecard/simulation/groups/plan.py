@@ -62,29 +62,29 @@ class Plan(NamedTuple):
 
     @property
     def sums(self) -> int:
-        """How many quantities of a row are summed at most."""
+        """Return the greatest number of quantities that are summed for a row."""
         return max(_LEAST_SUMS, *(layout.sums for layout in self.layouts.values()))
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys that are kept apart: of a week or a month, the day."""
+        """Return the keys of the groups: for a week or a month, the day."""
         return tuple(dict.fromkeys(DAY if self.is_period(key) else key for key in self.by))
 
     @property
     def others(self) -> dict[str, str]:
-        """The keys that a shape or its day does not have, each by the name of its column among groups."""
+        """Return the keys that a shape or its day does not have, by the name of their column among groups."""
         return {f"key{number}": key for number, key in enumerate(self.keys) if key not in ("type", "model", DAY)}
 
     @property
     def account_column(self) -> str:
-        """The column of the account among groups, which may be that of a key; empty where it does not matter."""
+        """Return the column of the account among groups, perhaps that of a key; empty where it does not matter."""
         if not self.account:
             return ""
         return next((name for name, key in self.others.items() if key == self.account), ACCOUNT_COLUMN)
 
     @property
     def key_columns(self) -> tuple[str, ...]:
-        """The columns of the keys."""
+        """Return the columns of the keys."""
         return tuple(f"key{number}" for number in range(len(self.keys)))
 
     def is_period(self, key: str) -> bool:
@@ -120,17 +120,17 @@ class Usage(NamedTuple):
 
     @property
     def account(self) -> str:
-        """The known column that names the account of a row; empty without any."""
+        """Return the known column that names the account of a row; empty without any."""
         return next((name for name in _ACCOUNT_COLUMNS if self.has(name)), "")
 
     @property
     def is_counted(self) -> bool:
-        """Whether its rows are groups of rows already."""
+        """Return True if its rows are groups of rows already."""
         return self.by is not None
 
     @property
     def is_ledger(self) -> bool:
-        """Whether the rows are those of a billing export."""
+        """Return True if the rows are those of a billing export."""
         return self.table == LEDGER
 
 

@@ -136,7 +136,7 @@ class Predicates(NamedTuple):
 
     @property
     def cuts(self) -> tuple[int, ...]:
-        """The seconds of a UTC day at which a price may change, rising from 0; none where the boundaries say all."""
+        """Return the seconds of a UTC day at which a price may change, from 0; none where the boundaries say all."""
         within = {each.hour * 3600 + each.minute * 60 + each.second for each in self.boundaries} - {0}
         windows = self.windows.get("", ())
         return tuple(sorted({0} | within | seconds_of_changes(windows))) if within or windows else ()

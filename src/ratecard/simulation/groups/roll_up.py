@@ -94,7 +94,7 @@ class RollUp:
 
     @cached_property
     def groups(self) -> str:
-        """The view of the groups: shape, type, model, day, keys, requests and sums."""
+        """Return the view of the groups: shape, type, model, day, keys, requests and sums."""
         parts = [self._part(part) for part in self._parts] or [self._nothing()]
         view = self.workspace.new_table("groups")
         self.workspace.connection.execute(f"CREATE VIEW {view} AS {' UNION ALL '.join(parts)}")
@@ -119,7 +119,7 @@ class RollUp:
 
     @cached_property
     def rows(self) -> int:
-        """Every row of the usage."""
+        """Return the number of rows of the usage."""
         return sum(self.shapes.requests.tolist())
 
     def words(self, counted: Counted) -> Iterator[str]:
@@ -143,7 +143,7 @@ class RollUp:
 
     @cached_property
     def days(self) -> tuple[date, date] | None:
-        """The first and the last day, where days are kept apart."""
+        """Return the first and the last day; None unless groups have a day."""
         if DAY not in self.plan.keys:
             return None
         query = f"SELECT min(day), max(day) FROM {self.groups}"

@@ -76,12 +76,12 @@ class Grouping(NamedTuple):
 
     @property
     def template(self) -> tuple[str, ...]:
-        """The columns that are the same in all shapes of a template."""
+        """Return the columns that are the same in all shapes of a template."""
         return ("type", "model", *(name for name in self.shape if name != self.length))
 
     @property
     def summed(self) -> tuple[int, ...]:
-        """The numbers of the sums that some type has."""
+        """Return the numbers of the sums that some type has."""
         return tuple(number for number, total in enumerate(self.sums) if total != "0")
 
 

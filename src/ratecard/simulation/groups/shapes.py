@@ -58,7 +58,7 @@ class UsageShape(NamedTuple):
 
     @property
     def incomplete(self) -> bool:
-        """Whether it lacks a quantity without which every card refuses its rows; one that has none may need none."""
+        """Return True if it lacks a quantity that every card needs for such rows; without any it may need none."""
         if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
             return False
         given = {
@@ -71,7 +71,7 @@ class UsageShape(NamedTuple):
 
     @property
     def irregular(self) -> bool:
-        """Whether it has quantities as they are. Safe as a text search: a quote inside a value would be escaped."""
+        """Return True if it has raw quantities. A text search is safe: a quote in a value would be escaped."""
         return f'"{RAW_QUANTITIES}":' in self.attributes
 
     def values(self) -> dict[str, Any]:
@@ -249,12 +249,12 @@ class Shapes:
 
     @cached_property
     def numbers(self) -> list[int | Decimal | str]:
-        """The lengths as a request has them."""
+        """Return the lengths as a request has them."""
         return list(map(number_as_given, self.lengths))
 
     @property
     def undated(self) -> bool:
-        """Whether some shape has no moment."""
+        """Return True if some shape has no moment."""
         return any(self.moments[number] is None for number in numpy.unique(self.moment).tolist())
 
     @cached_property

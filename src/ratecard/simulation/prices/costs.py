@@ -41,7 +41,7 @@ class Costs(ABC):
     @property
     @abstractmethod
     def about(self) -> str:
-        """What the report says of them."""
+        """Say in the report's words where they come from."""
 
     @abstractmethod
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
@@ -49,7 +49,7 @@ class Costs(ABC):
 
     @property
     def card(self) -> Side | None:
-        """The rate card that the usage must be rolled up for; None where the charges say enough."""
+        """Return the rate card that the usage must be rolled up for; None where the charges say enough."""
         return None
 
     def check_margin(self, kept: Fraction) -> None:  # noqa: B027 (most costs have nothing to check)
@@ -71,12 +71,12 @@ class CardCosts(Costs):
 
     @property
     def about(self) -> str:
-        """What the report says of them."""
+        """Name the card and its tables."""
         return f"{self.side.label}, tables {self.side.card.digest}"
 
     @property
     def card(self) -> Side | None:
-        """The rate card."""
+        """Return the side of the rate card."""
         return self.side
 
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
@@ -102,7 +102,7 @@ class ListedCosts(Costs):
 
     @property
     def about(self) -> str:
-        """What the report says of them."""
+        """Name the file and its number of costs."""
         return f"{self.label}, {len(self.units) + len(self.skus)} costs"
 
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
@@ -151,7 +151,7 @@ class ShareCosts(Costs):
 
     @property
     def about(self) -> str:
-        """What the report says of them."""
+        """Say which share of which charge they are."""
         return f"{self.label} of the current charge, and of a candidate's where only it has a price"
 
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:

@@ -44,7 +44,7 @@ class PricedLine(NamedTuple):
 
     @property
     def amounts(self) -> Vector:
-        """The amount in its place."""
+        """Return the amount in its place."""
         return (*NOTHING * self.number, self.amount)
 
 
@@ -69,17 +69,17 @@ class PricedShape(NamedTuple):
 
     @property
     def not_offered(self) -> bool:
-        """Whether the side has no price because it does not offer what the rows ask for."""
+        """Return False: the side offers what the rows ask for."""
         return False
 
     @property
     def lines(self) -> tuple[PricedLine, ...]:
-        """The lines of the charge."""
+        """Return the lines of the charge."""
         return self.charged if isinstance(self.charged, tuple) else self.charged()
 
     @property
     def price(self) -> "PricedShape":
-        """This price."""
+        """Return this price."""
         return self
 
     def of_shape(self, shape: UsageShape) -> "PricedShape":
@@ -101,7 +101,7 @@ class Refused(NamedTuple):
 
     @property
     def amounts(self) -> Vector:
-        """Nothing, for rows without a price."""
+        """Return nothing, for rows without a price."""
         return NOTHING
 
     @classmethod
@@ -112,12 +112,12 @@ class Refused(NamedTuple):
 
     @property
     def refusal(self) -> "Refused":
-        """This refusal."""
+        """Return this refusal."""
         return self
 
     @property
     def not_offered(self) -> bool:
-        """Whether the side has no price because it does not offer what the rows ask for."""
+        """Return True if the side has no price because it does not offer what the rows ask for."""
         return self.kind == NOT_OFFERED
 
 

@@ -96,10 +96,10 @@ class Outcomes:
 
     @cached_property
     def priced(self) -> Any:
-        """For each shape, whether it has a price."""
+        """Mark each shape that has a price."""
         return numpy.array([bool(each.price) for each in self.distinct] or [False])[self.of]
 
     @cached_property
     def not_offered(self) -> Any:
-        """For each shape, whether the side does not offer what it asks for."""
+        """Mark each shape that the side does not offer."""
         return numpy.array([each.not_offered for each in self.distinct] or [False])[self.of]

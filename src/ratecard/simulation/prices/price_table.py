@@ -59,7 +59,7 @@ class SidePrices:
 
     @property
     def priced(self) -> Any:
-        """For each shape, whether it has a price."""
+        """Mark each shape that has a price."""
         return self.outcomes.priced
 
     def refusal(self, number: int) -> Refused | None:

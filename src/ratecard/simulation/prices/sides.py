@@ -24,7 +24,7 @@ class AsBilled(Side):
 
     @property
     def has_rates(self) -> bool:
-        """The amounts of a bill are its own."""
+        """Return False: a bill states amounts, not rates."""
         return False
 
 

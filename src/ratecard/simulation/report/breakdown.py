@@ -26,12 +26,12 @@ MOST_OF_KEY = 1_000
 
 
 def heading(key: str) -> str:
-    """The heading of a key's column; a column of the usage by its own name."""
+    """Return the heading of a key's column; a column of the usage has its own name."""
     return _HEADINGS.get(key, key)
 
 
 def breakdown(report: Report, *keys: str, exact: bool = False) -> Table:
-    """The table by some keys, its amounts rounded so that they add up.
+    """Return the table by some keys, its amounts rounded so that they add up.
 
     With `exact`, for a workbook: the exact amounts, the quantities, and beside them every digit as text.
     """
@@ -42,7 +42,7 @@ def breakdown(report: Report, *keys: str, exact: bool = False) -> Table:
 
 
 def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
-    """The same in tables that fit on a page: of several candidates what each changes, a few of them in each table."""
+    """Yield the same in tables that fit on a page: with several candidates, the changes of a few of them each."""
     rows = rows_of(report, key, min(1, len(report.candidates)))
     amounts = shown(report, rows)
     if len(report.candidates) <= 1:
@@ -57,7 +57,7 @@ def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
 
 
 def changing_most(report: Report, key: str, most: int, candidate: int, *, exact: bool = False) -> Table:
-    """The groups of one key whose amount changes most under a candidate, and all others as one row."""
+    """Return the groups of a key whose amount changes most under a candidate, and all others as one row."""
     rows = report.simulation.table(key)
     amounts = [row.amounts for row in rows] if exact else shown(report, rows)
     order = sorted(range(len(rows)), key=lambda index: rows[index].difference(candidate).copy_abs(), reverse=True)
@@ -71,7 +71,7 @@ def changing_most(report: Report, key: str, most: int, candidate: int, *, exact:
 
 
 def largest(report: Report, key: str, most: int, *, exact: bool = False) -> Table:
-    """The groups of a key that bring most at the current prices, each with its share of the revenue, and all others."""
+    """Return the groups of a key with most revenue at the current prices, with their shares, and all others."""
     rows = rows_of(report, key, 0)
     amounts = [row.amounts[0] for row in rows] if exact else [each[0] for each in shown(report, rows)]
     order = sorted(
@@ -93,7 +93,7 @@ def largest(report: Report, key: str, most: int, *, exact: bool = False) -> Tabl
 
 
 def rows_of(report: Report, key: str, candidate: int) -> Sequence[Row]:
-    """The groups of a key in their order; of more than `MOST_OF_KEY` those that change most, and all others as one row.
+    """Return the groups of a key in order; of more than `MOST_OF_KEY`, those that change most and all others.
 
     Without a candidate (0), those that bring most. The engine finds them: there may be millions.
     """
@@ -106,7 +106,7 @@ def rows_of(report: Report, key: str, candidate: int) -> Sequence[Row]:
 
 
 def changes_of(table: Table, kind: Kind = Kind.CHANGE) -> list[Decimal]:
-    """The changes in a table of one candidate, or what is lost or new; nothing where that is not a column."""
+    """Return the changes in a table of one candidate, or what is lost or new; nothing without such a column."""
     place = next((number for number, column in enumerate(table.columns) if column.kind is kind), None)
     if place is None:
         return []
@@ -114,7 +114,7 @@ def changes_of(table: Table, kind: Kind = Kind.CHANGE) -> list[Decimal]:
 
 
 def sides_table(report: Report, *, exact: bool = False) -> Table:
-    """The whole under every side, a row each; with `exact`, for a workbook, the exact amounts."""
+    """Return all usage under every side, a row each; with `exact`, for a workbook, the exact amounts."""
     whole = report.simulation.total
     amounts = whole.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
     before = amounts[0]
@@ -138,7 +138,7 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
 
 
 def _further_sides(report: Report, *, exact: bool) -> Iterator[tuple[Value, ...]]:
-    """The same at the volume that is expected, and at the prices of their own days, where these are others."""
+    """Yield rows at the expected volume, and at the prices of each row's own day, where these differ."""
     places = FRACTION_PLACES if exact else report.figures.places
     if (expected := report.expected) is not None:
         revenues = [round_half_up(from_fraction(each, places), places) for each in expected.total.revenues]
@@ -160,14 +160,14 @@ def _further_sides(report: Report, *, exact: bool) -> Iterator[tuple[Value, ...]
 
 
 def shown(report: Report, rows: Sequence[Row]) -> tuple[tuple[Decimal, ...], ...]:
-    """The amounts of rows that make up the whole, rounded so that they add up."""
+    """Round the amounts of rows that make up all usage so that they add up to its rounded amount."""
     return apportion_rows([row.amounts for row in rows], report.simulation.total.amounts, report.figures.places)
 
 
 def columns_of(
     report: Report, candidates: Sequence[int], *, named: bool = False, several: bool = False
 ) -> Iterator[Column]:
-    """The columns of the amounts: the current one; of each candidate, itself, its change and the same in percent.
+    """Yield the columns of amounts: the current one; each candidate's amount, change and change in percent.
 
     With `several`, the headings of changes have the candidates' names; with `named`, the amount of a single one.
     """
@@ -180,7 +180,7 @@ def columns_of(
 
 
 def values_of(amounts: Sequence[Decimal], shares: Sequence[Fraction | None]) -> Iterator[Value]:
-    """The values of those columns."""
+    """Yield the values of those columns."""
     yield amounts[0]
     for amount, share in zip(amounts[1:], shares, strict=True):
         yield from (amount, EXACT.subtract(amount, amounts[0]), share)
@@ -234,7 +234,7 @@ def _table(
 
 
 def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[tuple[Decimal, ...], ...]:
-    """What is lost and what is new in each row; rounded to what is shown of the whole, unless exact amounts are."""
+    """Return what is lost and new in each row; unless `exact`, rounded to add up to the shown totals."""
     lost_and_new = [row.beside(side) for row in rows]
     lost, new = [EXACT.minus(each.lost) for each in lost_and_new], [each.new for each in lost_and_new]
     if exact:

@@ -59,7 +59,7 @@ class Changes:
 
     @property
     def read(self) -> tuple[str, ...]:
-        """The files that are read."""
+        """Return the files that are read."""
         return (*self.new, *self.changed)
 
 

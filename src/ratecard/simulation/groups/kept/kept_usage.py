@@ -226,7 +226,7 @@ class KeptUsage(OpenUsage):
 
     @cached_property
     def _models(self) -> Mapping[str | None, set[str | None]]:
-        """The models of each type."""
+        """Return the models of each type."""
         models: dict[str | None, set[str | None]] = {}
         for parts in packed(self.place, self.kept).values():
             shapes = rows_in(self.place.folder, [part.shapes for part in parts])

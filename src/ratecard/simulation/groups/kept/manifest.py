@@ -136,7 +136,7 @@ class Pack(_Part):
 
     @property
     def files(self) -> Iterator[PackedFile]:
-        """All of its files."""
+        """Return all of its files."""
         return (file for part in self.parts.values() for file in (part.groups, part.shapes))
 
 
@@ -171,27 +171,27 @@ class Manifest(_Part):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns that are kept apart beside the type, the model and the day."""
+        """Return the columns that groups are kept by, beside the type, the model and the day."""
         return tuple(key for key in self.asked.by if key not in ("type", "model", DAY))
 
     @property
     def rows(self) -> int:
-        """All rows that were rolled up."""
+        """Return the number of rows that were rolled up."""
         return sum(each.rows for each in self.files.values())
 
     @property
     def found(self) -> int:
-        """All rows, also those that were not chosen."""
+        """Return the number of all rows, also of those that were not chosen."""
         return sum(each.found for each in self.files.values())
 
     @property
     def undated(self) -> int:
-        """The rows that were left out because they have no instant."""
+        """Return the number of rows that were left out because they have no instant."""
         return sum(each.undated for each in self.files.values())
 
     @property
     def usage_table(self) -> Usage:
-        """The columns of the usage."""
+        """Return the columns of the usage."""
         return Usage(self.known, self.types, self.scales, untyped=self.untyped, layouts=self.distinguished.layouts)
 
     @classmethod
