@@ -41,7 +41,7 @@ class Costs(ABC):
     @property
     @abstractmethod
     def about(self) -> str:
-        """Say in the report's words where they come from."""
+        """Describe the costs for the report."""
 
     @abstractmethod
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:

@@ -22,7 +22,7 @@ _MEANINGS = {
 
 
 def effects_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Table:
-    """What each effect adds to the revenue of the first period, the greatest first; they add up to the change.
+    """Return what each effect adds to the first period's revenue, the greatest first; they sum to the change.
 
     With `exact`, for a workbook, the exact amounts.
     """
@@ -41,7 +41,7 @@ def effects_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tab
 
 
 def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Table:
-    """The effects of each model, the greatest change first, then the models of one period alone.
+    """Return the effects of each model, the greatest change first, then the models of one period alone.
 
     With `exact`, for a workbook: exact amounts, with the revenue of each model in both periods.
     """
@@ -87,7 +87,7 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
 
 
 def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:
-    """What the bridge comes to, and how it is meant."""
+    """Yield sentences that say the revenue of both periods, and at which prices the effects are."""
     money = report.figures.money
     before, after = (round_half_up(revenue, report.figures.places) for revenue in bridge.revenues)
     yield f"Revenue was {money(before)} in {bridge.periods[0]} and {money(after)} in {bridge.periods[1]}."
@@ -100,7 +100,7 @@ def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:
 
 
 def bridge_record(bridge: Bridge) -> dict[str, Any]:
-    """The bridge as JSON has it: its effects, which add up, and those of each model.
+    """Return the bridge for JSON: its effects, which add up, and those of each model.
 
     Effects that no decimal holds are rounded so that they add up; `exact` has them as fractions, `1/3`.
     """
@@ -124,7 +124,7 @@ def bridge_record(bridge: Bridge) -> dict[str, Any]:
 
 
 def _change(report: Report, bridge: Bridge) -> Decimal:
-    """The change of revenue as it is shown."""
+    """Return the change of revenue as it is shown."""
     before, after = (round_half_up(revenue, report.figures.places) for revenue in bridge.revenues)
     return EXACT.subtract(after, before)
 

@@ -13,7 +13,7 @@ from ratecard.simulation.report.table import Column, Kind, Table, Value
 
 
 def discounts_table(report: Report, sides: Sequence[int], *, exact: bool = False) -> Table:
-    """Who is below cost, then who pays another amount than the list's, the greatest discount first; all others as one.
+    """List who is below cost, then who does not pay the list's amount, the greatest discount first; then others.
 
     Of each side what the list comes to, the discount on it and what is left; with `exact`, for a workbook, exactly.
     """

@@ -42,7 +42,7 @@ class GroupField(NamedTuple):
 
 
 def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[GroupField, ...]]:
-    """The source of the groups (a subquery, in order of their keys), and the columns to choose from it.
+    """Return the source of the groups (a subquery, ordered by their keys), and the columns to choose from it.
 
     Every column of a candidate begins with its name. `within`: one of `Comparison.ranges`.
     """
@@ -70,7 +70,7 @@ def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[Group
 
 
 def side_names(report: Report) -> list[str]:
-    """`current`, and the name of each candidate."""
+    """Return `current`, and the name of each candidate."""
     return ["current", *report.names[1:]]
 
 
@@ -89,7 +89,7 @@ def _numbers(comparison: Comparison, names: Sequence[str]) -> Iterator[GroupFiel
 
 
 def _percent(difference: str, current: str) -> str:
-    """The change in hundredths of a percent, rounded half-up; null where the current amount is zero."""
+    """Return the change in hundredths of a percent, rounded half-up; null where the current amount is zero."""
 
     def rounded(change: str, base: str) -> str:
         return f"({change} * {2 * 100 * 10**_PERCENT_PLACES} + {base}) // (2 * {base})"
@@ -111,7 +111,7 @@ _FORMULA, _TEXT = r"^[=+\-@\t\r\n]", "'"
 
 
 def write_csv(report: Report, path: Path) -> None:
-    """Every group on a line, its amounts with all of their digits.
+    """Write every group on a line, its amounts with all of their digits.
 
     A key that a spreadsheet would run as a formula has an apostrophe before it; Parquet and JSON have it as it is.
     """
@@ -119,7 +119,7 @@ def write_csv(report: Report, path: Path) -> None:
 
 
 def write_parquet(report: Report, path: Path) -> None:
-    """Every group as a row, its amounts as decimals with all of their digits.
+    """Write every group as a row, its amounts as decimals with all of their digits.
 
     Raises `SimulationError` for amounts of more than 38 digits, which Parquet cannot hold.
     """
@@ -178,7 +178,7 @@ def json_plain(value: Any) -> Any:
 
 
 def parquet_value(field: GroupField) -> str:
-    """A value as Parquet holds it: an amount as a decimal."""
+    """Return the expression of a value in Parquet: an amount is a decimal."""
     value = field.expression if field.places is None else DuckDbSql().decimal(field.expression, field.places)
     # DuckDB writes a column as required where it knows that no row lacks it: in some files, and not in others.
     return f"CASE WHEN requests >= 0 THEN {value} END"
@@ -196,7 +196,7 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
 
 
 def _query(report: Report, value: _Value, within: str = "TRUE") -> str:
-    """The query of the groups with their columns as they are written."""
+    """Return the query of the groups with their columns as they are written."""
     source, fields = groups_query(report, within)
     columns = ", ".join(f"{value(field)} AS {DuckDbSql.quoted(field.name)}" for field in fields)
     return f"SELECT {columns} FROM {source}"

@@ -28,7 +28,7 @@ _BATCH = 10_000
 
 
 def write_json(report: Report, path: Path) -> None:
-    """One object: what was compared, rows, totals, attribution, and `groups`, an object for every group.
+    """Write one object: what was compared, rows, totals, attribution, and `groups`, an object for every group.
 
     The groups are read and written in batches: their number does not matter to the memory.
     """
@@ -80,7 +80,7 @@ def _or_reason(answer: Any) -> Any:
 
 
 def _pace(report: Report) -> dict[str, Any] | None:
-    """The days that a year is reckoned from, and what each side brings, or a candidate changes, in a year."""
+    """Return the days that a year is scaled from, and what each side brings, or a candidate changes, in a year."""
     pace, found = report.pace, report.paced
     if pace is None or found is None:
         return None
@@ -91,7 +91,7 @@ def _pace(report: Report) -> dict[str, Any] | None:
 
 
 def _customers(report: Report) -> dict[str, Any] | None:
-    """How many customers pay more, less and the same under each candidate; and more by more than was asked for."""
+    """Count the customers who pay more, less and the same by candidate, and those above the rise of the question."""
     if not report.has(CUSTOMER):
         return None
     found = {report.names[candidate]: report.customers(candidate) for candidate in report.candidates}
@@ -105,7 +105,7 @@ def _customers(report: Report) -> dict[str, Any] | None:
 
 
 def _expected(report: Report, expected: Expected) -> dict[str, Any]:
-    """Every side at the volume that is expected; the models add up to the total."""
+    """Return every side at the expected volume; the models add up to the total."""
     words = {"requests": "requests", "revenues": "revenue"}
     words |= {"costs": "cost", "margins": "margin"} if report.margin else {}
     models: list[dict[str, Any]] = [{"model": each.model} for each in expected.models]

@@ -78,12 +78,12 @@ class Report:
 
     @property
     def candidates(self) -> range:
-        """The number of every candidate among the sides."""
+        """Return the number of every candidate among the sides."""
         return range(1, len(self.simulation.sides))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What each side is called in headings: a candidate as it calls itself, another file by its name alone.
+        """Return the name of each side for headings: a candidate's own name, or a file's name without its folder.
 
         Where two would be called alike, or one like a column of figures, its file is added.
         """
@@ -92,7 +92,7 @@ class Report:
 
     @property
     def noun(self) -> str:
-        """What a row of the usage is: a request, or of a bill a row."""
+        """Return the noun for a row of the usage: a request, or of a bill a row."""
         return self.simulation.pricer.noun
 
     def rows_of(self, count: int) -> str:
@@ -105,29 +105,27 @@ class Report:
 
     @property
     def unpriced(self) -> int:
-        """How many rows are in no figure."""
+        """Return the number of rows that are in no figure."""
         return self.simulation.rows - self.simulation.priced
 
     @property
     def without_price(self) -> tuple[Unpriced, ...]:
-        """The rows that are in no figure, by reason, with candidates as headings call them."""
+        """Return the rows that are in no figure, by reason; candidates have their names of the headings."""
         named = dict(zip((side.label for side in self.simulation.sides[1:]), self.names[1:], strict=True))
         return tuple(replace(each, side=named.get(each.side, each.side)) for each in self.simulation.unpriced)
 
     @property
     def days(self) -> tuple[str, str] | None:
-        """The first and the last day of the usage, where days are kept apart."""
+        """Return the first and the last day of the usage; None unless groups have a day."""
         found = self.simulation.comparison.roll_up.days
         return (found[0].isoformat(), found[1].isoformat()) if found else None
 
     def rounded(self, side: int) -> Decimal:
-        """The total of a side as it is shown."""
+        """Return the total of a side as it is shown."""
         return round_half_up(self.simulation.total.amounts[side], self.figures.places)
 
     def parts(self, candidate: int, *, exact: bool = False) -> tuple[Decimal, Decimal, Decimal]:
-        """What other prices change, what is lost (below zero) and what is new: rounded to the difference shown, or
-        exact.
-        """
+        """Return what other prices change, what is lost (below zero) and what is new; rounded, or `exact`."""
         whole = self.simulation.total
         lost_and_new = whole.beside(candidate)
         found = (whole.change(candidate), EXACT.minus(lost_and_new.lost), lost_and_new.new)
@@ -139,16 +137,16 @@ class Report:
 
     @property
     def lost_and_new(self) -> bool:
-        """Whether only one side offers some of the requests."""
+        """Return True if only one side offers some of the requests."""
         return bool(self.simulation.total.lost_and_new)
 
     def has(self, key: str) -> bool:
-        """Whether the usage is grouped by a key."""
+        """Return True if the usage is grouped by a key."""
         return key in self.simulation.by
 
     @property
     def period(self) -> str | None:
-        """The shortest period that the usage is grouped by."""
+        """Return the shortest period that the usage is grouped by."""
         return next((key for key in (DAY, *PERIODS) if self.has(key)), None)
 
     def customers(self, candidate: int) -> Customers | None:
@@ -168,7 +166,7 @@ class Report:
 
     @cached_property
     def bridge(self) -> Bridge | None:
-        """The way from one period to another under the current prices, where two are named."""
+        """Return the way from one period to another under the current prices, where two are named."""
         periods = self.question.bridge
         return self.simulation.bridge(*periods) if periods else None
 
@@ -181,11 +179,11 @@ class Report:
         return self.simulation.expected(question.elasticities, question.volumes)
 
     def revenue(self, side: int) -> Decimal:
-        """The revenue of a side as it is shown: that which is expected, where volume is expected to differ."""
+        """Return the revenue of a side as it is shown: at the expected volume, where that may differ."""
         return self.figures.rounded(self.expected.total.revenues[side]) if self.expected else self.rounded(side)
 
     def share(self, candidate: int) -> Fraction | None:
-        """The change of that revenue as a share of the current one; None where that is zero."""
+        """Return the change of that revenue as a share of the current one; None where that is zero."""
         if self.expected is None:
             return share_of_change(self.simulation.total, candidate)
         now = self.expected.total.revenues[0]
@@ -207,7 +205,7 @@ class Report:
 
     @cached_property
     def pace(self) -> Pace | None:
-        """The days that a year is reckoned from; None where days are not known."""
+        """Return the days that a year is scaled from; None where days are not known."""
         return self.simulation.pace(self.question.pace)
 
     @cached_property
@@ -220,7 +218,7 @@ class Report:
 
     @cached_property
     def own_days(self) -> OwnDays | str | None:
-        """What the usage came to at the prices of its own days, or why it cannot be had; None if it has these."""
+        """Return the usage at the prices of each row's day, or why that is not possible; None if it has these now."""
         try:
             return self.simulation.own_days()
         except SimulationError as error:
@@ -233,7 +231,7 @@ class Report:
 
 
 def expectation(report: Report, candidate: int = 1) -> str:
-    """At which volume an amount is expected: `at a volume of -5%, once it answers prices by veo -2`."""
+    """Say at which volume an amount is expected: `at a volume of -5%, once volume answers prices by veo -2`."""
     question, named = report.question, list[str]()
     for name, each in question.volumes.items():
         change = f"{'+' if each > 0 else '-'}{report.figures.percent(abs(Fraction(each)), signed=False)}"
@@ -246,7 +244,7 @@ def expectation(report: Report, candidate: int = 1) -> str:
 
 
 def _choices(side: Side) -> Iterator[str]:
-    """What a side can be called, the shortest first."""
+    """Yield possible names of a side, the shortest first."""
     label = side.label
     # Of a stack of candidates, each file.
     file = "+".join(Path(part).name for part in label.split("+")) if "/" in label else label
@@ -259,7 +257,7 @@ def _choices(side: Side) -> Iterator[str]:
 
 
 def _chosen(choices: Sequence[Sequence[str]], number: int) -> str:
-    """The first choice of a side that nothing else is called."""
+    """Return the first choice of a side that names nothing else."""
     others = {each.casefold() for place, names in enumerate(choices) if place != number for each in names}
     others |= {CURRENT.casefold()}
     taken = others | _COLUMNS | {f"{other} {word}" for other in others for word in _DERIVED}
@@ -267,12 +265,12 @@ def _chosen(choices: Sequence[Sequence[str]], number: int) -> str:
 
 
 def share_of_change(row: Row, candidate: int) -> Fraction | None:
-    """The change as a share of the current amount; None where that is zero."""
+    """Return the change as a share of the current amount; None where that is zero."""
     current = Fraction(row.amounts[0])
     return Fraction(row.difference(candidate)) / current if current else None
 
 
 def share_of_prices(row: Row, candidate: int) -> Fraction | None:
-    """The change of what both sides price, as a share of what that comes to now; None where it is zero."""
+    """Return the change on requests that both sides price, as a share of their current amount; None if zero."""
     current = Fraction(row.both(candidate)[0])
     return Fraction(row.change(candidate)) / current if current else None

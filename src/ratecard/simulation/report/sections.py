@@ -21,12 +21,12 @@ from ratecard.simulation.report.table import Column, Kind, Table, Value
 
 
 def winners_table(report: Report, customers: Customers) -> Table:
-    """The customers who pay less, the greatest change first."""
+    """List the customers who pay less, the greatest change first."""
     return _table(report, customers, "Winners: they pay less", customers.winners)
 
 
 def losers_table(report: Report, customers: Customers) -> Table:
-    """The customers who pay more, the greatest change first."""
+    """List the customers who pay more, the greatest change first."""
     return _table(report, customers, "Losers: they pay more", customers.losers)
 
 
@@ -67,7 +67,7 @@ def _table(report: Report, customers: Customers, title: str, chosen: tuple[Row, 
 
 
 def lost_customers_table(report: Report, customers: Customers, most: int) -> Table:
-    """The first `most` customers whose requests a candidate does not offer any more, and what these bring now."""
+    """List the first `most` customers whose requests a candidate does not offer, and the revenue of these now."""
     candidate, places = customers.candidate, report.figures.places
     chosen = customers.first_lost(most)
     whole = round_half_up(report.simulation.total.beside(candidate).lost, places)
@@ -82,7 +82,7 @@ def lost_customers_table(report: Report, customers: Customers, most: int) -> Tab
 
 
 def uncommon_table(report: Report, candidate: int, *, exact: bool = False) -> Table:
-    """What only one of the current prices and a candidate offer, with the reason of the other; the most first.
+    """List what only the current prices or only a candidate offers, and why the other does not; most first.
 
     With `exact`, for a workbook, the exact amounts.
     """
@@ -110,7 +110,7 @@ def _name(row: Row) -> str:
 
 
 def unpriced_table(report: Report) -> Table:
-    """The rows that are in no figure, by reason."""
+    """List the rows that are in no figure, by reason."""
     rows = (
         (each.rows, each.type or NO_VALUE, each.reason, each.side, _example(each.examples[0]))
         for each in report.without_price
@@ -120,7 +120,7 @@ def unpriced_table(report: Report) -> Table:
 
 
 def disputed_table(report: Report) -> Table:
-    """The rows of a billing export that do not agree with the prices under which they were billed."""
+    """List the rows of a billing export that do not agree with the prices under which they were billed."""
     rows = ((each.rows, each.reason, _example(each.examples[0])) for each in report.simulation.disputed)
     return Table("Disputed rows", (Column("Rows", Kind.COUNT), Column("Reason"), Column("For example")), tuple(rows))
 
@@ -138,7 +138,7 @@ _KINDS |= {LOST_PART: "lost", NEW_PART: "new", MOVED: "other model", BILLED: "no
 
 
 def attribution_table(report: Report, candidate: int, *, exact: bool = False) -> Table:
-    """Every part of a candidate's difference, the greatest first; the parts add up to it.
+    """List every part of a candidate's difference, the greatest first; the parts add up to it.
 
     With `exact`, for a workbook, the exact amounts.
     """
@@ -161,13 +161,13 @@ def attribution_table(report: Report, candidate: int, *, exact: bool = False) ->
 
 
 def shown_parts(report: Report, candidate: int) -> tuple[Decimal, ...]:
-    """The amount of every part, rounded so that they add up to the difference of the totals shown."""
+    """Return the amount of every part, rounded so that they add up to the difference of the totals shown."""
     amounts = [part.amount for part in report.attribution(candidate).parts]
     return apportion(amounts, report.figures.places, _difference(report, candidate)) if amounts else ()
 
 
 def greatest_parts(report: Report, candidate: int, most: int) -> list[tuple[str, Decimal, Kind]]:
-    """The greatest parts by what a person calls them, whether they are lost or new, and all others as one."""
+    """Return the greatest parts by readable name, with `LOST` or `NEW` where they are, and all others as one."""
     named = [
         (name_of(part), amount, _TONES.get(part.kind, Kind.CHANGE))
         for part, amount in zip(report.attribution(candidate).parts, shown_parts(report, candidate), strict=True)
@@ -179,14 +179,14 @@ def greatest_parts(report: Report, candidate: int, most: int) -> list[tuple[str,
 
 
 def untouched_table(report: Report, candidate: int) -> Table:
-    """The rates that changed and that no usage was charged by: they are in no figure."""
+    """List the rates that changed and that no usage was charged by: they are in no figure."""
     rows = (_unused(each) for each in report.attribution(candidate).untouched)
     columns = (Column("Model"), Column("Rate"), *_RATES, Column("Lines"))
     return Table("Changed rates without usage", columns, tuple(rows))
 
 
 def name_of(part: Part) -> str:
-    """`kling-o3-pro, video: audio true`, and what happened where no rate says it."""
+    """Name a part: `kling-o3-pro, video: audio true`, and what happened where no rate says it."""
     kind = _KINDS.get(part.kind)
     if part.kind in _TONES:
         return f"{part.model} ({kind})"
@@ -195,7 +195,7 @@ def name_of(part: Part) -> str:
 
 
 def _share(part: Part) -> Fraction | str:
-    """By how much a rate changes; what happened where that is not the reason."""
+    """Return the change of a rate as a share; or what happened, where a rate is not the reason."""
     return _KINDS.get(part.kind, "") if part.kind != RATE or not part.old else _change(part.old, part.new)
 
 
@@ -252,12 +252,12 @@ def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact:
 
 
 def share_left(cost: Cost, side: int) -> Fraction | None:
-    """The margin as a share of revenue; None where there is none."""
+    """Return the margin as a share of revenue; None without revenue."""
     return Fraction(cost.margin(side)) / Fraction(cost.revenues[side]) if cost.revenues[side] else None
 
 
 def expected_table(report: Report, expected: Expected, *, exact: bool = False) -> Table:
-    """Each model at the volume that is expected under each side: requests, revenue, its change, cost and margin.
+    """List each model at the volume expected under each side: requests, revenue, its change, cost and margin.
 
     The greatest change is first, then the greatest revenue. With `exact`, the exact amounts.
     """
@@ -286,7 +286,7 @@ def expected_table(report: Report, expected: Expected, *, exact: bool = False) -
 
 
 def below_cost_table(report: Report, margin: Margin, side: int, *, exact: bool = False) -> Table:
-    """What a side sells for less than it costs, the greatest loss first; with `exact`, the exact losses."""
+    """List what a side sells for less than it costs, the greatest loss first; with `exact`, the exact losses."""
     cells, places = margin.below[side], report.figures.places
     losses = [EXACT.subtract(cell.revenue, cell.cost) for cell in cells]
     rows = tuple(
@@ -332,7 +332,7 @@ def about_table(report: Report) -> Table:
 
 
 def _read(report: Report) -> Iterator[tuple[str, str]]:
-    """The files that were read, their columns, and which of the rows."""
+    """Yield the files that were read, their columns, and which of the rows."""
     reading, count = report.simulation.reading, report.figures.count
     source = reading.source
     if source.files:

@@ -19,12 +19,12 @@ _STEADY = Fraction(1, 10)
 
 
 def answers(report: Report) -> list[str]:
-    """The answer of every candidate; without any, what the usage brings."""
+    """Return the answer of every candidate; without any, the revenue of the usage."""
     return [answer(report, candidate) for candidate in report.candidates or (0,)]
 
 
 def answer(report: Report, candidate: int) -> str:
-    """`Revenue rises by $1,234.56 (+3.42%), from $36,100.00 to $37,334.56, under kling.yaml.`
+    """Say `Revenue rises by $1,234.56 (+3.42%), from $36,100.00 to $37,334.56, under kling.yaml.`
 
     Where only one side offers some of the requests, what other prices change, what is lost and what is new; where a
     candidate takes effect within the usage, how much of it lies before that, and the change after.
@@ -37,7 +37,7 @@ def answer(report: Report, candidate: int) -> str:
 
 
 def headline(report: Report, candidate: int) -> str:
-    """The first clause of the answer alone, as a sentence: where volume is expected to differ, what is expected."""
+    """Return the first clause of the answer as a sentence: expected revenue, where volume may differ."""
     if candidate and (why := report.simulation.no_effect[candidate - 1]):
         return f"No change under {report.names[candidate]}: {why}."
     if report.expected is None:
@@ -50,7 +50,7 @@ def headline(report: Report, candidate: int) -> str:
 
 
 def _moves(report: Report, candidate: int, noun: str = "Revenue") -> str:
-    """How revenue moves at unchanged usage."""
+    """Say how revenue moves at unchanged usage."""
     total, amounts = report.simulation.total, (report.rounded(0), report.rounded(candidate))
     change = Fraction(total.difference(candidate)) if candidate else Fraction(0)
     return _moved(report, noun, candidate, amounts, change, share_of_change(total, candidate) if candidate else None)
@@ -85,7 +85,7 @@ def _moves_parts(report: Report, candidate: int) -> bool:
 
 
 def details(report: Report, candidate: int) -> str:
-    """What the headline leaves out of the answer; perhaps nothing."""
+    """Return what the headline leaves out of the answer; perhaps nothing."""
     return " ".join(filter(None, _details(report, candidate)))
 
 
@@ -106,7 +106,7 @@ def proposals(report: Report, candidate: int) -> Iterator[str]:
 
 
 def _parts(report: Report, candidate: int) -> Iterator[str]:
-    """The change of what both sides price, what is lost and what is new; nothing where both price the same requests."""
+    """Yield the change on what both sides price, what is lost, and what is new; nothing if both price the same."""
     figures, total = report.figures, report.simulation.total
     one_side = total.beside(candidate)
     if not one_side.requests:
@@ -154,7 +154,7 @@ def scope(report: Report) -> str:
 
 
 def _prices(report: Report) -> str:
-    """At which prices the requests are."""
+    """Say at which prices the requests are."""
     current, *candidates = report.simulation.sides
     if not current.has_rates:
         return "as they were billed"
