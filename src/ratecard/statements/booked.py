@@ -67,7 +67,7 @@ class Bookings:
         return rated._replace(charge=place.charge, attributes=place.attributes, kind=kind)
 
     def _unit(self, name: str, sku: str, prices: PriceBook) -> tuple[str | None, RatePlace]:
-        """The unit that a SKU of a model counts, and the place of its rate."""
+        """Return the unit that a SKU of a model counts, and the place of its rate."""
         try:
             now: Any = ModelInEffect.of(prices, name)
         except QuoteError:

@@ -28,11 +28,11 @@ class MonthChange:
 
     @property
     def parts(self) -> dict[str, Fraction]:
-        """The parts by name."""
+        """Return the parts by name."""
         return {name: getattr(self, name) for name in ("price", "volume", "mix", "terms", "refunds")}
 
     def to_dict(self) -> dict[str, str]:
-        """The change as a dict; amounts are text."""
+        """Return the change as a dict; amounts are text."""
         amounts = {"before": self.before, **self.parts, "after": self.after}
         return {name: exact_text(amount) for name, amount in amounts.items()}
 
@@ -47,7 +47,7 @@ class MonthTotals:
 
     @property
     def total(self) -> Fraction:
-        """All of it."""
+        """Return the sum of its lines, terms and refunds."""
         return sum((Fraction(line.amount) for line in self.lines), _ZERO) + self.terms + self.refunds
 
 

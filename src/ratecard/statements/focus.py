@@ -106,7 +106,7 @@ def _usage(line: StatementLine) -> _Row:
 
 
 def _term(line: TermLine) -> _Row:
-    """A term: what is included or drawn is a credit, what a tier or a minimum changes an adjustment.
+    """Return a term's row: an included or drawn amount is a credit, a tier or a minimum an adjustment.
 
     What a commitment pays was bought before: it is not billed again, and is the effective cost of the usage.
     """
@@ -135,7 +135,7 @@ def _refund(line: StatementLine) -> _Row:
 
 
 def _in_balance(line: StatementLine, row: _Row) -> _Row:
-    """The prices and the cost of a row in the balance that paid it, or that was paid back."""
+    """Return the prices and the cost of a row in the balance that paid it, or that was paid back."""
     if not line.rated.paid_in:
         return {}
     own = {name: of for name, of in _IN_PRICING_CURRENCY.items() if of in row}
@@ -144,7 +144,7 @@ def _in_balance(line: StatementLine, row: _Row) -> _Row:
 
 
 def _rest(statement: Statement, name: str, rows: list[_Row]) -> Decimal:
-    """What the rows lack of the whole of a cost: that which was rounded."""
+    """Return what the rows lack of the total of a cost, because they are rounded."""
     drawn = sum((line.amount for line in statement.terms if line.kind == COMMITMENT), Fraction(0))
     known = sum((Fraction(row[name]) for row in rows), Fraction(0))
     if name == "ListCost":
@@ -160,7 +160,7 @@ def _divided(amount: Decimal, worth: Decimal) -> Decimal:
 
 
 def _complete(row: _Row) -> _Row:
-    """A row with every column, and what it costs in the currency of its price."""
+    """Complete a row with every column, and with its cost in the currency of its price."""
     for name, of in _IN_PRICING_CURRENCY.items():
         row.setdefault(name, row.get(of))
     return {name: row.get(name) for name in FOCUS_COLUMNS}

@@ -43,35 +43,35 @@ class Statement:
 
     @property
     def charges(self) -> Decimal:
-        """The exact sum of the lines, at contract prices."""
+        """Return the exact sum of the lines, at contract prices."""
         return total([line.amount for line in self.lines])
 
     @property
     def list_total(self) -> Decimal | None:
-        """What the lines would have come to at list prices; None where these are not known."""
+        """Return the sum of the lines at list prices; None where one of these is not known."""
         amounts = [line.list_amount for line in self.lines]
         known = [amount for amount in amounts if amount is not None]
         return total(known) if len(known) == len(amounts) else None
 
     @property
     def totals(self) -> MonthTotals:
-        """The sums of its parts."""
+        """Return the sums of its parts."""
         terms = sum((line.amount for line in self.terms), Fraction(0))
         return MonthTotals(self.lines, terms, Fraction(total([line.amount for line in self.refunds])))
 
     @property
     def exact(self) -> Fraction:
-        """The exact sum of lines, terms and refunds."""
+        """Return the exact sum of lines, terms and refunds."""
         return self.totals.total
 
     @property
     def payable(self) -> Decimal:
-        """What is to be paid: the exact sum, rounded once, half-up, to cents; negative where more was paid back."""
+        """Return the amount to pay: the exact sum, rounded once to cents, half-up; below zero if more was refunded."""
         return from_fraction(self.exact, _PLACES).quantize(Decimal("0.01"))
 
     @property
     def contracts(self) -> tuple[str, ...]:
-        """The contracts whose rates are on it."""
+        """Return the contracts whose rates are on it."""
         return tuple(sorted({line.rated.contract for line in self.lines} - {""}))
 
     @property
@@ -81,7 +81,7 @@ class Statement:
         return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
     def to_dict(self) -> dict[str, Any]:
-        """The statement as a dict that can be issued, and compared with later; amounts are text of all digits."""
+        """Return the statement as a dict to issue, and to compare with later; amounts are text of all digits."""
         change = self.change.to_dict() if self.change else None
         further = {"usage": self.usage, "change": change, "notes": list(self.notes), "digest": self.digest}
         return {**self._content(), **further}
@@ -103,7 +103,7 @@ class Statement:
 
 
 def line_record(line: StatementLine) -> dict[str, str]:
-    """A line as a dict; numbers are text, and what is not known is left out."""
+    """Return a line as a dict; numbers are text, and what is not known is left out."""
     rated = line.rated
     record = {
         "sku": rated.sku,

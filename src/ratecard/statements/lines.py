@@ -76,7 +76,7 @@ class Line(NamedTuple):
 
     @property
     def charged(self) -> Fraction:
-        """What the terms of the month are over."""
+        """Return the amount that the terms of the month settle."""
         return Fraction(self.amount) if self.settled is None else self.settled
 
 

@@ -168,7 +168,7 @@ class AccountMonths:
         return [term for term in terms if term.kind == COMMITMENT and term.currency == self.currency]
 
     def _opening(self, month: date, given: Decimal) -> dict[str, Fraction]:
-        """The balance at the beginning of the month that was given."""
+        """Check a given opening balance, and return it by the source of the account's commitment."""
         commitments = self._commitments(month)
         if len(commitments) != 1:
             words = f"an opening balance is of one commitment, and {self.account} has {len(commitments) or 'none'}"
@@ -179,7 +179,7 @@ class AccountMonths:
         return {commitments[0].source: Fraction(given)}
 
     def _carried(self, month: date) -> dict[str, Fraction]:
-        """The balances at the beginning of the month, as the months before left them."""
+        """Return the balances at the beginning of the month, as the months before left them."""
         commitments = self._commitments(month)
         balances = {term.source: Fraction(term.amount) for term in commitments}
         older = [term for term in commitments if _begins(term) < month]
@@ -195,7 +195,7 @@ class AccountMonths:
         return balances
 
     def _month(self, month: date) -> _Month:
-        """A month with the balances that the months before left."""
+        """Settle a month with the balances that the months before left."""
         if month not in self._known:
             self._known[month] = self._settled(month, self._carried(month))
         return self._known[month]
@@ -228,7 +228,7 @@ class AccountMonths:
         return paid
 
     def _unrated_text(self, month: date, rater: AccountRater) -> str:
-        """The rows without a price, by reason, as lines of text."""
+        """List the rows without a price, by reason, as lines of text."""
         found = sorted(rater.unrated.values(), key=lambda each: (-each.rows, each.reason, each.model))
         count = sum(each.rows for each in found)
         lines = [f"no statement of {self.account} for {month:%Y-%m}: {plural(count, 'row')} without a price"]
@@ -253,7 +253,7 @@ class AccountMonths:
         )
 
     def _before(self, month: date, *, known: bool) -> tuple[Statement | None, str]:
-        """The statement of the month before, or why there is none."""
+        """Return the statement of the month before, or why there is none."""
         if (before := month_before(month)) not in self.months:
             return None, "the usage has no row of it"
         if not known and any(_begins(term) < before for term in self._commitments(before)):

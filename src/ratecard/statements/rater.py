@@ -98,7 +98,7 @@ class AccountRater:
         return model.type if model else ""
 
     def _book(self, instant: datetime) -> tuple[PriceBook, PriceBook]:
-        """The prices of the account at an instant, and those of the list."""
+        """Return the prices of the account at an instant, and those of the list."""
         place = (bisect_right(self._changes, instant), instant.date())
         if place not in self._books:
             own = self.card.at(instant, account=self.account)
@@ -106,7 +106,7 @@ class AccountRater:
         return self._books[place]
 
     def _lines(self, quote: Quote, instant: datetime, list_total: Decimal | None) -> Iterator[Line]:
-        """The lines of a quote, and one for what the rounding of its total adds, so that they come to what is charged.
+        """Yield the lines of a quote, and one for the rounding of its total, so that they sum to what is charged.
 
         Without a `list_total`, as of a model that is for this contract only, rounding adds to the list the same.
         """
@@ -125,7 +125,7 @@ class AccountRater:
             yield Line(instant, self._of(None, quote), Decimal(0), rounding, list_rounding)
 
     def _of(self, line: LineItem | None, quote: Quote) -> Rated:
-        """What a line shares with others of its SKU and rate; without a line, that of the rounding of a model."""
+        """Return what a line shares with others of its SKU and rate; without a line, that of a model's rounding."""
         key = (line and (line.sku, line.source, line.unit != MINIMUM and line.unit_rate), quote.model, quote.contract)
         if key not in self._rated:
             self._rated[key] = self._made(line, quote)
@@ -157,7 +157,7 @@ def _quote(prices: PriceBook, shape: UsageShape) -> Quote:
 
 
 def _list_total(prices: PriceBook, shape: UsageShape) -> Decimal | None:
-    """The total at list prices; None for what a stranger cannot buy."""
+    """Return the total at list prices; None for what only a contract offers."""
     try:
         return _quote(prices, shape).total
     except QuoteError:

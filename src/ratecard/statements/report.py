@@ -97,7 +97,7 @@ def _terms(terms: Sequence[TermLine]) -> Table:
 
 
 def _amount(amount: Fraction) -> Decimal:
-    """An amount for a reader: of what no decimal holds, 12 places."""
+    """Round an amount for a reader: to 12 places if no decimal holds it."""
     exact = as_decimal(amount)
     return plain(exact) if isinstance(exact, Decimal) else nearest(amount, LINE_PLACES)
 

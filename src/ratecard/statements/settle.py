@@ -39,7 +39,7 @@ class TermLine:
     balance: tuple[Fraction, Fraction] | None = None
 
     def to_dict(self) -> dict[str, str]:
-        """The line as a dict; numbers are text, fractions where no decimal holds them."""
+        """Return the line as a dict; numbers are text, fractions where no decimal holds them."""
         record = {
             "term": self.kind,
             "words": self.words,
@@ -128,7 +128,7 @@ def _paid(kept: Iterable[tuple[Line, Fraction]], times: Mapping[Rated, Fraction]
 
 
 def _never_paid(refunds: Iterable[Line], paid: PaidShares, currency: str) -> list[TermLine]:
-    """The line that takes from refunds what terms had taken off the refunded requests; none where that is nothing."""
+    """Return the line that takes from refunds what terms had taken off these requests; none if that is nothing."""
     booked = [(-line.charged, paid.get((line.request, line.rated.sku), Fraction(1))) for line in refunds]
     amount = sum((back * (1 - share) for back, share in booked), _ZERO)
     words = "refunds: what terms had taken off the refunded requests"
@@ -142,7 +142,7 @@ class _Found(NamedTuple):
     times: Fraction | None
 
     def measure(self, quantity: Fraction, amount: Fraction) -> Fraction:
-        """What of a line the term measures."""
+        """Return the part of a line that the term measures."""
         return amount if self.times is None else quantity * self.times
 
 
@@ -195,7 +195,7 @@ class _Included:
         return 1 - taken / measure
 
     def line(self) -> TermLine:
-        """The line of the term: what was used of it, and minus what that would have cost."""
+        """Return the line of the term: the quantity that it included, and minus what that would have cost."""
         words = f"included: {plain_text(self.term.amount)} {self.term.measure}"
         return TermLine(INCLUDED, words, self.term.source, self.used, self.term.measure, -self.credit)
 
@@ -281,7 +281,7 @@ def priced(tier: MonthlyTier, measure: Fraction, amount: Fraction) -> Fraction:
 
 
 def _charged(term: Term, charges: Mapping[Rated, Fraction], finder: _Finder) -> Fraction:
-    """What the lines that a term is for come to after the tiers."""
+    """Add up, after the tiers, the lines that a term is for."""
     found = ((finder.term(rated, term.step), amount) for rated, amount in charges.items())
     return sum((amount for each, amount in found if each is not None and each.term is term), _ZERO)
 
@@ -299,7 +299,7 @@ def _drawn(term: Term, charged: Fraction, balances: dict[str, Fraction]) -> Term
 
 
 def _true_up(term: Term, charged: Fraction) -> list[TermLine]:
-    """The line that lifts charges to a minimum; what a commitment paid counts, and what is paid back does not."""
+    """Return the line that lifts charges to a minimum; what a commitment paid counts, what is refunded does not."""
     short = Fraction(term.amount) - charged
     words = f"minimum: {plain_text(term.amount)} {term.measure}"
     return [TermLine(MONTHLY_MINIMUM, words, term.source, short, term.measure, short)] if short > 0 else []

@@ -37,7 +37,7 @@ class SimulatedMonth:
 
     @property
     def amounts(self) -> tuple[Decimal | None, Decimal, Fraction, Decimal] | None:
-        """What the lines come to at list and at contract prices, what the terms add to them, and what is payable."""
+        """Return the lines at list and at contract prices, what the terms add to them, and the amount to pay."""
         if (made := self.statement) is None:
             return None
         return made.list_total, made.charges, made.exact - Fraction(made.charges), made.payable

@@ -49,7 +49,7 @@ def save(draft: Draft, base: RateCard, path: Path, *, replace: bool = False) -> 
 
 
 def _checked(path: Path, *, replace: bool) -> bytes | None:
-    """The content of a file that may be replaced; None if there is no file."""
+    """Return the content of a file that may be replaced; None if there is no file."""
     if path.suffix not in _ENDINGS:
         raise SaveError(f"'{path}' is not a name for a candidate. It must end in {' or '.join(_ENDINGS)}")
     folders = path.resolve().parents
@@ -74,7 +74,7 @@ _DASH, _KEYS = 2, 4
 
 
 def candidates_in(folder: Path) -> list[Path]:
-    """The YAML files of a folder, newest first."""
+    """Return the YAML files of a folder, newest first."""
     found = [path for path in folder.glob("*.y*ml") if path.is_file()] if folder.is_dir() else []
     return sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path.name))
 

@@ -43,7 +43,7 @@ class Control:
 
     @property
     def change(self) -> DraftChange:
-        """The change that the controls hold now."""
+        """Return the change that the controls hold now."""
         raise NotImplementedError
 
     def renew(self) -> None:
@@ -101,7 +101,7 @@ class FactorControl(Control):
 
     @property
     def change(self) -> Factor:
-        """The factor, and the rates that it applies to."""
+        """Return the factor, and the rates that it applies to."""
         where, excluded = dict[str, list[str]](), dict[str, list[str]]()
         for key in self.where.value or ():
             name, values = json.loads(key)
@@ -196,7 +196,7 @@ class RateControl(Control):
 
     @property
     def change(self) -> NewRate:
-        """The rate or factor, and its new amount."""
+        """Return the rate or factor, and its new amount."""
         choice = self._choice
         if choice is None:
             return NewRate(str(self.model.value or ""))
@@ -250,7 +250,7 @@ class KeptControl(Control):
 
     @property
     def change(self) -> Kept:
-        """The change of the file."""
+        """Return the change of the file."""
         return self.kept
 
     def renew(self) -> None:
@@ -274,7 +274,7 @@ class AnswerControl(Control):
 
     @property
     def answer(self) -> tuple[str, str]:
-        """The name, and what is typed."""
+        """Return the name, and what is typed."""
         return str(self.chosen.value or ""), (self.typed.value or "").strip().replace(",", ".")
 
     def renew(self) -> None:

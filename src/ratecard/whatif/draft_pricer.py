@@ -36,14 +36,14 @@ class DraftPricer:
     """Prices one grouped usage under each draft, one draft at a time; drafts are not cached."""
 
     def __init__(self, simulation: Simulation, locale: "Locale" = ENGLISH) -> None:
-        """`simulation` has the current prices only, those of the day of the first draft."""
+        """Take a `simulation` with the current prices only, those of the day of the first draft."""
         self._standing, self._locale, self._busy = simulation, locale, Lock()
         # The answer without changes on that day; made when it is first needed.
         self._now: Panel | None = None
 
     @property
     def card(self) -> RateCard:
-        """The current tables."""
+        """Return the current tables."""
         return self._standing.sides[0].card
 
     def answer(self, draft: Draft, label: str = YOURS) -> Answer:

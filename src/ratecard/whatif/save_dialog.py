@@ -110,7 +110,7 @@ class Saving:
             self.head[key].set_value(value)
 
     def named(self, draft: Draft) -> Draft:
-        """A draft with the head and the dates of the dialog; with the default head while it is empty."""
+        """Return a draft with the head and the dates of the dialog; with the default head while it is empty."""
         words = tuple(map(self._word, _HEAD))
         head = Head(*words) if any(words) else Head()
         return draft._replace(head=head, until=self._word("until"), announced=self._word("announced"))

@@ -86,7 +86,7 @@ _FAMILIES = 12
 
 
 def revenue_by_family(report: Report) -> Chart:
-    """A bar for each family that brings most."""
+    """Draw a bar for each family with most revenue."""
     families = report.simulation.sides[0].card.tables.families
     sums: dict[str, list[Decimal]] = {}
     rows = report.simulation.by_model
@@ -156,7 +156,7 @@ class Panel(NamedTuple):
 
 
 def panel_now(report: Report) -> Panel:
-    """The panel of the current prices alone."""
+    """Return the panel of the current prices alone."""
     day = report.simulation.sides[0].label
     words = f"This usage brings {report.figures.money(report.rounded(0))} at the prices of {day}."
     return Panel(
@@ -174,7 +174,7 @@ def panel_now(report: Report) -> Panel:
 
 
 def panel_of(report: Report, now: Panel) -> Panel:
-    """The panel of the current prices and a candidate; `now` is that of the current prices alone."""
+    """Return the panel of the current prices and a candidate; `now` is that of the current prices alone."""
     customers = report.customers(1) if report.has(CUSTOMER) else None
     return Panel(
         headline(report, 1),

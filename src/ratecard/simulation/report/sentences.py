@@ -166,7 +166,7 @@ def _prices(report: Report) -> str:
 
 
 def own_days(report: Report) -> str:
-    """What the usage came to at the prices of its own days, how that differs, or why it cannot be had; else nothing."""
+    """Say what the usage adds up to at its own days' prices, how that differs, or why it is not known; or ""."""
     found, figures = report.own_days, report.figures
     if found is None:
         return ""
@@ -183,7 +183,7 @@ def own_days(report: Report) -> str:
 
 
 def further(report: Report, candidate: int) -> Iterator[str]:
-    """What else is to say of a candidate, or of the current prices alone (0): a year, customers, ranges, margin."""
+    """Yield further sentences on a candidate, or the current prices alone (0): a year, customers, ranges, margin."""
     if words := annualised(report, candidate):
         yield words
     if candidate and (customers := report.customers(candidate)) is not None:
@@ -198,7 +198,7 @@ def further(report: Report, candidate: int) -> Iterator[str]:
 
 
 def every_sentence(report: Report) -> Iterator[str]:
-    """All that there is to say, in order."""
+    """Yield every sentence, in order."""
     yield from answers(report)
     yield scope(report)
     if words := own_days(report):
@@ -214,7 +214,7 @@ def every_sentence(report: Report) -> Iterator[str]:
 
 
 def annualised(report: Report, candidate: int) -> str:
-    """`That is +$1,234.56 a year, at the pace of the last 90 days (2026-10-11 to 2027-01-08, x 365 / 90).`
+    """Say `That is +$1,234.56 a year, at the pace of the last 90 days (2026-10-11 to 2027-01-08, x 365 / 90).`
 
     Empty where days are not known; with what tells that these days are not like a year.
     """
@@ -252,7 +252,7 @@ def _unlike_a_year(report: Report, pace: Pace) -> Iterator[str]:
 
 
 def reached(report: Report, target: "Target", found: "Reached | str") -> str:
-    """The factor that reaches what was wanted, or why none does."""
+    """Say which factor reaches the target, or why none does."""
     figures = report.figures
     if isinstance(found, str):
         return f"{found[0].upper()}{found[1:]}. All figures are of the candidate as it is."

@@ -65,15 +65,15 @@ class Table(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many rows there are, with those that it does not have."""
+        """Return the number of rows, with those that it leaves out."""
         return len(self.rows) + self.further
 
     def without(self, kind: Kind) -> "Table":
-        """The same table without the columns of a kind."""
+        """Return the same table without the columns of a kind."""
         return self._keeping([index for index, column in enumerate(self.columns) if column.kind is not kind])
 
     def columns_named(self, *names: str) -> "Table":
-        """The same table with these columns alone, in this order."""
+        """Return the same table with these columns alone, in this order."""
         known = [column.name for column in self.columns]
         return self._keeping([known.index(name) for name in names])
 
@@ -96,7 +96,7 @@ def unlike(names: Iterable[str], same: Callable[[str], str] = str) -> list[str]:
 
 
 def written(value: Value, kind: Kind, figures: Figures) -> str:
-    """A value as the reader's locale writes it; exact amounts as their digits alone."""
+    """Write a value in the reader's locale; of exact amounts the digits alone."""
     if isinstance(value, str) or value is None:
         return value or ""
     if isinstance(value, Fraction):

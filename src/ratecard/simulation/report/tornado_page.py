@@ -25,7 +25,7 @@ _HALF, _COLUMNS = 5_000, 16
 
 
 def tornado_headline(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
-    """`Revenue is moved most by veo: 5% more or less of its prices is +$334.10 or -$334.12 of $48,708.27.`"""
+    """Say `Revenue is moved most by veo: 5% more or less on its prices is +$334.10 or -$334.12, of $48,708.27.`"""
     figures, percent = report.figures, report.figures.percent(share, signed=False)
     moving = [swing for swing in swings if swing.fall is not None and swing.rise is not None]
     if not moving:
@@ -39,7 +39,7 @@ def tornado_headline(report: Report, share: Fraction, swings: Sequence[Swing]) -
 
 
 def tornado_table(report: Report, share: Fraction, swings: Sequence[Swing], *, bars: bool = False) -> Table:
-    """A row for each family; with `bars`, a drawing for a terminal too."""
+    """Return a row for each family; with `bars`, a drawing for a terminal too."""
     down, up = _names(report.figures, share)
     columns = [Column("Revenue", Kind.MONEY), Column(down, Kind.CHANGE), Column(up, Kind.CHANGE), Column("Family")]
     columns += [Column("Effect")] if bars else []
@@ -112,7 +112,7 @@ def _html(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
 
 
 def _bars(swing: Swing, most: Decimal) -> tuple[int, int, list[tuple[str, int, int]]] | None:
-    """(width, place of zero, bars) of a family; None where its prices cannot be moved."""
+    """Return a family's width, place of zero and bars; None where its prices cannot be moved."""
     if swing.fall is None or swing.rise is None:
         return None
     found = []

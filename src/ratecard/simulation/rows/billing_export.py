@@ -82,7 +82,7 @@ class Export(NamedTuple):
 
     @property
     def model(self) -> str:
-        """The model: what the notes say, where no column of the export says it."""
+        """Return the expression of the model: from the notes where the export has no column for it."""
         found = next((self.named[name] for name in ("model", "notes") if name in self.named), None)
         return _text(found) if found else _NOTHING
 
@@ -100,7 +100,7 @@ class _Numbers(NamedTuple):
 
     @property
     def most(self) -> int:
-        """How far an amount may be from units x price, in these integers: the rounding of a line."""
+        """Return how far an amount may be from units x price, in these integers: the rounding of a line."""
         return int(10 ** max(0, self.places + self.price_places - LINE_PLACES)) // 2
 
     def difference(self, units: str, charged: str) -> str:

@@ -86,17 +86,17 @@ class Layout(NamedTuple):
 
     @property
     def columns(self) -> tuple[UsageColumn, ...]:
-        """All of its columns."""
+        """Return all of its columns."""
         return (*self.attributes, *self.quantities, *self.counts)
 
     @property
     def own_sums(self) -> int:
-        """How many sums it has of what is not by meter."""
+        """Return the number of its sums that are not by meter."""
         return len(self.buckets.names if self.buckets else self.quantities)
 
     @property
     def sums(self) -> int:
-        """How many sums it has."""
+        """Return the number of its sums."""
         return self.own_sums + len(self.counts)
 
 

@@ -68,12 +68,12 @@ class Chosen(NamedTuple):
 
     @property
     def by_day(self) -> bool:
-        """Whether the rows of some days are left out, so that each must have an instant."""
+        """Return True if the rows of some days are left out, so that each row must have an instant."""
         return bool(self.since or self.until) or DAY in self.columns
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the condition names."""
+        """Return the columns that the condition names."""
         return self.where.columns if self.where else ()
 
     def words(self) -> str:
@@ -121,7 +121,7 @@ class _Reader:
 
     @property
     def here(self) -> _Token:
-        """What is read next; without a kind: the end."""
+        """Return the token that is read next; without a kind: the end."""
         return self._tokens[self._next]
 
     def any_of(self) -> Sql:

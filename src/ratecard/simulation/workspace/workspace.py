@@ -117,7 +117,7 @@ class Workspace:
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """The statements of SQL that have run here, in their order; a mark `?` stands for a value that was given."""
+        """Return the SQL statements that have run here, in order; a mark `?` stands for a value that was bound."""
         logged = "SELECT message FROM duckdb_logs WHERE type = 'QueryLog' AND message NOT ILIKE '%duckdb_logs%'"
         messages = self.connection.execute(f"{logged} ORDER BY timestamp").fetchall()
         return (*self._statements, *(message for (message,) in messages))
@@ -136,7 +136,7 @@ class Workspace:
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        """The connection. Raises `SimulationError` once the workspace is closed."""
+        """Return the connection. Raises `SimulationError` once the workspace is closed."""
         if self._connection is None:
             raise SimulationError("the simulation is closed: ask it before its `with` block ends, or before close()")
         return self._connection
@@ -159,7 +159,7 @@ class Workspace:
 
     @property
     def folder(self) -> Path:
-        """Where this workspace may keep files, until it is closed."""
+        """Return the folder for files of this workspace, which is removed when it is closed."""
         return self._folder.path
 
     def close(self) -> None:
