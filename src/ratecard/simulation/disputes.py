@@ -28,7 +28,7 @@ _SAYS_TOO_LITTLE, _FOREIGN = "says too little", "currency: charged in"
 
 
 class DisputedRows(NamedTuple):
-    """How many rows a bill has, how many are not as they should be, and how many of these have no known price.
+    """The numbers of a bill's rows, of those that are wrong, and of those of these that have no known price.
 
     `unchecked` rows say too little to be compared, and `foreign` ones are in another currency than `currency`.
     `difference` is what was billed too much, of known prices.

@@ -12,11 +12,11 @@ OPENED, READ, PRICED = 5, 90, 95
 
 
 def silent(words: str, percent: _Percent | None = None) -> None:
-    """Says nothing."""
+    """Say nothing."""
 
 
 class HowFar:
-    """How far a simulation is, in percent of the whole; it never goes back.
+    """The progress of a simulation, in percent of all of it; it never goes back.
 
     `rows` is how many rows have been read, as far as that can be known.
     """

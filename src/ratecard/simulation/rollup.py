@@ -31,7 +31,7 @@ _ANY_INSTANT = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class KeptRollUp:
-    """What a run of `rollup` did: the folder (or its address), rows, groups, bytes, which files were read or dropped.
+    """The result of a run of `rollup`: the folder (or its address), rows, groups, bytes, files read or dropped.
 
     `anew` says why all files were read again; empty where they were not.
     """

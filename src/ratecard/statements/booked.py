@@ -34,7 +34,7 @@ def booked_entry(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntr
 
 
 class Bookings:
-    """What the rows of a ledger say of an account, as lines; what a SKU counts is asked of the tables once."""
+    """The rows of a ledger for an account, as lines; the tables are asked once what a SKU counts."""
 
     def __init__(self, places: Mapping[str, RatePlace], families: Mapping[str, str], currency: str) -> None:
         self._places, self._families, self._currency = places, families, currency

@@ -11,7 +11,7 @@ _ZERO = Fraction(0)
 
 @dataclass(frozen=True, slots=True)
 class MonthChange:
-    """What one month adds to the one before, in parts that add up to the difference exactly.
+    """The difference of a month to the one before, in parts that add up to it exactly.
 
     With the quantity q and the mean price p of each SKU, before (0) and after (1), and Q of all SKUs of one unit:
     `price` is q1 x (p1 - p0) of SKUs of both months, `volume` is p0 x q0 x (Q1 / Q0 - 1), and `mix` the rest: other
@@ -39,7 +39,7 @@ class MonthChange:
 
 @dataclass(frozen=True, slots=True)
 class MonthTotals:
-    """What a change compares of a month: the sums of its usage, its terms, its refunds."""
+    """The sums of a month that a change compares: its usage, its terms, its refunds."""
 
     lines: Sequence[StatementLine]
     terms: Fraction
@@ -69,7 +69,7 @@ def change_of(before: MonthTotals, after: MonthTotals) -> MonthChange:
 
 
 def _by_sku(lines: Sequence[StatementLine]) -> Mapping[tuple[str, str], tuple[Fraction, Fraction]]:
-    """Quantity and amount of each SKU, by its unit."""
+    """Return quantity and amount of each SKU, by its unit."""
     sums: dict[tuple[str, str], tuple[Fraction, Fraction]] = {}
     for line in lines:
         key = (line.rated.unit or "", line.rated.sku)

@@ -23,7 +23,7 @@ _COMPARED = ("quantity", "amount", "list_amount", "balance")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What an account pays for a month: exact lines, and one amount that is rounded once, half-up, to cents.
+    """The bill of an account for a month: exact lines, and one amount that is rounded once, half-up, to cents.
 
     `lines` are the usage by SKU and rate, `terms` what the terms of the month add or take, `refunds` what was booked
     back in the month. `digests` are those of the prices that rated the lines, `rows` counts what was read, and `usage`
@@ -76,7 +76,7 @@ class Statement:
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits that name what the statement says, from whichever files."""
+        """Return 16 hexadecimal digits that name the statement's content, whatever files it was read from."""
         content = self._content()
         return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
@@ -123,7 +123,7 @@ def line_record(line: StatementLine) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class IssuedDifference:
-    """What a later run says otherwise than the statement that was issued: of which line, which figure, then and now."""
+    """A difference between an issued statement and a later run: of which line, which figure, then and now."""
 
     part: str
     line: str
@@ -163,7 +163,7 @@ def _by_name(lines: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]
 
 
 def _named(lines: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Lines by what names them; of several of one name, each by its number too."""
+    """Yield lines by name; several of one name by their number too."""
     seen: dict[str, int] = {}
     for line in lines:
         name = " ".join(str(line[each]) for each in _NAMES if line.get(each))

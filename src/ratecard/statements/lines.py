@@ -20,7 +20,7 @@ class StatementError(RateCardError):
 
 
 class Rated(NamedTuple):
-    """What lines of one SKU at one rate share.
+    """The part that lines of one SKU at one rate share.
 
     `unit` is None where it is not known, as of a video in the ledger. `charge` and `attributes` are those of the list
     rate; empty for a line that no rate of the list says, such as a minimum. `paid_in` is the balance that paid a booked
@@ -50,7 +50,7 @@ class Rated(NamedTuple):
 
     @property
     def named(self) -> dict[str, str]:
-        """Type, family, model and charge, by which terms name lines."""
+        """Return type, family, model and charge, by which terms name lines."""
         return {"type": self.type, "family": self.family, "model": self.model, "charge": self.charge}
 
     @property

@@ -115,7 +115,7 @@ def terms_in(card: RateCard, account: str, month: date) -> tuple[Term, ...]:
 
 
 class _Month(NamedTuple):
-    """What a month comes to: its sums, its terms, and why rows have no price."""
+    """A month's sums, its terms, and why rows have no price."""
 
     sums: tuple[StatementLine, ...]
     settled: Settled

@@ -35,7 +35,7 @@ class Unrated(NamedTuple):
 
 
 class AccountRater:
-    """Rates the rows of one account, and names those that have no price.
+    """The rater of one account's rows; it names those that have no price.
 
     Prices of one day between two changes are one price book.
     """

@@ -24,7 +24,7 @@ _INCLUDES, _TIERS = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class TermLine:
-    """One line of the terms of a month: what a term adds to the charges, or takes from them.
+    """A line of the terms of a month: what a term adds to the charges, or takes from them.
 
     `quantity` is what it is of, in `unit` (a unit or a currency): the included amount that was used, what lies in a
     tier, what was drawn or is short. `balance` is what a commitment had before and has after it.
@@ -147,7 +147,7 @@ class _Found(NamedTuple):
 
 
 class _Finder:
-    """Finds the one term of a step that is for lines of a rate; asked once for each rate."""
+    """The finder of the one term of a step that is for lines of a rate; asked once for each rate."""
 
     def __init__(self, terms: Sequence[Term], units: Mapping[str, Unit]) -> None:
         self._terms, self._units = terms, units
@@ -201,7 +201,7 @@ class _Included:
 
 
 class _Tiered:
-    """Tiers over what lines come to in a month: each part in its own tier, or all of it in that of the whole."""
+    """Tiers over the sums of lines in a month: each part in its own tier, or all of it in that of the sum."""
 
     def __init__(self, term: Term, currency: str) -> None:
         self.term, self._currency, self._whole = term, currency, _ZERO

@@ -27,7 +27,7 @@ _AMOUNTS = ("list", "contract", "terms", "payable")
 
 @dataclass(frozen=True, slots=True)
 class SimulatedMonth:
-    """What an account pays for a month under one side: a statement, or why there is none."""
+    """An account's month under one side: a statement, or why there is none."""
 
     account: str
     month: date

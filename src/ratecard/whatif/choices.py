@@ -25,7 +25,7 @@ class RateChoice(NamedTuple):
 
     @property
     def label(self) -> str:
-        """`video, resolution 720p, audio true: 0.161 per video_second`, or `tokens, service_tier batch: times 0.5`."""
+        """Name a rate: `video, resolution 720p, audio true: 0.161 per video_second`, or `tokens: times 0.5`."""
         charge = self.charge or "every charge"
         words = ", ".join([charge, *(f"{name} {' or '.join(values)}" for name, values in self.where)])
         if self.amount is None:

@@ -56,7 +56,7 @@ class Control:
 
 
 class FactorControl(Control):
-    """Multiplies the rates of models, families or types by a factor: all, all but some, or only some rates."""
+    """A factor on the rates of models, families or types: all, all but some, or only some rates."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class FactorControl(Control):
 
 
 class RateControl(Control):
-    """Sets one rate of a model, or one of its factors."""
+    """A new amount for one rate of a model, or for one of its factors."""
 
     def __init__(
         self,
@@ -240,7 +240,7 @@ class RateControl(Control):
 
 
 class KeptControl(Control):
-    """Shows a change of a file that has no controls, as written; it can only be kept or removed."""
+    """A change of a file that has no controls, as written; it can only be kept or removed."""
 
     def __init__(self, change: Kept, *actions: Callable[..., Any]) -> None:
         super().__init__("As it is written in the file", *actions)
@@ -258,7 +258,7 @@ class KeptControl(Control):
 
 
 class AnswerControl(Control):
-    """Says how the volume of a model, family, type or of all answers another price."""
+    """An elasticity: how the volume of a model, family, type or of all answers another price."""
 
     def __init__(self, names: _Names, answer: tuple[str, str], *actions: Callable[..., Any]) -> None:
         super().__init__("Customers answer the price", *actions)
@@ -283,7 +283,7 @@ class AnswerControl(Control):
         self.chosen.set_options(self._offered(name), value=name)
 
     def _offered(self, name: str) -> dict[str, str]:
-        """Everything that can be chosen; a model that is called like its family is offered once."""
+        """Return everything that can be chosen; a model with the name of its family is offered once."""
         found = {ALL: "all usage"}
         for part, word in _WORDS.items():
             found |= {each: f"{word} {each}" for each in self.names()[part]}

@@ -77,7 +77,7 @@ def _percent(share: Decimal) -> str:
 
 
 class Factor(NamedTuple):
-    """Multiply the rates of the named models, families or types (`part`) by a factor; `where` limits which rates.
+    """A factor on the rates of the named models, families or types (`part`); `where` limits which rates.
 
     `factor` is what a person typed: `1.10`, `1,10` or `10%`. `excluded` are the models and families left out. With a
     `mode` (`up`, `down` or `half-up`), rates are rounded to a multiple of `step`.
@@ -117,7 +117,7 @@ class Factor(NamedTuple):
 
 
 class NewRate(NamedTuple):
-    """Set one rate or factor (`word`) of one model; a factor of all charges has no charge."""
+    """A new rate or factor (`word`) of one model; a factor of all charges has no charge."""
 
     model: str = ""
     charge: str = ""
@@ -143,7 +143,7 @@ class Kept(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Always: the file has it in full."""
+        """Return True: the file has it in full."""
         return True
 
     def entries(self) -> Iterator[str]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Answer(NamedTuple):
-    """What a draft comes to, how long that took, and why nothing changes, if nothing does."""
+    """The panel of a draft, how long it took, and why nothing changes, if nothing does."""
 
     panel: Panel
     milliseconds: int
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 
 class DraftPricer:
-    """Prices one grouped usage under each draft, one draft at a time; drafts are not cached."""
+    """The pricer of one grouped usage under each draft, one draft at a time; drafts are not cached."""
 
     def __init__(self, simulation: Simulation, locale: "Locale" = ENGLISH) -> None:
         """Take a `simulation` with the current prices only, those of the day of the first draft."""

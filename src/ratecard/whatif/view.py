@@ -111,7 +111,7 @@ class Tile(NamedTuple):
 
 
 class CustomerPrices(NamedTuple):
-    """What every customer pays by its contract, and what its requests come to at list prices, under each side."""
+    """The charges of every customer by contract, and at list prices, under each side."""
 
     customers: Mapping[str, Discounted]
     sides: tuple[str, ...]

@@ -301,7 +301,7 @@ class Answers:
         return tuple(found)
 
     def costs_by(self, *keys: str) -> dict[tuple[str | None, ...], tuple[tuple[Decimal, Decimal], ...]]:
-        """Cost and margin under each side by some of the keys, of the requests whose cost is known."""
+        """Return cost and margin under each side by some of the keys, of the requests whose cost is known."""
         sums = [[self.comparison.sums_of(each, keys) for each in pair] for pair in self.cost_prices]
         zero = Decimal(0)
         return {
@@ -346,7 +346,7 @@ class Answers:
         *,
         since: date | None = None,
     ) -> Expected:
-        """Expect revenue, cost and margin of every side at other volumes; with `since`, the revenue from that day on.
+        """Estimate revenue, cost and margin of every side at other volumes; with `since`, revenue from that day on.
 
         `elasticities` are as in `response`. `volumes` are changes by model, family, type, `all`, or a value of a key
         that the usage is grouped by: `["-5%", "veo=+10%", "customer:acme=-100%"]`. Raises `SimulationError`.

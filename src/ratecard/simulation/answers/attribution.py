@@ -23,7 +23,7 @@ LOST_PART, NEW_PART, MOVED, BILLED = "lost", "new", "moved", "billed"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one changed rate adds to the total, or takes from it.
+    """The change of the total by one changed rate.
 
     `kind` is `rate` (another amount per unit), `terms` (the same rate, another quantity of it), `added` or `removed`
     (usage is charged by a rate that the other side does not have), or `rounding` (of each request, to the cent). Of

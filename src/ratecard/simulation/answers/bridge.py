@@ -22,7 +22,7 @@ EFFECTS = ("price", "size", "volume", "mix")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One model in both periods: its requests, its revenue and what one request holds, then and now, and the effects.
+    """A model in both periods: requests, revenue, what one request holds, then and now, and the effects.
 
     `price` is what other prices do to the requests of both periods: the second's revenue, less what it would be at the
     prices of the end of the first, less the same of the first. The others are at these prices. With q requests of p
@@ -49,7 +49,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """From the revenue of one period to that of another: what both have, and the models of only one of them.
+    """The way from one period's revenue to another's: models of both, and those of only one.
 
     Steps and models are in the order of what they change, the greatest first. `fixed`: both have the same prices.
     """

@@ -242,7 +242,7 @@ class Comparison:
         return f" GROUP BY {', '.join(columns)}" if columns else ""
 
     def ranges(self) -> list[str]:
-        """Conditions that divide the groups by their first key, in its order.
+        """Return the conditions that divide the groups by their first key, in its order.
 
         The engine holds the sums of so many groups at once; of all millions of them it cannot.
         """

@@ -20,7 +20,7 @@ _BY_LOSS = f"lost DESC, {OF_ALIKE}"
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """How many customers see a change between two edges, in percent; an open end is None, `unchanged` has both at 0."""
+    """The customers with a change between two edges, in percent; an open end is None, `unchanged` has both at 0."""
 
     least: int | None
     most: int | None
@@ -28,7 +28,7 @@ class Band:
 
     @property
     def label(self) -> str:
-        """`-5 to -1 %`, `unchanged`, `more than +50 %`."""
+        """Name the band: `-5 to -1 %`, `unchanged`, `more than +50 %`."""
         if self.least == self.most == 0:
             return "unchanged"
         if self.least is None:
@@ -45,7 +45,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Customers:
-    """The customers by what other prices change on the requests that both sides price.
+    """The customers, by the change on the requests that both sides price.
 
     `less` pay less, `more` pay more; of these, `winners` and `losers` are the first, the largest amounts first. For
     `same` nothing changes. `losing` counts those whose requests the candidate does not offer. A customer of whose

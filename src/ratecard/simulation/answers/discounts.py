@@ -12,7 +12,7 @@ _KeyValues = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Discounted:
-    """One customer: what its requests come to at list prices and by its contract, and what we pay for them.
+    """A customer: its requests at list prices and by its contract, and what we pay for them.
 
     Each has an amount for every side; `costs` and `margins` are of the requests whose cost is known, and are empty
     where no costs are given. What a stranger cannot buy has no list price: the price of the contract stands for it.

@@ -32,7 +32,7 @@ class Scales(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """An amount: in units of the last decimal that is shown rounded down, and its place by what that leaves."""
+    """An amount in units of the last decimal shown, rounded down, and its rank by the remainder."""
 
     units: int
     place: int

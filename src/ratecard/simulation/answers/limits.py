@@ -19,7 +19,7 @@ class ChangeLimits:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """What a candidate does beyond the limits.
+    """A candidate's change beyond the limits.
 
     `change` is that of revenue, where it is beyond: None is within, and from nothing to something is beyond any share.
     `over` of `of` customers pay more than the limit allows; `customers` are the first of them, the greatest rise

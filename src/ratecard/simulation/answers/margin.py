@@ -13,7 +13,7 @@ from ratecard.simulation.prices.pricer import Pricer
 
 
 class Costing:
-    """What the rows in the figures cost under each side, shape by shape.
+    """The cost of the rows in the figures under each side, shape by shape.
 
     A shape whose cost is not known under a side that sells it is left out under all of them: cost and revenue alike.
     """
@@ -50,7 +50,7 @@ class Cost:
         return self.costs[0]
 
     def margin(self, side: int) -> Decimal:
-        """Revenue less cost under a side, exactly."""
+        """Return revenue less cost under a side, exactly."""
         return EXACT.subtract(self.revenues[side], self.costs[side])
 
 

@@ -110,7 +110,7 @@ class ModelSums:
 
 @dataclass(frozen=True, slots=True)
 class OwnDays:
-    """What the usage comes to at the prices of each row's own day, and how that differs from the current prices.
+    """The usage at the prices of each row's own day, and the difference to the current prices.
 
     `without` counts the requests that the current prices offer and those of their own day do not, `only` the opposite.
     """
@@ -145,7 +145,7 @@ class Unpriced:
 
 @dataclass(frozen=True, slots=True)
 class Uncommon:
-    """Requests that only one of the current prices and a candidate offer: of which model, and why the other does not.
+    """Requests that only the current prices or only a candidate offers: of which model, and why the other does not.
 
     `amount` is what the side charges that offers them.
     """

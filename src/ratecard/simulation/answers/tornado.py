@@ -23,7 +23,7 @@ _PLACES = 12
 
 @dataclass(frozen=True, slots=True)
 class Swing:
-    """What one family adds to the revenue, or takes from it, if its prices fall or rise by the share.
+    """The change of revenue if one family's prices fall or rise by the share.
 
     `revenue` is that of its models now. Where its prices cannot be scaled, `reason` says why, and there is no effect.
     """
@@ -109,7 +109,7 @@ def _effect(simulation: Answers, shapes: Collection[_Priced], names: Sequence[st
 
 
 def _scaled(tables: Tables, names: Sequence[str], factor: Decimal) -> Tables:
-    """Tables in which every rate of some models is multiplied, in all versions."""
+    """Return tables in which every rate of some models is multiplied, in all versions."""
     change, models = Scale(scale=Selection(), factor=factor), dict(tables.models)
     for name in names:
         model: AnyModel = models[name]

@@ -20,7 +20,7 @@ _REQUESTS, _REVENUE, _COST, _MARGIN = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Elasticity:
-    """By what share volume changes for each share that the price changes: -0.8 loses 8 % of it at a rise of 10 %.
+    """The change of volume for each share that the price changes: -0.8 loses 8 % of it at a rise of 10 %.
 
     `low` and `high` are the range that is thought possible.
     """
@@ -42,7 +42,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedModel:
-    """What a model, or all of them, is expected to have under each side, the current one first.
+    """The expected figures of a model, or of all, under each side, the current one first.
 
     Costs and margins are of the requests whose cost is known, and zero where no costs are given. All are exact: a
     volume that answers a price is a fraction, which may have no last decimal.
@@ -87,7 +87,7 @@ class Moving(NamedTuple):
         return (self.both[_REVENUE] - self.before) / self.before if self.before else Fraction(0)
 
     def at(self, elasticity: Decimal | Fraction) -> list[Fraction]:
-        """Requests, revenue, cost and margin once volume has answered the price; never below nothing."""
+        """Return requests, revenue, cost and margin once volume has answered the price; never below zero."""
         factor = max(Fraction(0), 1 + Fraction(elasticity) * self.change)
         return [both * factor + new for both, new in zip(self.both, self.new, strict=True)]
 
@@ -103,7 +103,7 @@ def expected_of(
     volumes: Mapping[str, Decimal],
     groups: Groups,
 ) -> Expected:
-    """Expect the revenue, cost and margin of every side at other volumes.
+    """Estimate the revenue, cost and margin of every side at other volumes.
 
     First each request counts as often as `volumes` says, whatever the prices are: by the most special of its model, its
     family, its type and `all`, times those of the other keys (`customer:acme`). Then the volume of what both sides
@@ -227,7 +227,7 @@ AnyElasticity = Elasticity | Decimal | int | float | str
 
 
 def elasticities_of(given: Mapping[str, AnyElasticity] | Iterable[str]) -> dict[str, Elasticity]:
-    """Elasticities by model, family, type or `all`: a number, or a text with a range like `-0.8:-1.2..-0.4`.
+    """Read elasticities by model, family, type or `all`: a number, or a text with a range like `-0.8:-1.2..-0.4`.
 
     As texts too: `kling=-0.8`. Raises `SimulationError` for anything else, and for a name that is there twice.
 
@@ -268,7 +268,7 @@ def read_elasticity(given: str) -> tuple[str, Elasticity]:
 
 
 def volumes_of(given: Mapping[str, Decimal | str] | Iterable[str]) -> dict[str, Decimal]:
-    """Changes of volume by model, family, type, `all` or a value of a key (`customer:acme`), as shares: `-5%` is -0.05.
+    """Read volume changes by model, family, type, `all` or a key's value (`customer:acme`): `-5%` is -0.05.
 
     Raises `SimulationError` for what is not a percentage of at least -100%, and for a name that is there twice.
 

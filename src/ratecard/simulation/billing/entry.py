@@ -19,7 +19,7 @@ from ratecard.tables.limits import Rates
 
 
 class Odd(NamedTuple):
-    """The numbers of a row that is priced by itself: what the engine could not read."""
+    """The numbers of a row that is priced by itself: those that the engine could not read."""
 
     units: Decimal
     amount: Decimal
@@ -105,7 +105,7 @@ def at_price(
 
 
 def at_total(entry: BilledRow, quote: Quote) -> PricedShape:
-    """Units times the total of a quote, by its lines."""
+    """Price units at the total of a quote, by its lines."""
     lines = []
     for line in charged_lines(quote):
         number, amount = _of_units(entry, line.amount)

@@ -48,7 +48,7 @@ class ListedPrice(NamedTuple):
 
 
 class Dispute(NamedTuple):
-    """Why rows are not as they should be, what they say, and what they should say; None where that is not known."""
+    """A reason why rows are wrong, what they say, and what they should say; None where that is not known."""
 
     reason: str
     entry: BilledRow
@@ -56,7 +56,7 @@ class Dispute(NamedTuple):
 
 
 class LedgerPricer(Pricer):
-    """Prices shapes of ledger rows; `billed` is the card under which they were billed, each at its own time."""
+    """The pricer of ledger rows; `billed` is the card under which they were billed, each at its own time."""
 
     noun = "row"
 

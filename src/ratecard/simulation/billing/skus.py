@@ -30,7 +30,7 @@ class ModelInEffect(NamedTuple):
 
     @classmethod
     def of(cls, book: PriceBook, name: str) -> "ModelInEffect":
-        """Raises `QuoteError` for a model that has no price, and says why."""
+        """Return a model in effect. Raises `QuoteError` if it has no price, and says why."""
         model, version = book.in_effect(name)
         return cls(book, model, book._at_hour(version))
 

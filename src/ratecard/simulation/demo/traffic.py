@@ -93,7 +93,7 @@ _SEARCHED = {"web_search": (("on", 1), ("auto", 2)), "web_scraping": ((True, 3),
 
 
 class _Chat(NamedTuple):
-    """Median tokens of one way to use a language model, and what the cache has of the prompt, per mille."""
+    """The median tokens of one way to use a language model, and the cached part of the prompt, per mille."""
 
     prompt: int
     completion: int

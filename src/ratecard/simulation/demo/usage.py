@@ -224,7 +224,7 @@ _A_SECOND = 5
 
 
 class Format(NamedTuple):
-    """How DuckDB writes a format, and how a timestamp in it is made of microseconds."""
+    """A file format: how DuckDB writes it, and how it makes a timestamp of microseconds."""
 
     options: str
     timestamp: str

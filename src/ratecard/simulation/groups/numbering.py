@@ -90,7 +90,7 @@ def place(
 def number(
     connection: duckdb.DuckDBPyConnection, workspace: Workspace, plan: Plan, placed: PlacedGroups, first: int
 ) -> tuple[PlacedGroups, Shapes]:
-    """Number the shapes of groups from `first` on. Gives the same groups with these numbers, and the shapes."""
+    """Number the shapes of groups from `first` on. Return the same groups with these numbers, and the shapes."""
     run, sums = connection.execute, ("requests", *placed.sums)
     slot, party = (["slot"] if plan.dated and plan.predicates.cuts else []), (["party"] if plan.account else [])
     parts, of_shape = ", ".join(("place", "day", *slot, *party)), ", ".join(("place", "moment", *party))

@@ -61,7 +61,7 @@ _BUCKETS = next(layout.buckets for layout in LAYOUTS.values() if layout.buckets)
 
 
 class Predicates(NamedTuple):
-    """Derived from the declarations of the tables, all compared cards together.
+    """Conditions that decide prices, derived from the tables of all compared cards together.
 
     `thresholds`: where long-context rates begin, in order. `lacking`: the buckets of tokens for which some version of a
     type has no price, so that it matters whether a request has any. `boundaries`: the instants at which some price

@@ -15,7 +15,7 @@ _HEAD = ("type", "model", "timestamp")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read of a usage.
+    """A record of what was read of a usage.
 
     `columns` are those that were read, as they are named here and in the usage. `missing`: by type, the known columns
     that the usage does not have. `unused`: columns of the usage that nothing uses; `meant`: for some of them the

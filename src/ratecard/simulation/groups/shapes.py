@@ -259,7 +259,7 @@ class Shapes:
 
     @cached_property
     def standing(self) -> tuple[list[UsageShape], Any]:
-        """Whatever differs in type, model, moment or account, and for each shape the number of its own.
+        """Return the distinct types, models, moments and accounts as shapes, and for each shape the number of its own.
 
         What decides the price of a shape's model does not depend on its attributes; usage of RPC does not name its
         model.

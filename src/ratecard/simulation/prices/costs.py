@@ -34,7 +34,7 @@ class SoldShape:
 
 
 class Costs(ABC):
-    """What the rows of a shape cost us."""
+    """The costs of the rows of a shape."""
 
     __slots__ = ()
 

@@ -20,7 +20,7 @@ AS_BILLED, OWN_DATE = "as-billed", "each row's own date"
 
 @dataclass(frozen=True, slots=True)
 class AsBilled(Side):
-    """What the rows of a billing export say was charged. Its card says under which prices they were billed."""
+    """The charges that a billing export states. Its card says under which prices they were billed."""
 
     @property
     def has_rates(self) -> bool:

@@ -191,7 +191,7 @@ def _span(before: Decimal, changes: Sequence[Decimal]) -> tuple[Decimal, Decimal
 def _points(
     report: Report, axis: str, amounts: Sequence[Decimal], signed: range = range(0), *, labelled: bool = False
 ) -> dict[str, Any]:
-    """Values on an axis, and how each is written where the pointer is; with `labelled`, beside its bar too."""
+    """Return values on an axis, and the text of each under the pointer; with `labelled`, beside its bar too."""
     figures = report.figures
     words = [
         figures.change(amount) if index in signed else figures.money(amount) for index, amount in enumerate(amounts)
@@ -202,7 +202,7 @@ def _points(
 
 
 def _labels(names: Sequence[str]) -> list[str]:
-    """Names on several lines; each is one word for the chart, so that equal beginnings stay apart."""
+    """Wrap names; each is one word for the chart, so that it does not merge equal beginnings."""
     return ["<br>".join(wrap(escape(name), _LABEL)) for name in names]
 
 

@@ -31,7 +31,7 @@ _Amounts = Sequence[Decimal]
 
 
 def apportion(amounts: _Amounts, places: int, whole: Decimal | None = None) -> tuple[Decimal, ...]:
-    """Amounts rounded to `places` that add up to `whole`: their exact sum, rounded half-up, unless it is given.
+    """Round amounts to `places` so that they add up to `whole`, by default their exact sum, rounded half-up.
 
     Every amount is rounded down, and the units that are then missing go to the largest remainders; of equal ones to
     the first. So no amount moves by a unit or more, none changes its sign, and zero stays zero. A `whole` that is given

@@ -78,7 +78,7 @@ def _attribution(report: Report) -> pyarrow.Table:
 
 
 def _margin(report: Report) -> pyarrow.Table:
-    """Revenue, cost and margin of every model under each side."""
+    """Return revenue, cost and margin of every model under each side."""
     margin = report.simulation.margin()
     models = margin.models
     columns: _Columns = {
@@ -94,7 +94,7 @@ def _margin(report: Report) -> pyarrow.Table:
 
 
 def _discounts(report: Report) -> pyarrow.Table:
-    """List, discount and net of every customer under each side, and its margin where costs are given."""
+    """Return list, discount and net of every customer under each side, and its margin where costs are given."""
     customers = report.simulation.discounts()
     columns: _Columns = {
         report.simulation.by_account: [each.customer for each in customers],

@@ -27,7 +27,7 @@ def html_of(simulation: Answers) -> str:
 
 
 def text_of(simulation: Answers) -> str:
-    """`<Simulation of 240 rows, 234 priced, by model, day: Revenue rises by ...>`; once closed, just that."""
+    """Return `<Simulation of 240 rows, 234 priced, by model, day: Revenue rises by ...>`; once closed, just that."""
     try:
         report = Report(simulation)
         counted = f"{report.figures.counted(simulation.rows, 'row')}, {report.figures.count(simulation.priced)} priced"

@@ -123,7 +123,7 @@ def _expected(report: Report, expected: Expected) -> dict[str, Any]:
 
 
 def _discounted(found: Discounted, names: Sequence[str]) -> dict[str, Any]:
-    """List, discount and net of a customer under each side, and its margin where costs are given."""
+    """Return list, discount and net of a customer under each side, and its margin where costs are given."""
     record: dict[str, Any] = {"customer": found.customer, "requests": found.requests}
     for side, name in enumerate(names):
         record[name] = {"list": found.lists[side], "discount": found.discount(side), "net": found.nets[side]}
@@ -217,7 +217,7 @@ def write(report: Report, paths: Sequence[Path]) -> None:
 
 
 def _keep(path: Path) -> None:
-    """Returns when the file, or each one of the folder, is on the disk."""
+    """Flush the file, or each one of the folder, to the disk."""
     for each in path.iterdir() if path.is_dir() else [path]:
         with each.open("rb+") as file:
             os.fsync(file.fileno())

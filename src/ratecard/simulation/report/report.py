@@ -40,7 +40,7 @@ USUAL_RISE = Fraction(1, 10)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked beside the prices that are compared.
+    """The question beside the prices that are compared.
 
     `command` is what made the report; `rise` the share of a customer's payments above which a rise is counted;
     `reached` the answer to a target, or why it is not reached; `bridge` names two periods; `volumes` are changes of
@@ -155,7 +155,7 @@ class Report:
 
     @cached_property
     def margin(self) -> Margin | None:
-        """Cost and margin, where costs are given."""
+        """Return cost and margin, where costs are given."""
         return self.simulation.margin() if self.simulation.costs else None
 
     @cached_property
@@ -172,7 +172,7 @@ class Report:
 
     @cached_property
     def expected(self) -> Expected | None:
-        """Revenue, cost and margin at the volume that is expected; None where it is that of the usage."""
+        """Return revenue, cost and margin at the expected volume; None where it is that of the usage."""
         question = self.question
         if not question.elasticities and not question.volumes:
             return None
@@ -190,7 +190,7 @@ class Report:
         return self.expected.change(candidate) / now if now else None
 
     def margin_of(self, side: int) -> tuple[Fraction, Fraction, Fraction | None] | None:
-        """Cost, margin, and that as a share of revenue (None without any), at the volume that is expected.
+        """Return cost, margin, and that as a share of revenue (None without any), at the expected volume.
 
         They are of the requests whose cost is known. None where no costs are given.
         """
@@ -210,7 +210,7 @@ class Report:
 
     @cached_property
     def paced(self) -> Expected | None:
-        """Revenue on these days at the volume that is expected."""
+        """Return the revenue on these days at the expected volume."""
         question = self.question
         if self.pace is None:
             return None

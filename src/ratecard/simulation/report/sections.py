@@ -31,7 +31,7 @@ def losers_table(report: Report, customers: Customers) -> Table:
 
 
 def beyond_table(report: Report, candidate: int, rows: Sequence[Row]) -> Table:
-    """Customers whose payments rise by more than a limit, in the order given."""
+    """List customers whose payments rise by more than a limit, in the order of `rows`."""
     places = report.figures.places
 
     def values(row: Row) -> tuple[Value, ...]:
@@ -42,7 +42,7 @@ def beyond_table(report: Report, candidate: int, rows: Sequence[Row]) -> Table:
 
 
 def customers_table(report: Report, customers: Customers, *, exact: bool = False) -> Table:
-    """Winners and losers below each other, with a word for which they are; with `exact`, the exact amounts."""
+    """List losers and winners below each other, with a word for which they are; `exact`: the exact amounts."""
     losers = _table(report, customers, "", customers.losers, exact=exact)
     winners = _table(report, customers, "", customers.winners, exact=exact)
     rows = (*(("pays more", *row) for row in losers.rows), *(("pays less", *row) for row in winners.rows))
@@ -220,7 +220,7 @@ PLAIN = "(plain)"
 
 
 def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact: bool = False) -> Table:
-    """Cost by model under some sides, and what is left, of the rows whose cost is known.
+    """List cost by model under some sides, and what is left, of the rows whose cost is known.
 
     With `exact`, for a workbook, the exact amounts, with the revenue that a margin is of.
     """
@@ -309,7 +309,7 @@ _ROUNDING = (
 
 
 def about_table(report: Report) -> Table:
-    """Everything that names the input and the program."""
+    """List everything that names the input and the program."""
     simulation, count = report.simulation, report.figures.count
     rows = [("Command", report.question.command)] if report.question.command else []
     rows += [

@@ -99,7 +99,7 @@ def _details(report: Report, candidate: int) -> tuple[str, str]:
 
 
 def proposals(report: Report, candidate: int) -> Iterator[str]:
-    """`"Autumn prices", from 2026-10-01, proposed by Pricing: costs rose.`, for each candidate file of a side."""
+    """Yield `"Autumn prices", from 2026-10-01, proposed by Pricing: costs rose.`, for each candidate file of a side."""
     for each in report.simulation.sides[candidate].candidates:
         until = f" until {each.until}" if each.until else ""
         yield f'"{each.candidate}", from {each.effective}{until}, proposed by {each.proposed_by}: {each.why}'
@@ -137,8 +137,8 @@ def _since(report: Report, candidate: int) -> str:
 
 
 def scope(report: Report) -> str:
-    """`199,997 requests of 2026-01-01 to 2026-10-31, all at the prices of 2026-12-01; 3 rows without a price are in no
-    figure.`"""
+    """Say `199,997 requests of 2026-01-01 to 2026-10-31, all at the prices of 2026-12-01; 3 rows without a price are in
+    no figure.`"""
     counted, left = report.figures.counted, report.unpriced
     words = report.rows_of(report.simulation.priced)
     words += f" of {' to '.join(dict.fromkeys(report.days))}" if report.days else ""

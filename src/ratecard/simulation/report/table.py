@@ -11,7 +11,7 @@ from ratecard.simulation.report.figures import Figures
 
 
 class Kind(Enum):
-    """What a column holds, and so how every format writes it."""
+    """The kind of a column, which decides how every format writes it."""
 
     TEXT = "text"
     DAY = "day"
@@ -36,7 +36,7 @@ Value = str | int | Decimal | Fraction | None
 
 
 class Column(NamedTuple):
-    """A heading, and what is below it.
+    """A heading, and the kind of the values below it.
 
     `of` names the column that a change or a share is of: a change is `part` less that column, and a share is `part`
     divided by it; `part` is the column before, unless it is named.

@@ -123,7 +123,7 @@ def _bars(swing: Swing, most: Decimal) -> tuple[int, int, list[tuple[str, int, i
 
 
 def _drawn(swing: Swing, most: Decimal) -> str:
-    """Bars on both sides of a line: what falls to the left, what rises to the right."""
+    """Draw bars on both sides of a line: what falls to the left, what rises to the right."""
     lengths = [_length(each, most, _COLUMNS) for each in (swing.fall, swing.rise) if each is not None and each]
     if len(lengths) < 2:
         return ""

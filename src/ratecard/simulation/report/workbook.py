@@ -53,7 +53,7 @@ _FIFTEEN = Context(prec=_DIGITS, rounding=ROUND_HALF_UP)
 
 
 class Placed(NamedTuple):
-    """Where a table is on its sheet: the row of its headings, its first and last row, and the number of each column."""
+    """The place of a table on its sheet: the row of its headings, its first and last row, its columns by number."""
 
     sheet: str
     top: int
@@ -251,7 +251,7 @@ def write_spreadsheet(report: Report, path: Path) -> None:
 
 
 def _write_summary(sheets: Sheets, report: Report, models: Placed) -> None:
-    """Revenue under each side, from the totals of the sheet by model, and every sentence."""
+    """Write revenue under each side, from the totals of the sheet by model, and every sentence."""
     sentences, table = list(every_sentence(report)), sides_table(report, exact=True)
     first = len(sentences) + 2  # below the sentences, an empty row and the headings
     revenue = [xl_rowcol_to_cell(first + side, 2) for side in range(len(report.names))]

@@ -93,7 +93,7 @@ class Export(NamedTuple):
 
 
 class _Numbers(NamedTuple):
-    """How many decimals the integers of a ledger's rows have: units and what was charged, and the price."""
+    """The decimals of the integers in a ledger's rows: of units and charges, and of the price."""
 
     places: int
     price_places: int

@@ -52,7 +52,7 @@ def usage_view(
 
 
 class _Table:
-    """Where a table has what its dialect counts."""
+    """The places in a table of what its dialect counts."""
 
     def __init__(self, dialect: UsageDialect, declared: Mapping[str, str]) -> None:
         self._dialect, self._declared = dialect, declared

@@ -26,7 +26,7 @@ FILE = "ratecard_file"
 
 
 class Stamp(NamedTuple):
-    """What a file is known by: bytes, time of its last change, and its identity (inode, or ETag of a storage)."""
+    """A file's identity: bytes, time of its last change, and inode or ETag of a storage."""
 
     bytes: int
     changed: str
@@ -39,7 +39,7 @@ Stamps = Mapping[str, Stamp]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What was read: how many files with how many bytes, and a digest of their paths, sizes, times and identities.
+    """The files that were read: their number and bytes, and a digest of their paths, sizes, times and identities.
 
     Without files it is a frame in memory, or a table for which Spark names no files: then nothing is known of it.
     """

@@ -112,7 +112,7 @@ Sql = Callable[[Columns], str]
 
 
 class _Reader:
-    """Reads a condition from left to right; `or` binds less than `and`, and that less than `not`."""
+    """A reader of conditions, from left to right; `or` binds less than `and`, and that less than `not`."""
 
     def __init__(self, text: str) -> None:
         self.text, self.columns, self._depth = text, list[str](), 0

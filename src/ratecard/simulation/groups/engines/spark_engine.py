@@ -226,7 +226,7 @@ def _chosen_batches(frame: "DataFrame") -> Iterator[pyarrow.RecordBatch]:
 
 
 class Jobs:
-    """How far the stages of a session are that run now, in percent of their tasks."""
+    """The progress of the stages that a session runs now, in percent of their tasks."""
 
     def __init__(self, session: "SparkSession") -> None:
         # A session of Spark Connect does not know its jobs.

@@ -124,7 +124,7 @@ def partition(session: "SparkSession", size: int) -> None:
 
 @contextmanager
 def failures(what: str) -> Iterator[None]:
-    """Turns an error of Spark into a `SimulationError` of one sentence: what failed, and why."""
+    """Turn an error of Spark into a `SimulationError` of one sentence: what failed, and why."""
     from py4j.protocol import Py4JError, Py4JJavaError
     from pyspark.errors import PySparkException
 
@@ -143,7 +143,7 @@ def failures(what: str) -> Iterator[None]:
 
 @contextmanager
 def _logged_once() -> Iterator[None]:
-    """Leaves out what py4j logs of a Java that ends while it is asked, which is raised too."""
+    """Silence the log of py4j while Java ends during a call; that error is raised too."""
 
     def other(record: logging.LogRecord) -> bool:
         return not str(record.msg).startswith("Exception while sending command")

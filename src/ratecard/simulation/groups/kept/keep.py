@@ -38,7 +38,7 @@ _ERRNO = re.compile(r'"errno": ?"([0-9]+)"')
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What of a usage a run reads: files that are new, and changed; and what is gone, or as it was."""
+    """The files of a usage that a run reads, new and changed ones, and those that are gone or as they were."""
 
     new: tuple[str, ...]
     changed: tuple[str, ...]
@@ -125,7 +125,7 @@ def keep(
 
 
 def to_disk(places: Collection[Path]) -> None:
-    """Have the disk hold what was written, before the next step relies on it."""
+    """Flush what was written to the disk, before the next step relies on it."""
     for place in places:
         opened = os.open(place, os.O_RDONLY)
         try:

@@ -26,7 +26,7 @@ class _Part(BaseModel):
 
 
 class Distinguished(_Part):
-    """What groups of usage distinguish beside their keys, their day and the columns of their type.
+    """The columns that kept groups distinguish beside their keys, their day and the columns of their type.
 
     `cuts` are the seconds of a UTC day at which a price may change. `types`: of each model, where rows lack a type.
     The others are as `Predicates` has them.
@@ -141,7 +141,7 @@ class Pack(_Part):
 
 
 class Asked(_Part):
-    """What a roll-up was asked for: with another of these it is made anew."""
+    """The arguments of a roll-up: with others it is made anew."""
 
     by: tuple[str, ...]
     where: str | None = None

@@ -98,7 +98,7 @@ class KeptPlace:
         return next(str(number) for number in range(len(taken) + 1) if str(number) not in taken)
 
     def need(self, kept: Manifest) -> None:
-        """Have the files that a manifest names in the folder. Raises `SimulationError` where they were replaced."""
+        """Check that the files of a manifest are in the folder. Raises `SimulationError` where they were replaced."""
 
     def publish(self, kept: Manifest) -> None:
         """Make what was written to the folder the state that others see."""

@@ -118,7 +118,7 @@ class Stored(KeptPlace):
         return uuid4().hex
 
     def need(self, kept: Manifest) -> None:
-        """Have the files that the manifest names in the folder; what is missing is not.
+        """Copy the files of the manifest that the folder lacks.
 
         Raises `SimulationError` where they are missing because another run replaced them.
         """
