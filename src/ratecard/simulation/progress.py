@@ -7,7 +7,7 @@ from typing import Any
 _Percent = Callable[[], Any]
 # Called with what begins, and how to ask how far it is, if that can be known.
 Progress = Callable[[str, _Percent | None], None]
-# What of a simulation, in percent, is over once the usage is opened, once it is read, and once it is priced.
+# The percentages of a simulation at which the usage is opened, read and priced.
 OPENED, READ, PRICED = 5, 90, 95
 
 

@@ -25,7 +25,7 @@ from ratecard.simulation.simulate import keys_of, plan_of
 from ratecard.simulation.workspace.workspace import Workspace
 
 _BY = ("model", DAY)
-# Of groups without days the instant does not matter.
+# Groups without a day need no instant.
 _ANY_INSTANT = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -91,7 +91,7 @@ def rollup(
             if spoken:
                 chosen = Chosen.of(requests_only(spoken, known.types, where), None, None)
             dated = known.has("timestamp")
-            # Days are kept, so that prices of any day can be asked for; without, all is priced at one instant.
+            # With days, later prices of any day can be simulated; without, all usage is priced at one instant.
             compared = tuple(replace(side, at=None if dated else side.at or _ANY_INSTANT) for side in compared)
             keys = tuple(key for key in keys_of(known) if key in _BY) if by is None else tuple(dict.fromkeys(by))
             grouped = (*dict.fromkeys((*keys, *([DAY] if dated else []))), FILE)

@@ -109,7 +109,7 @@ def simulate(
             opening = opened_usage(workspace, usage, names, engine, master, _cards(compared, paid), begun, spoken)
         with opening as opened:
             known = opened.known
-            if known.where is not None and known.where == where:  # it is of these rows already
+            if known.where is not None and known.where == where:  # the kept rows meet this condition already
                 chosen = chosen._replace(where=None)
             elif spoken and not known.is_counted:
                 chosen = Chosen.of(requests_only(spoken, known.types, where), since, until)
@@ -129,7 +129,7 @@ def simulate(
             rolled = RollUp(workspace, plan, places)
             priced: list[list[Outcomes]] = []
             with closing(opened.groups(plan, progress)) as tables_of_groups:
-                # What has been read is priced while the engine reads on.
+                # Groups are priced while the engine reads on.
                 for grouping, groups_of in tables_of_groups:
                     priced.append(pricer.outcomes(compared, rolled.take(grouping, groups_of)))
             outcomes = Outcomes.joined(rolled.shapes, priced, len(compared))

@@ -18,7 +18,7 @@ from ratecard.tables.limits import Limits
 
 REQUEST = "requestId"
 _DETAILS = (REQUEST, "inferenceExecutionTime", "promptTokens", "completionTokens")
-# The columns that are read of an export.
+# The columns of an export that are read.
 BOOKED_NAMES = tuple(dict.fromkeys((*EXPORT_NAMES, *_DETAILS, CONTRACT)))
 _VIDEO = "video"
 

@@ -33,7 +33,7 @@ ChargeDescription ChargeFrequency ChargePeriodEnd ChargePeriodStart ConsumedUnit
 InvoiceId InvoiceIssuerName PricingCategory PricingCurrency PricingUnit ProviderName PublisherName ServiceCategory
 ServiceName ServiceProviderName ServiceSubcategory SkuId SkuMeter SkuPriceDetails SkuPriceId
 """
-# A column of our own comes last: the digest of the statement, which is no number of an invoice.
+# Our own column comes last: the digest of the statement, which is not the number of an invoice.
 FOCUS_COLUMNS = (*sorted((*DECIMALS, *_TEXTS.split())), "x_StatementDigest")
 _Row = dict[str, Any]
 
@@ -97,7 +97,7 @@ def _usage(line: StatementLine) -> _Row:
         "ContractedUnitPrice": rated.unit_rate,
         "ListCost": multiply(line.quantity, list_rate),
         "ContractedCost": multiply(line.quantity, rated.unit_rate),
-        # Where two balances paid one charge, units and price are those of the whole, and each amount its own.
+        # If two balances paid one charge, units and price are those of all of it, and each amount its own.
         "BilledCost": line.amount,
         "EffectiveCost": line.amount,
         "ServiceName": rated.type or "inference",

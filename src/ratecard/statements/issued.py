@@ -16,7 +16,7 @@ from ratecard.statements.settle import TermLine
 
 _PLACES = 2
 _DIGITS = 16
-# What names a line of a statement among the lines of another one of the same month.
+# The fields that identify a line among those of another statement of the same month.
 _NAMES = ("model", "sku", "unit", "rate", "contract", "words")
 _COMPARED = ("quantity", "amount", "list_amount", "balance")
 

@@ -10,7 +10,7 @@ from ratecard.base.errors import RateCardError
 from ratecard.base.money import add, as_decimal, plain_text
 from ratecard.rating.quote import MINIMUM
 
-# A line of usage, or of what was paid back.
+# The kinds of a line: usage, or a refund.
 USAGE_LINE, REFUND_LINE = "usage", "refund"
 _ZERO = Fraction(0)
 

@@ -29,7 +29,7 @@ from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, VOLUME, Ter
 
 # The kinds of terms that take off what a request is charged, so that a refund of it is less too.
 TAKEN_OFF = (INCLUDED, GRADUATED, VOLUME)
-# How many reasons why rows have no price are named.
+# The number of reasons for missing prices that a message names.
 _SHOWN = 20
 
 

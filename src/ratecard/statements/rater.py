@@ -49,7 +49,7 @@ class AccountRater:
         self._rated: dict[tuple[object, ...], Rated] = {}
         self.unrated: dict[tuple[str, str], Unrated] = {}
         self.digests: set[str] = set()
-        # The rows that are on the statement of another currency.
+        # The number of rows that are on the statement of another currency.
         self.elsewhere = Counter[str]()
 
     def lines(self, rows: AccountRows, first: date, end: date) -> Iterator[Line]:

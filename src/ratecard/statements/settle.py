@@ -15,7 +15,7 @@ from ratecard.statements.lines import Line, Rated, StatementError, exact_text
 from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, MONTHLY_MINIMUM, VOLUME, MonthlyTier, Term
 from ratecard.tables.units import Unit
 
-# The kind of the line by which a refund pays back no more than was paid.
+# The kind of the line that limits a refund to what was paid.
 NEVER_PAID = "refunds"
 _ZERO = Fraction(0)
 # The steps that are settled line by line.
@@ -53,7 +53,7 @@ class TermLine:
         return record | {"opening_balance": exact_text(self.balance[0]), "balance": exact_text(self.balance[1])}
 
 
-# What of a booked request and SKU was paid, as a share of what was booked.
+# The paid share of what was booked, by request and SKU.
 PaidShares = Mapping[tuple[str, str], Fraction]
 
 
@@ -205,7 +205,7 @@ class _Tiered:
 
     def __init__(self, term: Term, currency: str) -> None:
         self.term, self._currency, self._whole = term, currency, _ZERO
-        # What of each rate lies in a tier: the measure, and what it comes to at contract prices.
+        # The part of each rate in a tier: its measure, and its amount at contract prices.
         self._parts: dict[tuple[int, Rated], tuple[Fraction, Fraction]] = {}
 
     def take(self, rated: Rated, measure: Fraction, amount: Fraction) -> None:

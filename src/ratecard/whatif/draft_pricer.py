@@ -80,7 +80,7 @@ class DraftPricer:
     def _standing_at(self, day: date) -> Simulation:
         instant, known = utc(day), self._standing
         if known.sides[0].at != instant:
-            # Costs of another day stay there.
+            # Costs of another day keep it.
             costs = known.costs and known.costs.following(known.sides[0].at)
             self._stand(known.comparison.roll_up, Side(day.isoformat(), self.card, instant), costs)
         return self._standing

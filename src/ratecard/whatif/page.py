@@ -162,7 +162,7 @@ class WhatIfPage:
         self.pricer, self.recorded, self.day_shown = pricer, recorded, day
         self.controls: list[Control] = []
         self.answering: list[AnswerControl] = []
-        # The reports that are being made, each with its step.
+        # The reports in progress, each with its step.
         self.made: dict[str, str] = {}
         self.task = f"answer {context.client.id}"
         ui.add_css(page_text("whatif.css"))

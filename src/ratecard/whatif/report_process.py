@@ -75,7 +75,7 @@ async def report_of(usage: RecordedUsage, draft: Draft, label: str, digest: str,
                 await process.wait()
 
 
-# How a line begins that says why the report cannot be made.
+# The beginning of a line that says why the report cannot be made.
 _WRONG = "! "
 _ONE_AT_A_TIME = Lock()
 

@@ -97,7 +97,7 @@ def revenue_by_family(report: Report) -> Chart:
     return bar_chart(report, "Revenue by family", "The families that bring most.", bars)
 
 
-# How many models, and customers of each list, the page shows.
+# The number of models, and of customers in each list, on the page.
 _MODELS, _CUSTOMERS = 12, 10
 
 
@@ -148,10 +148,10 @@ class Panel(NamedTuple):
     winners: str = ""
     losers: str = ""
     unpriced: str = ""
-    # Only without changes.
+    # Present only without changes.
     largest: str = ""
     payers: str = ""
-    # Only where rows are priced by contract.
+    # Present only where rows are priced by contract.
     customers: CustomerPrices | None = None
 
 

@@ -108,7 +108,7 @@ class Answers:
         pricer.remapping.check(side.card for side in compared)
         cards = [side.card for side in compared]
         pairs, own = pricer.remapping.pairs(cards), known.plan.predicates
-        # A usage that was rolled up for fixed instants has no boundaries of its cards.
+        # A usage rolled up for fixed instants is not split where its cards change prices.
         served = own if known.plan.dated or not dated else None
         layouts, contracts = known.plan.layouts, bool(known.plan.account)
         asked = Predicates.of(
@@ -187,7 +187,7 @@ class Answers:
         for number, each in zip(numbers.tolist(), self.comparison.roll_up.shapes.among(numbers), strict=True):
             sides = zip(labels, self.comparison.sides, strict=True)
             refused = [(label, why) for label, side in sides if (why := side.refusal(number))]
-            # What is wrong says more than what is not offered.
+            # A wrong row says more than a model that is not offered.
             label, why = next((pair for pair in refused if not pair[1].not_offered), refused[0])
             reason = _NUMBER.sub("...", why.reason) if each.shape.irregular else why.reason
             found.setdefault((label, each.shape.type or "", reason), []).append(each)
@@ -242,7 +242,7 @@ class Answers:
 
         None too where both are priced at one instant, whenever a request was sent.
         """
-        # Rows that are priced as another model's change whenever they were sent.
+        # Remapped rows change their price on every day.
         remapped = self.pricer.remapping.models
         day = (
             None if remapped else first_day(*(self.sides[at] for at in (0, candidate)), contracts=bool(self.by_account))

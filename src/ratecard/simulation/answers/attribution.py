@@ -91,7 +91,7 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
             then, first = (comparison.charge(counted, each.amounts) if each else _ZERO for each in (now, was))
             if then or first or isinstance(was or now, PricedShape):
                 touched |= {(model, part.old_source, part.new_source), *_factors(model, was, now)}
-                # A rate of the list that a contract follows has moved the amount too.
+                # The contract follows the list, so that a list rate has moved the amount too.
                 touched.add((model, _list_source(was), _list_source(now)))
                 amounts[part] = EXACT.add(amounts.get(part, _ZERO), EXACT.subtract(then, first))
     parts = [replace(part, amount=amount) for part, amount in amounts.items() if amount]
@@ -128,7 +128,7 @@ def _of_requests(
         return Part(model, MOVED, f"priced as {new.shape.model}")
     if sides[0].has_rates and sides[candidate].has_rates:
         return None
-    # A bill says what a unit cost, whatever rates that was made of: it is compared with what a unit costs now.
+    # A bill states the price of a unit, but not its rates: it is compared with the price of a unit now.
     sku, unit, sources = old.lines[0].sku, new.unit or old.unit, (old.lines[0].source, new.lines[0].source)
     if old.unit_price is None or new.unit_price is None:
         return Part(model, BILLED, f"{sku}: the rate that it was billed at is not known", unit, None, None, *sources)
@@ -195,7 +195,7 @@ def _changes(old: Side, new: Side) -> Iterator[tuple[str, RateChange]]:
     """Yield every rate that differs between two sides on some day, once."""
     days = {EARLIEST, *(day for side in (old, new) for day in side.days())}
     seen = set()
-    # Most days are in the same versions of a model as the day before.
+    # On most days the versions of a model are those of the day before.
     compared = set()
     pairs = {(_on(old, day), _on(new, day)) for day in days}
     for was, now in sorted(pairs, key=lambda pair: (utc(pair[0]), utc(pair[1]))):

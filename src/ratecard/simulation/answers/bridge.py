@@ -15,7 +15,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.plan import MONTH, WEEK
 from ratecard.simulation.rows.columns import DAY
 
-# Of more periods, the first and the last are named.
+# The message names the first and the last of more periods.
 _MOST_NAMED = 12
 EFFECTS = ("price", "size", "volume", "mix")
 

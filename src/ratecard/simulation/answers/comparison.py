@@ -24,7 +24,7 @@ from ratecard.simulation.prices.price_table import SidePrices
 from ratecard.simulation.rows.columns import DAY
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 
-# Rows can be broken down by it whether it is a key or not: a shape has one.
+# Every shape has a model, so that rows can be broken down by it even if it is not a key.
 MODEL = "model"
 # A week is named by its Monday, a month as `2026-10`; all are text.
 _DAY = "CAST({day} AS VARCHAR(100))"
@@ -33,7 +33,7 @@ _PERIOD_OF = {
     WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR(100))",
     MONTH: f"substr({_DAY}, 1, 7)",
 }
-# Of so many groups the sums are made at once.
+# The engine adds up at most this many groups at once.
 _MOST_AT_ONCE = 1_000_000
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _QUANTITIES = tuple(f"coalesce(sum({name}), 0)" for name in QUANTITY_COLUMNS)
@@ -54,7 +54,7 @@ class Comparison:
         self.coverage = Coverage(roll_up.workspace, self.sides)
         self._amounts = GroupAmounts(roll_up, self.sides, self.coverage)
         self._forgotten = False
-        # Charts and tables ask for the same breakdowns: each is added up once.
+        # Charts and tables ask for the same breakdowns, so that each is added up once.
         self._sums: dict[tuple[str, ...], str] = {}
         self._rows: dict[tuple[str, ...], tuple[Row, ...]] = {}
 
@@ -159,7 +159,7 @@ class Comparison:
         for key, values in marks.items():
             listed = ", ".join(map(DuckDbSql.literal, values))
             keys.append(f"CASE WHEN {self.name(key)} IN ({listed}) THEN {self.name(key)} END")
-        # Each sum with its decimals; those of further prices come after the amounts of all sides.
+        # Each sum has its decimals; the sums of further prices follow the amounts of all sides.
         sums = {"requests": 0} | {f"amount{at}": each.scale for at, each in enumerate((*self.sides, *further))}
         columns = dict(zip(sums, sums, strict=True))
         lost_and_new = [side for side in candidates if self.coverage.lost_and_new[side]]

@@ -19,7 +19,7 @@ from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 # The order of the rows of one key, and that of rows whose amounts are alike.
 BY_NAME, OF_ALIKE = "name0 NULLS LAST", "coalesce(name0, ''), name0 NULLS LAST"
 _ZERO = Decimal(0)
-# A rise is put in order by its whole part, and by nine decimals. A product with more than the second would be too long.
+# Rises are ordered by whole part and nine decimals. A product with more than `_LONG` would be too long.
 _FINE, _LONG = 10**9, 10**27
 
 
@@ -87,7 +87,7 @@ class KeySums:
             "change": f"(amount{candidate} - {new}) * {then} + {lost} * {now}",
         }
         named = ", ".join(f"{each} AS {name}" for name, each in columns.items())
-        # From nothing, any rise is a doubling.
+        # A rise from zero counts as a doubling.
         move = "CASE WHEN before > 0 THEN change WHEN before < 0 THEN -change WHEN change <> 0 THEN 1 ELSE 0 END"
         further = f"abs(before) AS size, {move} AS move, CASE WHEN before = 0 THEN 1 ELSE abs(before) END AS paid"
         return f"(SELECT *, {further} FROM (SELECT *, {named} FROM {self.table}) AS sums) AS compared"

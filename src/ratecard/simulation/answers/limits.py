@@ -47,7 +47,7 @@ def beyond(simulation: Answers, limits: ChangeLimits, key: str = "customer") -> 
     for candidate in range(1, len(simulation.sides)):
         whole, beyond_it, count = simulation.total, 0, 0
         over: tuple[Row, ...] = ()
-        # What is lost and what is new changes revenue; a customer's prices rise on what both sides offer.
+        # Lost and new requests change revenue; a customer's rise is on the requests that both sides price.
         before, after = Fraction(whole.amounts[0]), Fraction(whole.amounts[candidate])
         change = whole if limits.change is not None and abs(after - before) > limits.change * abs(before) else None
         if limits.rise is not None:

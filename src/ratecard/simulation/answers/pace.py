@@ -9,7 +9,7 @@ from fractions import Fraction
 from ratecard.simulation.answers.rows import Row
 from ratecard.simulation.errors import SimulationError
 
-# How many days a year is reckoned from, unless it is said; and how many it has.
+# The number of days that are scaled to a year by default, and the days of a year.
 DEFAULT_PACE, _YEAR = 90, 365
 
 

@@ -19,7 +19,7 @@ from ratecard.tables.candidate import Scale
 
 # Factors are counted in ten-thousandths, up to a hundred times the price.
 _STEPS, _MOST = 10_000, 100
-# Where volume answers prices, revenue may fall as they rise: factors are tried from below, each so much of a step on.
+# If volume answers prices, revenue may fall as prices rise: factors are tried from below on this grid.
 _GRID = [*range(500, 20_001, 500), *(20_000 * 11**n // 10**n for n in range(1, 42))]
 _PLACES = 12
 REVENUE, MARGIN, YEAR = "revenue", "margin", "year"
@@ -185,7 +185,7 @@ def _search_upwards(missing: _Missing) -> int | None:
     at = min(known)[1]
     low, high = ([0, *_GRID][at], [*_GRID, _GRID[-1]][at + 1])
     first = low
-    while high - low > 2:  # of one peak, the third with less revenue is left out
+    while high - low > 2:  # with one peak, the third with less revenue can be left out
         third = max(1, (high - low) // 3)
         one, other = missing(low + third), missing(high - third)
         if other is None or (one is not None and one <= other):

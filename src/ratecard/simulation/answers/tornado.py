@@ -89,10 +89,10 @@ def _alike(simulation: Answers) -> Collection[_Priced]:
 def _effect(simulation: Answers, shapes: Collection[_Priced], names: Sequence[str], factor: Decimal) -> Decimal:
     """Return the change of all charges if the rates of some models are multiplied by a factor."""
     current = simulation.sides[0]
-    # The examples are of the prices as they are.
+    # The examples are of the unscaled prices, so that the card is not proved.
     card = RateCard(_scaled(current.card.tables, names, factor))._unproved
     side = Side(f"times {factor}", card, current.at)
-    # What is priced for this family alone is forgotten with it.
+    # A pricer of its own forgets the prices of this family afterwards.
     pricer = simulation.pricer.apart()
     added = []
     for priced in shapes:

@@ -58,7 +58,7 @@ def read_entry(shape: UsageShape, currency: str, rates: Rates | None, stated: Se
     if given.pop(other):
         raise ValueError(f"{other}: of a row in {charged}, whose price is {own}")
     units, price, amount = (number_of(name, given[name]) for name in ("unit", own, "amount"))
-    # What all rows of its charge come to, if several balances paid it.
+    # The sum of all rows of its charge, if several balances paid it.
     parts = [Decimal(given[name]) for name in ("part_unit", "part_amount") if given.get(name)]
     kind = entry_of(units, price, amount, worth, (parts[0], parts[1]) if parts else None)
     return BilledRow(sku, shape.model or "", price, kind, Odd(units, amount), worth)
@@ -81,7 +81,7 @@ def _worth(charged: str, currency: str, rates: Rates | None, stated: Sequence[Ra
 
 # The places of the amount of a row, of a unit and of a billed amount among the amounts of a shape.
 _ROW, _UNIT, _AMOUNT = 0, 1, 2
-# What a video is charged by.
+# The unit of a video's price.
 CLIP = "clip"
 
 
@@ -90,7 +90,7 @@ def as_billed(entry: BilledRow, currency: str) -> PricedShape:
     place, amount = (_ROW, minus(entry.odd.amount)) if entry.odd else (_AMOUNT, Decimal(-1))
     charged = multiply(amount, entry.worth)
     line = PricedLine(entry.sku, "", "", entry.price, place, charged, *_of_units(entry, Decimal(1))[::-1])
-    # A price per unit is known only where it makes the amount.
+    # The price per unit is known only if it makes the amount.
     return _one(line, entry.price if entry.kind == CHARGE else None, currency)
 
 

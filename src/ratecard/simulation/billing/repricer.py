@@ -35,7 +35,7 @@ from ratecard.simulation.prices.pricer import NO_INSTANT, Pricer
 from ratecard.simulation.rows.billing_export import CREDIT, DISPUTED
 
 BY_USAGE = "re-rate from usage"
-# The dispute of every row but the first of a request and a SKU.
+# The reason of a dispute for every row but the first of a request and a SKU.
 AGAIN = "requestId: this request is charged by this SKU already"
 
 
@@ -64,10 +64,10 @@ class LedgerPricer(Pricer):
         super().__init__(predicates, currency)
         self.billed = Side("billed", billed)
         self._price_books: dict[tuple[RateCard, date], PriceBook] = {}
-        # By the version under which rows were billed.
+        # Keyed by the version under which rows were billed.
         self._sales: dict[Identity, dict[str, list[SkuSale]]] = {}
         self._clips: dict[Identity, Clips] = {}
-        # By that version and the one that they are charged by.
+        # Keyed by that version and the one by which they are charged.
         self._charged: dict[tuple[BilledRow, Identity, Identity], Outcome] = {}
         self._same: dict[tuple[Identity, Identity], bool] = {}
         self._structural: dict[tuple[Identity, Identity], str] = {}
@@ -220,7 +220,7 @@ class LedgerPricer(Pricer):
                 raise ValueError(f"structure: {entry.model} has no {name} there; {BY_USAGE}")
         try:
             was = ModelInEffect.of(billed, name)
-        except QuoteError as error:  # what it was billed by is not known, so that no prices say what it would be
+        except QuoteError as error:  # without the billed price, no price says what it would be
             raise ValueError(Refused.of(error).reason) from None
         return was, ModelInEffect.of(now, name)
 

@@ -65,7 +65,7 @@ def sold_by_sku(in_effect: ModelInEffect) -> dict[str, list[SkuSale]]:
             quote = in_effect.book.rate(request)
         except QuoteError:
             continue  # a combination that has no price
-        # What a request lacks of its minimum is another price each time.
+        # The minimum adds another amount to each request, so that it has no rate.
         for line in (line for line in quote.lines if line.unit != MINIMUM):
             found.setdefault(line.sku, []).append(SkuSale(request, line))
     return found
@@ -183,7 +183,7 @@ def _rates(quote: Quote) -> list[tuple[str, Decimal]]:
     return [(line.sku, line.unit_rate) for line in quote.lines]
 
 
-# What changes no price, or is in the rates already.
+# Terms that change no price, or are in the rates already.
 _FREE = ("context_tokens", "surcharges ", "mode", "markup of ")
 _ACCEPTS = "accepts "
 _SHOWN = 3

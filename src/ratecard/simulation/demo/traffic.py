@@ -88,7 +88,7 @@ def quote_row(prices: PriceBook, row: DemoRow) -> Quote:
 
 
 _MOST_PROMPT = 1_000_000
-# What a search is switched on by, and how many of it a request makes.
+# The fields that switch on a search, and the number of searches of a request.
 _SEARCHED = {"web_search": (("on", 1), ("auto", 2)), "web_scraping": ((True, 3),), "x_search": ((True, 8),)}
 
 
@@ -249,7 +249,7 @@ _FRACTIONAL = "fractional"
 # Every model has at least one in this many of all rows.
 _RAREST = 10_000
 _FINE = 10**15
-# How many models of each type have wrong rows.
+# The number of models of each type that have wrong rows.
 _SPOILT_MODELS = 4
 
 

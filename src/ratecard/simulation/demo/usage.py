@@ -77,7 +77,7 @@ def _hours(periods: Sequence[Period]) -> Iterator[tuple[int, int, int]]:
                 yield since + hour * _HOUR, number, weight * _WEEKDAYS[start.weekday()] * of_hour
 
 
-# Of each period; a power of two.
+# The slots of each period; a power of two.
 _SLOTS = 65_536
 
 
@@ -219,7 +219,7 @@ def _schema() -> "pyarrow.Schema":
 
 
 _ERRNO = re.compile(r'"errno":"(\d+)"')
-# How often the progress is told.
+# Reports of progress per second.
 _A_SECOND = 5
 
 
@@ -269,7 +269,7 @@ def _write_table(connection: "duckdb.DuckDBPyConnection", query: str, path: Path
                 raise
         new.replace(path)
     except (OSError, duckdb.IOException) as error:
-        # DuckDB wraps what the system says into its own words.
+        # DuckDB puts the system's message into its own words.
         number = _ERRNO.search(str(error))
         reason = os.strerror(int(number[1])) if number else str(error).splitlines()[0]
         raise SimulationError(f"{path} cannot be written: {reason}. It is as it was") from None

@@ -152,7 +152,7 @@ def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties) 
     """Return the query of the parts of shapes with the beginning of the period of their model that holds their day."""
     if not plan.dated:
         return "SELECT *, CAST(NULL AS DATE) AS moment FROM parts"
-    # Rows of RPC take the prices of RPC, whatever model they name.
+    # Rows of RPC have the prices of RPC, whatever model they name.
     priced_model = f"CASE WHEN type = 'rpc' THEN {DuckDbSql.literal(plan.rpc_model)} ELSE model END"
     terms = ""
     if plan.account:

@@ -46,7 +46,7 @@ class RollUp:
         self.workspace, self.plan, self.places = workspace, plan, places
         # Every shape, in the order of its number.
         self.shapes = Shapes()
-        # What was read, once all of it is.
+        # The reading, once it is complete.
         self.reading = Reading()
         self._sums = tuple(f"q{number}" for number in range(plan.sums))
         self._parts = list[PlacedGroups]()

@@ -54,7 +54,7 @@ _WRITER = DuckDbSql()
 class Grouping(NamedTuple):
     """The query that groups the rows of some types, and the expressions by which its groups are read."""
 
-    # One of `parts_of`: which types.
+    # The kind of type that this query reads: one of `parts_of`.
     name: str
     query: str
     model: str
@@ -68,7 +68,7 @@ class Grouping(NamedTuple):
     # The column of how many of the cuts of its day an instant has passed; empty if no price changes within a day.
     slot: str
     keys: tuple[str, ...]
-    # As many integers as the plan has.
+    # It has as many integers as the plan has sums.
     sums: tuple[str, ...]
     # What the columns of the shape hold, and the columns of the query that are sums.
     attribute_names: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ class RowQuantities(NamedTuple):
 class RollUpSql:
     """Makes the queries in the dialect of the engine that holds the usage; DuckDB writes values of groups as text."""
 
-    # How many requests the rows of a group are.
+    # The expression for the number of requests in a group.
     _requests = "count(*)"
 
     def __init__(self, usage: Usage, plan: Plan, dialect: Dialect) -> None:
@@ -234,7 +234,7 @@ class RollUpSql:
         attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
         for column in (each for each in columns if each.kind == "condition"):
             stating = {name: attributes[column.name] for name, each in layouts.items() if column in each.attributes}
-            if len(stating) < len(layouts):  # of other types it says nothing
+            if len(stating) < len(layouts):  # of other types the column says nothing
                 attributes[column.name] = self._of_type(layouts, stating, "NULL")
         counts = self._counts(layouts, quantities.counts) if quantities.counts else {}
         return attributes | counts | self._predicates(quantities)
@@ -411,7 +411,7 @@ class RollUpSql:
                 condition = self._by_bucket(buckets)
             else:
                 count = _signed(own[name], counts)
-                # Only of regular quantities the difference cannot overflow.
+                # The difference cannot overflow for regular quantities.
                 count = f"CASE WHEN {regular} THEN {count} ELSE 0 END" if len(own[name]) > 1 else count
                 condition = f"{count} > 0"
             terms.append(f"{_one_if(condition)} * {self.plan.predicates.weight(type_, name)}")

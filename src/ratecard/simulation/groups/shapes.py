@@ -29,7 +29,7 @@ from ratecard.simulation.rows.columns import (
 )
 from ratecard.simulation.workspace.workspace import integers_of
 
-# Of how many shapes objects are made at once while they are gone through.
+# The number of shapes that are objects at the same time during a loop.
 _AT_ONCE = 10_000
 _RPC = "rpc"
 _COLUMNS = {
@@ -95,7 +95,7 @@ class ShapeRequest(NamedTuple):
 
     usage: dict[str, Any]
     source: SourceVideo | None
-    # The number for `Predicates.split`; None: the shape has quantities as they are.
+    # The number for `Predicates.split`; None: the shape has raw quantities.
     predicates: int | None = 0
     # The counts by meter that are summed: their numbers among the columns of these, and their meters.
     counted: tuple[tuple[int, str], ...] = ()

@@ -82,7 +82,7 @@ class CardCosts(Costs):
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
         """Return what a row costs, per request and per unit of each quantity; None where that is not known."""
         at = self.side.at or sold.side.at
-        # Whoever is paid by us knows none of our accounts.
+        # Suppliers do not know our accounts, so that costs have no contracts.
         shape = (sold.price.shape or sold.counted.shape)._replace(account=None)
         found = pricer.price(replace(self.side, at=at), shape)
         return found.amounts if found.price else None

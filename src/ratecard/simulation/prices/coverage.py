@@ -9,7 +9,7 @@ import numpy
 from ratecard.simulation.prices.price_table import SidePrices
 from ratecard.simulation.workspace.workspace import Workspace
 
-# Of two sides, only the current one prices a shape, only the candidate, or neither.
+# A shape is priced by the current side only, by the candidate only, or by neither.
 LOST, NEW, NEITHER = 1, 2, 3
 
 

@@ -22,7 +22,7 @@ class Outcomes:
         self.shapes, self.distinct, self.of = shapes, list(distinct), of
         self._numbers = {id(outcome): number for number, outcome in enumerate(self.distinct)}
         self._known: dict[Hashable, dict[Hashable, int]] = {}
-        # Templates of shapes that every card refuses: asked once for all that are priced beside these.
+        # Templates that every card refuses, which are priced once for all outcomes.
         self._incomplete: dict[int, bool] = {}
 
     @classmethod

@@ -42,7 +42,7 @@ class SidePrices:
         if base:  # what only the base prices is taken away from it
             some = (some | base.priced) & (outcomes.of != base.outcomes.of)
         numbers = numpy.flatnonzero(some)
-        # Many shapes have the same amounts.
+        # Many shapes share their amounts.
         self._places: _Places = base._places if base else _places_of_templates(roll_up)
         of_sums, of_templates = self._places
         kinds = len(of_sums)

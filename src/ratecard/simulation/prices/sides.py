@@ -28,7 +28,7 @@ class AsBilled(Side):
         return False
 
 
-# A folder, a candidate file, a git revision or a date, as a word; or any of them as what it is.
+# A folder, a candidate file, a git revision or a date, as text; or any of these as an object.
 Specification = str | Path | date | datetime | RateCard | Side
 
 

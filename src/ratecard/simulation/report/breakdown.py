@@ -16,10 +16,10 @@ from ratecard.simulation.report.table import Column, Kind, Table, Value
 
 _HEADINGS = {"model": "Model", "day": "Day", "week": "Week of", "month": "Month", "customer": "Customer"}
 _DAYS = ("day", "week")
-# What a key is called that the usage leaves empty.
+# The name of a key that the usage leaves empty.
 NO_VALUE = "(none)"
 TOTAL, ALL_OTHERS = "Total", "All others"
-# How many columns of changes fit on a page beside a name, requests and the current amount.
+# The number of columns of changes that fit on a page beside a name, requests and the current amount.
 _MOST_CHANGES = 8
 # More rows of a key than a page shows, and than a browser sorts at once; the files have all.
 MOST_OF_KEY = 1_000

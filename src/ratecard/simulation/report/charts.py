@@ -107,7 +107,7 @@ def change_by_model(report: Report, candidate: int) -> Chart:
         data.append(data[0] | own | _points(report, "x", amounts, signed=range(len(amounts)), labelled=True))
     also = ", ".join(kind.value for kind in by_kind)
     note = "The models that change most" + (f": by prices, {also}." if also else ".")
-    # A bar has those of its parts that are below zero to the left, and the others to the right.
+    # The parts below zero go to the left of a bar, the others to the right.
     bars = [[*map(Fraction, parts)] for parts in zip(prices, *by_kind.values(), strict=True)]
     zero = Fraction(0)
     least = min(sum((min(part, zero) for part in parts), zero) for parts in bars)

@@ -24,7 +24,7 @@ from ratecard.base.money import (
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
 
-# Fractions that no decimal holds are written with as many decimals as no amount that is shown has.
+# Fractions without an exact decimal are written with more decimals than any other amount.
 FRACTION_PLACES = 12
 # Amounts of one row: the current one first, then that of each candidate.
 _Amounts = Sequence[Decimal]

@@ -25,7 +25,7 @@ from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 _PERCENT_PLACES = 2
 # A difference up to here can be multiplied for a percentage within 128 bits.
 _MOST_EXACT = 10**33
-# What is divided off both amounts beyond.
+# The divisor of both amounts if they are greater.
 _COARSE = 10**6
 
 
@@ -102,7 +102,7 @@ def _percent(difference: str, current: str) -> str:
     return f"({sign}) * (CASE WHEN {fits} THEN {exact} ELSE {coarse} END)"
 
 
-# What is written of a column.
+# A function that makes the expression of a column.
 _Value = Callable[[GroupField], str]
 # A batch of rows, as Spark writes them.
 _ROWS_AT_ONCE = 200_000

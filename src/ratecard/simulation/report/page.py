@@ -58,7 +58,7 @@ from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value
 from ratecard.simulation.rows.columns import DAY
 
 _TEXTS = {Kind.TEXT, Kind.DAY}
-# Of a key, with the row of all others.
+# The most rows of a key, with the row of all others.
 MOST_SHOWN = MOST_OF_KEY + 1
 EXPECTED_NOTE = "Charts and tables below are of unchanged usage, unless they say that they are expected."
 _SORTED_PLACES = 12
@@ -141,7 +141,7 @@ def _values(report: Report) -> dict[str, Any]:
     target, found = question.target, question.reached
     left, of = figures.count(report.unpriced), figures.counted(report.simulation.rows, "row")
     several, one = len(report.candidates) > 1, min(1, len(report.candidates))
-    # Periods are lines, and no bars.
+    # Periods are lines, not bars.
     sides, keys, lines = sides_table(report), _keys(report), (DAY, *PERIODS)
     return {
         "names": report.names,

@@ -27,14 +27,14 @@ from ratecard.simulation.groups.plan import PERIODS
 from ratecard.simulation.report.figures import ENGLISH, Figures, apportion
 from ratecard.simulation.rows.columns import DAY
 
-# Where all there is comes to less than one unit of the currency, cents would hide it.
+# If all usage is less than one unit of the currency, cents would hide it.
 _PLACES, _SMALL_PLACES = 2, 6
 CURRENT = "Current"
-# The other columns of an export: those of every group, and what follows the name of a side.
+# The other columns of an export: those of every group, and the words after the name of a side.
 _COLUMNS = {"candidate", "requests", "requests_without_cost", *QUANTITY_NAMES}
 _DERIVED = ("difference", "percent", "change", "rise", "lost", "new", "revenue", "cost", "margin")
 CUSTOMER = "customer"
-# A customer's rise is counted above this share, unless another is asked for.
+# The default share above which a customer's rise is counted.
 USUAL_RISE = Fraction(1, 10)
 
 
@@ -72,7 +72,7 @@ class Report:
         self.simulation, self.question = simulation, question or Question()
         greatest = max(simulation.total.amounts)
         self.figures = Figures(locale, simulation.pricer.currency, _PLACES if greatest >= 1 else _SMALL_PLACES)
-        # The difference split by the rates that changed, by the number of a candidate.
+        # The difference of each candidate, by number, split by the rates that changed.
         self.attribution: Callable[[int], Attribution] = cache(simulation.attribution)
         self._customers: Callable[[int], Customers] = cache(lambda side: simulation.customers(CUSTOMER, side))
 
@@ -246,7 +246,7 @@ def expectation(report: Report, candidate: int = 1) -> str:
 def _choices(side: Side) -> Iterator[str]:
     """Yield possible names of a side, the shortest first."""
     label = side.label
-    # Of a stack of candidates, each file.
+    # A stack of candidates is named by each file.
     file = "+".join(Path(part).name for part in label.split("+")) if "/" in label else label
     if side.candidates:
         own = "+".join(" ".join(each.candidate.split()) for each in side.candidates)

@@ -215,7 +215,7 @@ def _unused(each: Untouched) -> tuple[Value, ...]:
     return (each.model, label, old and old.amount, new and new.amount, share, lines)
 
 
-# What a request is called that has nothing but its quantities.
+# The name of a request that has nothing but its quantities.
 PLAIN = "(plain)"
 
 

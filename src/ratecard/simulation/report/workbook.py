@@ -163,7 +163,7 @@ class Sheets:
         sheet.insert_chart(row, 0, chart)
 
     def _write(self, sheet: Any, row: int, values: Sequence[Value], columns: Sequence[Column], formats: Any) -> None:
-        # A key of the usage may be called like an amount, and is before it.
+        # A key of the usage may have the name of an amount; its column comes first.
         places = {column.name: number for number, column in enumerate(columns)}
         for number, (value, column) in enumerate(zip(values, columns, strict=True)):
             look = formats[column.kind]
@@ -223,7 +223,7 @@ def _share(part: Value, base: Value) -> Decimal | str:
 
 _SUMMARY, _CHARTS, _GROUPS = "Summary", "Charts", "Groups"
 _BY_MODEL = "By model"
-# How many models a chart of changes has, and how many rows of a sheet a chart covers.
+# The number of models in a chart of changes, and the rows of a sheet that a chart covers.
 _MODELS, _CHART_ROWS = 15, 22
 
 

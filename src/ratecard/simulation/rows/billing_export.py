@@ -47,15 +47,15 @@ EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId")
 # What a number of an export may be, to be summed; any other row is priced by itself.
 _PLACES = 18
 _NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
-# What a row of a ledger says.
+# The kinds of a ledger's rows.
 CHARGE, DISPUTED, CREDIT = "charge", "disputed", "credit"
 _NOTHING = "CAST(NULL AS VARCHAR)"
 # The charges that several balances paid, each with what all of its rows come to: in the engine, and those that have a
 # row which the engine does not add.
 _PARTS, _ODD_PARTS = "ledger_parts", "ledger_odd_parts"
-# The requests that are charged by one SKU at one price more than once.
+# The requests that were charged more than once by one SKU at one price.
 _REPEATED = "ledger_repeated"
-# Columns of the view that tell a row from others, as text.
+# Columns of the view that distinguish rows, as text.
 ROW_COLUMNS = ("ledger_when", "ledger_request", "ledger_unit", "ledger_paid")
 # Digits before and after the point of a number that can be priced.
 _MOST_DIGITS, _MOST_PLACES = 15, 18
@@ -115,7 +115,7 @@ _REGULAR = " AND ".join(
     f"coalesce(regexp_full_match({each}, '{_NUMBER}'), FALSE)"
     for each in ("ledger_unit", "ledger_price", "ledger_paid")
 )
-# Whether its signs are those of a refund or a credit.
+# The condition that its signs are those of a refund or a credit.
 _IS_CREDIT = "whole_charged > 0 OR whole_units < 0 OR whole_rate < 0"
 
 
@@ -131,7 +131,7 @@ def ledger_view(
     # A row has the price of its own currency, and not the other one.
     codes = ", ".join(map(repr, sorted(ISO_4217)))
     is_balance = f"regexp_full_match({currency}, '{BALANCE_NAME}') AND {currency} NOT IN ({codes})"
-    # Those that are stated first, as nearly all rows are in one of these.
+    # The stated currencies come first, as nearly all rows have one of these.
     in_dollars = f"({currency} IN ({', '.join(map(repr, (USD, *_balances(limits))))}) OR ({is_balance}))"
     price = (
         f"CASE WHEN {in_dollars} THEN CASE WHEN {other} IS NULL THEN {dollars} END"
@@ -277,7 +277,7 @@ def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]
 
     if len(set(stated)) == 1:
         return by_balance(stated[0]), places
-    # As a price book has them: from their day on, and before the first ones the first.
+    # As in a price book, limits hold from their day on, and the first ones before it too.
     dated = "".join(f" WHEN {day} >= DATE '{each.effective}' THEN {by_balance(each.rates)}" for each in limits[:-1])
     return f"CASE{dated} WHEN {day} IS NOT NULL THEN {by_balance(stated[-1])} END", places
 
@@ -400,7 +400,7 @@ def are_pages(file: str) -> bool:
             first = next(json_rows(opened), None)
             return opened.tell() > 0 if first is None else "sku" in first and any(name in first for name in PRICES)
     except (LedgerError, UnicodeDecodeError, OSError):
-        return False  # whatever it is, the reader of usage says what is wrong with it
+        return False  # the reader of usage says what is wrong with it
 
 
 def pages_to_parquet(files: Iterable[str], folder: Path) -> list[str]:

@@ -107,7 +107,7 @@ _BUCKETS = Buckets(BUCKETS, {PROMPT: (), "cache_input": (PROMPT,), "cache_write"
 OF_BUCKETS, OF_METERS = COUNTED = ("tokens", "counts")
 _COUNT = re.compile(rf"({OF_BUCKETS}|{OF_METERS})\.([^'\"`\\]+)")
 _TOKENS = tuple(UsageColumn.of(name, "number", "usage", *way) for *way, name in FLAT)
-# The buckets that they count.
+# The buckets that these columns count.
 BUCKET_OF = {path[-1]: bucket for path, bucket in FLAT.items()}
 _CACHE = tuple(name for name, bucket in BUCKET_OF.items() if bucket not in (PROMPT, COMPLETION))
 _SEARCHES = (
@@ -275,7 +275,7 @@ def usage_of_row(fields: Mapping[str, str]) -> dict[str, Any]:
     return usage
 
 
-# What providers and logs call some of these.
+# Aliases of columns.
 OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("input_tokens", "tokens_in", "prompt"), "prompt_tokens"),
     **dict.fromkeys(("output_tokens", "tokens_out", "completion"), "completion_tokens"),

@@ -18,10 +18,10 @@ _BOOKS = (".xlsx", ".xls", ".ods")
 _ALLOWED = "Allowed: .parquet, .csv, .jsonl, each also as .gz, a folder or a pattern of them"
 _PATTERN = re.compile(r"[*?\[]")
 LOCAL = "file://"
-# What S3 is called by different engines.
+# The schemes of S3 in different engines.
 _S3 = ("s3", "s3a", "s3n")
 _DIGITS = 16
-# The column that says of which file a row is, where that is asked for.
+# The column with the file of a row, if that is needed.
 FILE = "ratecard_file"
 
 

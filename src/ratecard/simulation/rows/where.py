@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 _ORDERS = ("=", "!=", "<", "<=", ">", ">=")
 _WORDS = ("and", "or", "not", "in", "is", "missing", "true", "false")
 _FLAGS = {"true": True, "false": False}
-# As many digits as the decimals that engines compare.
+# The digits of the decimals that engines compare.
 _MOST_DIGITS, _MOST_PLACES = 20, 18
 _DEEPEST = 100
 _DATED = ("date", "timestamp")

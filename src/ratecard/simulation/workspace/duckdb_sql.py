@@ -133,7 +133,7 @@ class DuckDbSql:
         return self.record({name: self.text(column) for name, column in columns.items()})
 
     def record(self, values: Mapping[str, str]) -> str:
-        # Without what is absent: most columns are of other types.
+        # Absent values are left out: most columns are of other types.
         parts = ", ".join(f"""'"{name}":' || to_json({value})""" for name, value in values.items())
         return f"'{{' || concat_ws(',', {parts}) || '}}'"
 

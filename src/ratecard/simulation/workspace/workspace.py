@@ -82,7 +82,7 @@ class Workspace:
 
     def __init__(self, memory: str | None = None) -> None:
         self._tables, self._memory = 0, memory
-        # Those that have run before the log of the engine was emptied.
+        # The statements that ran before the log of the engine was emptied.
         self._statements: tuple[str, ...] = ()
         # What ends with it, whatever fails then: when it is closed, forgotten or the process ends.
         self.at_end = ExitStack()
@@ -95,9 +95,9 @@ class Workspace:
             "memory_limit": memory or DEFAULT_MEMORY,
             "temp_directory": str(self._folder.path),
             "preserve_insertion_order": False,
-            # Nothing is kept, so a checkpoint would be wasted work.
+            # Nothing is kept, so that a checkpoint would be wasted work.
             "checkpoint_threshold": "1TB",
-            # Each query would read the footers of the same files again.
+            # Without a cache, each query would read the footers of the same files again.
             "parquet_metadata_cache": True,
         }
         try:

@@ -84,7 +84,7 @@ def _heading(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[str, tup
     return delimiter, names
 
 
-# Which types of a column fit each kind of a usage column.
+# The types of a column that fit each kind of a usage column.
 _FITTING = {
     "number": ("integer", "decimal", "double", "text"),
     "flag": ("boolean", "text"),

@@ -229,7 +229,7 @@ class Jobs:
     """The progress of the stages that a session runs now, in percent of their tasks."""
 
     def __init__(self, session: "SparkSession") -> None:
-        # A session of Spark Connect does not know its jobs.
+        # Spark Connect does not show the jobs of a session.
         context = getattr(session, "_sc", None)
         self._tracker = context.statusTracker() if context is not None else None
 

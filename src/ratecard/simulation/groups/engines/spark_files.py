@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructField
 
-# What Spark says of such a column of Parquet.
+# The words of Spark for such a column of Parquet.
 _NANOSECONDS = "TIMESTAMP(NANOS"
 UNREADABLE = "the usage cannot be read"
 _THERE = "it already exists, and stays as it is. Name another place"
@@ -191,7 +191,7 @@ def write_table(rows: pyarrow.RecordBatchReader, place: str, master: str | None 
         with _appearing(session, place) as new:
             for batch in rows:
                 _save(session.createDataFrame(pyarrow.Table.from_batches([batch])).coalesce(1), new, kind, "append")
-            # Of no rows the columns are written.
+            # Without rows, the columns are still written.
             _save(session.createDataFrame(rows.schema.empty_table()).coalesce(1), new, kind, "ignore")
 
 

@@ -38,11 +38,11 @@ _SETTINGS = {
 _DRIVER_MEMORY, _MEMORY_OF_DRIVER = "512m", "SPARK_DRIVER_MEMORY"
 # Bytes of usage whose groups are one shuffle partition: Parquet has tens of bytes a row, a group has hundreds.
 _PARTITION, _MOST_PARTITIONS = 4 * 2**20, 4_000
-# Seconds until a master that says nothing is taken for gone.
+# Seconds without an answer, after which a master is gone.
 _PATIENCE = 10
-# What is looked for in what Spark says, and what that means to its user.
+# Words in Spark's messages, and what they mean to a user.
 _MORE = "Give it more: spark.{}.memory, in spark-defaults.conf or PYSPARK_SUBMIT_ARGS"
-# What Spark says of a context that is stopped, where it says it.
+# Spark's message about a context that is stopped.
 _STOPPED = "stopped SparkContext"
 _CAUSES = {
     r"ExecutorLostFailure|executor \d+\): java.lang.OutOfMemoryError": (
@@ -88,7 +88,7 @@ def spark_session(master: str | None = None) -> Iterator["SparkSession"]:
     except ImportError as error:
         raise missing_extra("spark", error) from None
     with warnings.catch_warnings():
-        # Nothing here uses the pandas that this is about.
+        # The warning is about pandas, which is not used here.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         running = SparkSession.getActiveSession()
         session = running or _made(SparkSession.builder, master)
@@ -180,7 +180,7 @@ def _cause(said: str, message: object) -> str:
         if re.search(pattern, f"{log}{said}"):
             return cause
     if _GONE.search(said):
-        # The script that starts it stumbles over its end.
+        # The script that starts Java prints errors of its own when Java ends.
         lines = [line.strip() for line in log.splitlines() if line.strip() and "spark-class: line" not in line]
         return f"the Java process of Spark ended: {lines[-1] if lines else 'it said nothing'}"
     own = _OF_A_TASK.sub("", str(message or "").strip()) or said

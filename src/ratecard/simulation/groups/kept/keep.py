@@ -142,7 +142,7 @@ class Written:
         self._shares = {file: first_share + number for number, file in enumerate(stamps)}
         self.files: dict[str, KeptFile] = {}
         self.groups = 0
-        # Whether some rows have no instant.
+        # True if some rows have no instant.
         self.undated = False
 
     def read(self, opened: OpenUsage, plan: Plan, progress: Progress) -> None:

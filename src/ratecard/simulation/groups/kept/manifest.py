@@ -15,9 +15,9 @@ from ratecard.simulation.rows.files import Stamp
 from ratecard.simulation.workspace.dialect import ColumnType
 
 MANIFEST = "manifest.json"
-# Of the folder as a whole.
+# The format of the folder as a whole.
 _FORMAT: Literal[2] = 2
-# Groups of rows that have no type of their own have that of their model.
+# Groups of rows without a type have the type of their model.
 _Types = dict[str, str]
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from obstore import ObjectMeta, PutMode, UpdateVersion
     from obstore.store import ObjectStore, RetryConfig
 
-# So that a storage that is out of reach is told of within a minute.
+# A storage that is out of reach is reported within a minute.
 _RETRIES: "RetryConfig" = {"max_retries": 4, "retry_timeout": timedelta(seconds=60)}
 _KINDS = ("s3", "gcs", "azure")
 _ALLOWED = "Allowed: s3://bucket/folder, gs://bucket/folder, az://container/folder"
@@ -32,7 +32,7 @@ _AT_ONCE = 8
 _PACKED = re.compile(rf"{PACKS}/[0-9a-f]{{32}}/[\w-]+\.parquet", re.ASCII)
 # How much older than the manifest an object must be that no run can still be going to name.
 _OLD = timedelta(hours=1)
-# How often a roll-up is looked at again that others replaced meanwhile.
+# The number of attempts to read a roll-up that other runs replace meanwhile.
 _ATTEMPTS = 5
 # In what the library says: the words of the storage, in XML or JSON, or else of the network; and where it was asked.
 _SAID = (
@@ -59,7 +59,7 @@ class Stored(KeptPlace):
         super().__init__(folder)
         self._address = address.rstrip("/")
         self._store = _store(self._address)
-        # The manifest that was read last, and which version of its object it was.
+        # The manifest that was read last, and the version of its object.
         self._kept: Manifest | None = None
         self._version: UpdateVersion | None = None
 
@@ -133,14 +133,14 @@ class Stored(KeptPlace):
         own, text = _names(kept), kept.text().encode()
         with self._asking("written, and is as it was"):
             _each(lambda name: obstore.put(self._store, name, self.folder / name), own - known)
-            # Also asked for the sake of storages that do not heed conditions.
+            # Some storages ignore conditions, so it is checked here too.
             if self._look()[1] != self._version:
                 raise self._overtaken()
             self._put(text)
         with suppress(*_FAILED):
             put = obstore.head(self._store, MANIFEST)["last_modified"]
             packs = {each["path"]: each["last_modified"] for each in self._listed(PACKS)}
-            # A run that began before this manifest was put will not put its own.
+            # A run that began before this manifest was put cannot put its own.
             old = {name for name, when in packs.items() if when < put - _OLD}
             gone = (known | {name for name in old if _PACKED.fullmatch(name)}) - own
             if gone := gone & packs.keys():
@@ -167,7 +167,7 @@ class Stored(KeptPlace):
             mode: PutMode = "create" if self._version is None else self._version
             obstore.put(self._store, MANIFEST, text, mode=mode, use_multipart=False)
         except _FAILED as error:
-            # The request may have been heard, and its answer lost.
+            # The storage may have done it, and its answer was lost.
             try:
                 found = self._look()[0]
             except _FAILED:
