@@ -79,13 +79,13 @@ class GroupAmounts:
 
     def _quantities(self) -> dict[str, str]:
         """Return the quantities of a report."""
-        buckets, found = self.roll_up.plan.predicates.buckets, {}
+        buckets, columns = self.roll_up.plan.predicates.buckets, {}
         for column, (types, number) in zip(QUANTITY_COLUMNS, QUANTITY_NAMES.values(), strict=True):
             kind = BUCKETS[number] if types == _TOKEN_TYPES else None
             numbers = [at for at, name in enumerate(buckets.names) if buckets.kind(name) == kind] if kind else [number]
             total = " + ".join(f"q{each}" for each in numbers)
-            found[column] = f"CASE WHEN type IN ({', '.join(map(repr, types))}) THEN {total} END"
-        return found
+            columns[column] = f"CASE WHEN type IN ({', '.join(map(repr, types))}) THEN {total} END"
+        return columns
 
     def _priced_at(self, side: int) -> str:
         """Return the prices of a side; of the current one, nothing for what only candidates price."""

@@ -99,8 +99,8 @@ def _rows(
     with rolled.workspace.another() as connection:
         connection.register("disputed_shapes", shapes)
         disputed = f"{rolled.groups} SEMI JOIN disputed_shapes USING (shape)"
-        found = connection.execute(f"SELECT shape, requests, {keys} FROM {disputed} ORDER BY {keys}")
-        while rows := found.fetchmany(_BATCH):
+        result = connection.execute(f"SELECT shape, requests, {keys} FROM {disputed} ORDER BY {keys}")
+        while rows := result.fetchmany(_BATCH):
             for shape, times, *row in rows:
                 values = rolled.shapes[shape].shape.values()
                 yield shape, times, values.get("ledger_sku") or "", tuple(row)

@@ -107,15 +107,15 @@ class Answers:
         by_model = bool(known.plan.predicates.of_model)
         pricer.remapping.check(side.card for side in compared)
         cards = [side.card for side in compared]
-        pairs, own = pricer.remapping.pairs(cards), known.plan.predicates
+        pairs, predicates = pricer.remapping.pairs(cards), known.plan.predicates
         # A usage rolled up for fixed instants is not split where its cards change prices.
-        served = own if known.plan.dated or not dated else None
+        served = predicates if known.plan.dated or not dated else None
         layouts, contracts = known.plan.layouts, bool(known.plan.account)
-        asked = Predicates.of(
+        needed = Predicates.of(
             cards, dated=dated, by_model=by_model, pairs=pairs, layouts=layouts, known=served, contracts=contracts
         )
         known.check_columns(cards)
-        rolled = known.serving(asked, dated=dated)
+        rolled = known.serving(needed, dated=dated)
         try:
             if rolled is not known:
                 return type(self)(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), self.costs)
@@ -181,27 +181,27 @@ class Answers:
     @cached_property
     def unpriced(self) -> tuple[Unpriced, ...]:
         """Return the rows without a price, by side and reason, the most rows first."""
-        found: dict[tuple[str, str, str], list[Counted]] = {}
+        by_reason: dict[tuple[str, str, str], list[Counted]] = {}
         labels = [side.label for side in self.sides]
         numbers = numpy.flatnonzero(~self.comparison.coverage.in_figures)
-        for number, each in zip(numbers.tolist(), self.comparison.roll_up.shapes.among(numbers), strict=True):
+        for number, counted in zip(numbers.tolist(), self.comparison.roll_up.shapes.among(numbers), strict=True):
             sides = zip(labels, self.comparison.sides, strict=True)
             refused = [(label, why) for label, side in sides if (why := side.refusal(number))]
             # A wrong row says more than a model that is not offered.
             label, why = next((pair for pair in refused if not pair[1].not_offered), refused[0])
-            reason = _NUMBER.sub("...", why.reason) if each.shape.irregular else why.reason
-            found.setdefault((label, each.shape.type or "", reason), []).append(each)
-        rows = (Unpriced(*key, *_counted(shapes)) for key, shapes in found.items())
+            reason = _NUMBER.sub("...", why.reason) if counted.shape.irregular else why.reason
+            by_reason.setdefault((label, counted.shape.type or "", reason), []).append(counted)
+        rows = (Unpriced(*key, *_counted(shapes)) for key, shapes in by_reason.items())
         return tuple(sorted(rows, key=lambda row: (-row.rows, row.side, row.type, row.reason)))
 
     @cached_property
     def disputed(self) -> tuple[Disputed, ...]:
         """Return the rows of a billing export that do not agree with the prices under which they were billed."""
-        found: dict[str, list[Counted]] = {}
-        for each in self.comparison.roll_up.shapes:
-            if reason := self.pricer.dispute(each.shape):
-                found.setdefault(reason, []).append(each)
-        rows = (Disputed(reason, *_counted(shapes)) for reason, shapes in found.items())
+        by_reason: dict[str, list[Counted]] = {}
+        for counted in self.comparison.roll_up.shapes:
+            if reason := self.pricer.dispute(counted.shape):
+                by_reason.setdefault(reason, []).append(counted)
+        rows = (Disputed(reason, *_counted(shapes)) for reason, shapes in by_reason.items())
         return tuple(sorted(rows, key=lambda row: (-row.rows, row.reason)))
 
     def attribution(self, candidate: int = 1) -> Attribution:
@@ -229,8 +229,8 @@ class Answers:
                 requests, amount = sums.get(key, (0, Decimal(0)))
                 more = self.comparison.charge(counted, price.amounts)
                 sums[key] = (requests + counted.requests, EXACT.add(amount, more))
-        found = (Uncommon(*key, requests, amount) for key, (requests, amount) in sums.items())
-        return tuple(sorted(found, key=lambda each: (-each.amount, each.type, each.model, each.reason)))
+        rows = (Uncommon(*key, requests, amount) for key, (requests, amount) in sums.items())
+        return tuple(sorted(rows, key=lambda each: (-each.amount, each.type, each.model, each.reason)))
 
     @cached_property
     def no_effect(self) -> tuple[str, ...]:
@@ -247,8 +247,8 @@ class Answers:
         day = (
             None if remapped else first_day(*(self.sides[at] for at in (0, candidate)), contracts=bool(self.by_account))
         )
-        found = self.comparison.since(day, candidate) if day else None
-        return found if found and found.before else None
+        split = self.comparison.since(day, candidate) if day else None
+        return split if split and split.before else None
 
     def customers(self, key: str = "customer", candidate: int = 1) -> Customers:
         """List who pays less and who pays more under a candidate; `key` is the column of `by` that names a customer."""
@@ -288,7 +288,7 @@ class Answers:
     @cached_property
     def cost_prices(self) -> tuple[tuple[SidePrices, SidePrices], ...]:
         """Return cost and margin of each side as prices that the engine adds up; without shapes of unknown cost."""
-        rolled, known, found = self.comparison.roll_up, self.costing.known, []
+        rolled, known, prices = self.comparison.roll_up, self.costing.known, []
         refused: Outcome = Refused("its cost is not known")
         for at, side in enumerate(self.comparison.sides):
             costs, margins = [refused] * len(rolled.shapes), [refused] * len(rolled.shapes)
@@ -297,8 +297,8 @@ class Answers:
                 left = tuple(map(EXACT.subtract, price.amounts, vectors[at]))
                 costs[number], margins[number] = (PricedShape(each, (), "") for each in (vectors[at], left))
             both = (SidePrices(rolled, Outcomes.listed(rolled.shapes, each)) for each in (costs, margins))
-            found.append((next(both), next(both)))
-        return tuple(found)
+            prices.append((next(both), next(both)))
+        return tuple(prices)
 
     def costs_by(self, *keys: str) -> dict[tuple[str | None, ...], tuple[tuple[Decimal, Decimal], ...]]:
         """Return cost and margin under each side by some of the keys, of the requests whose cost is known."""
@@ -317,15 +317,15 @@ class Answers:
     @cached_property
     def list_prices(self) -> tuple[SidePrices, ...]:
         """Return the list prices of all rows, by side; a row without a list price keeps its contract's price."""
-        rolled, found = self.comparison.roll_up, []
-        in_figures, apart = self.comparison.coverage.in_figures, Refused("it is in no figure")
+        rolled, prices = self.comparison.roll_up, []
+        in_figures, left = self.comparison.coverage.in_figures, Refused("it is in no figure")
         with uncollected():
             listed = self.pricer.outcomes(self.sides, rolled.shapes.without_accounts())
-            for own, others in zip(self.outcomes, listed, strict=True):
-                of = numpy.where(others.priced, others.of + len(own.distinct) + 1, own.of)
-                of = numpy.where(in_figures & own.priced, of, len(own.distinct))
-                found.append(SidePrices(rolled, Outcomes(rolled.shapes, [*own.distinct, apart, *others.distinct], of)))
-        return tuple(found)
+            for net, others in zip(self.outcomes, listed, strict=True):
+                of = numpy.where(others.priced, others.of + len(net.distinct) + 1, net.of)
+                of = numpy.where(in_figures & net.priced, of, len(net.distinct))
+                prices.append(SidePrices(rolled, Outcomes(rolled.shapes, [*net.distinct, left, *others.distinct], of)))
+        return tuple(prices)
 
     def discounts(self, key: str = "") -> tuple[Discounted, ...]:
         """Return what each customer pays by contract and would pay at list prices, by side; with costs, its margin.
@@ -382,11 +382,11 @@ class Answers:
         pricer = self.pricer.apart()
         pricer.remapping = NO_REMAPPING
         with self._trial([Side(OWN_DATE, current.card)], pricer) as trial:
-            whole, now = trial.total, self.total.beside() if len(self.sides) > 1 else NOTHING_LOST_OR_NEW
+            both_sides, now = trial.total, self.total.beside() if len(self.sides) > 1 else NOTHING_LOST_OR_NEW
         offered = self.total.requests - now.new_requests - now.neither
-        without = offered - whole.both_requests()
-        difference = EXACT.subtract(whole.amounts[1], self.total.amounts[0])
-        return OwnDays(whole.amounts[1], difference, without, whole.beside().new_requests)
+        without = offered - both_sides.both_requests()
+        difference = EXACT.subtract(both_sides.amounts[1], self.total.amounts[0])
+        return OwnDays(both_sides.amounts[1], difference, without, both_sides.beside().new_requests)
 
     def response(self, elasticities: Mapping[str, AnyElasticity], candidate: int = 1) -> Response:
         """Estimate the revenue after customers react to the prices, rounded to cents.
@@ -423,9 +423,9 @@ class Answers:
             return words if self.reading.found else "the usage has no rows"
         count = self.rows - self.priced
         lines = [f"{count} of {self.rows} rows cannot be priced:"]
-        for each in self.unpriced:
-            example = ", ".join(f"{name} {value}" for name, value in each.examples[0].items() if name != "type")
-            lines.append(f"  {each.rows} {each.type or 'of no known type'}: {each.reason} (for example: {example})")
+        for row in self.unpriced:
+            example = ", ".join(f"{name} {value}" for name, value in row.examples[0].items() if name != "type")
+            lines.append(f"  {row.rows} {row.type or 'of no known type'}: {row.reason} (for example: {example})")
         return "\n".join((*lines, *self.reading.warnings()))
 
     @property

@@ -147,12 +147,12 @@ def _pairs(old: PricedShape, new: PricedShape) -> Iterator[tuple[PricedLine | No
 
 
 def _by_place(side: PricedShape) -> dict[tuple[str, int, int], PricedLine]:
-    found, times = dict[tuple[str, int, int], PricedLine](), Counter[tuple[str, int]]()
+    lines, times = dict[tuple[str, int, int], PricedLine](), Counter[tuple[str, int]]()
     for line in side.lines:
         place = (line.sku, line.number)
-        found[*place, times[place]] = line
+        lines[*place, times[place]] = line
         times[place] += 1
-    return found
+    return lines
 
 
 def _of_line(
@@ -178,7 +178,7 @@ def _factors(model: str, was: _Priced, now: _Priced) -> set[tuple[str, str, str]
 
 def _labels(tables: Tables) -> dict[str, str]:
     """Return a readable name for the rate of each line: its charge, and what it is for."""
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for model in tables.models.values():
         for version in model.versions:
             for charge in version.charges:
@@ -187,8 +187,8 @@ def _labels(tables: Tables) -> dict[str, str]:
                         f"{name} {' | '.join(values)}"
                         for name, values in attributes_of(charge, rate, tables.meters).items()
                     )
-                    found.setdefault(rate.source, f"{charge.charge}: {words}" if words else charge.charge)
-    return found
+                    labels.setdefault(rate.source, f"{charge.charge}: {words}" if words else charge.charge)
+    return labels
 
 
 def _changes(old: Side, new: Side) -> Iterator[tuple[str, RateChange]]:

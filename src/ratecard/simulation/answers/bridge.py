@@ -80,13 +80,13 @@ def bridge_of(
     same prices in both. Raises `SimulationError` for periods that have no priced request.
     """
     key = period_key(comparison, *periods)
-    found = {period: _of_period(comparison.rows((key, MODEL)), period) for period in periods}
-    for period, rows in found.items():
+    by_period = {period: _of_period(comparison.rows((key, MODEL)), period) for period in periods}
+    for period, rows in by_period.items():
         if not rows:
             known = sorted({row.key[0] or "" for row in comparison.rows((key,))} - {""})
             most = f"{known[0]} to {known[-1]}" if len(known) > _MOST_NAMED else ", ".join(known)
             raise SimulationError(f"no request of {period} has a price. The {key}s are: {most}")
-    then, now = (found[period] for period in periods)
+    then, now = (by_period[period] for period in periods)
     at_fixed = None if fixed is None else [_of_period(fixed, period) for period in periods]
     pairs = {model: (then[model], now[model]) for model in sorted(then.keys() & now.keys())}
     steps = _steps(pairs, side, at_fixed)

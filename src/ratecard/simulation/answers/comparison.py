@@ -224,21 +224,21 @@ class Comparison:
 
         Raises `SimulationError` for a key that the usage was not grouped by.
         """
-        own, plan = self.roll_up.plan.keys, self.roll_up.plan
-        if key in own and key != DAY:
-            return f"key{own.index(key)}"
-        if (key == DAY or plan.is_period(key)) and DAY in own:
-            return _PERIOD_OF[key].format(day=f"key{own.index(DAY)}")
+        keys, plan = self.roll_up.plan.keys, self.roll_up.plan
+        if key in keys and key != DAY:
+            return f"key{keys.index(key)}"
+        if (key == DAY or plan.is_period(key)) and DAY in keys:
+            return _PERIOD_OF[key].format(day=f"key{keys.index(DAY)}")
         if key != MODEL:
-            known = tuple(dict.fromkeys((*plan.by, *own, MODEL)))
+            known = tuple(dict.fromkeys((*plan.by, *keys, MODEL)))
             words = f"the usage is not grouped by '{key}'.{did_you_mean(key, known)}"
             raise SimulationError(f"{words} It is by: {', '.join(known)}")
         return key
 
     def _grouped_by(self, keys: Sequence[str]) -> str:
         """Return the GROUP BY of keys; it groups by the day itself, which is quicker than by its text."""
-        own = self.roll_up.plan.keys
-        columns = [f"key{own.index(key)}" if key in own else self.name(key) for key in keys]
+        plan_keys = self.roll_up.plan.keys
+        columns = [f"key{plan_keys.index(key)}" if key in plan_keys else self.name(key) for key in keys]
         return f" GROUP BY {', '.join(columns)}" if columns else ""
 
     def ranges(self) -> list[str]:
@@ -256,8 +256,8 @@ class Comparison:
                 held = 0
             held += count
         firsts, lasts = ["TRUE", *(f"{name} >= {edge}" for edge in edges)], [f"{name} < {edge}" for edge in edges]
-        found = [f"{first} AND {last}" for first, last in zip(firsts, lasts, strict=False)]
-        return [*found, f"({firsts[-1]} OR {name} IS NULL)"]  # rows without a key come last
+        conditions = [f"{first} AND {last}" for first, last in zip(firsts, lasts, strict=False)]
+        return [*conditions, f"({firsts[-1]} OR {name} IS NULL)"]  # rows without a key come last
 
     def groups(self, *further: SidePrices, within: str = "TRUE") -> str:
         """Return the query of the groups in one of the `ranges`: keys, requests, quantities and amounts, at one scale.
@@ -302,6 +302,6 @@ class Comparison:
     def charge(self, counted: Counted, amounts: Vector) -> Decimal:
         """Return the exact charge for all rows of a shape at these amounts, whatever decimals they have."""
         fixed, *rates = amounts
-        each = zip(counted.sums, rates, self.roll_up.places_of(counted.shape), strict=False)
-        rated = [EXACT.scaleb(EXACT.multiply(Decimal(count), rate), -places) for count, rate, places in each]
+        products = zip(counted.sums, rates, self.roll_up.places_of(counted.shape), strict=False)
+        rated = [EXACT.scaleb(EXACT.multiply(Decimal(count), rate), -places) for count, rate, places in products]
         return total([EXACT.multiply(Decimal(counted.requests), fixed), *rated])

@@ -89,9 +89,9 @@ class Customers:
         lost = amount == "lost"
         where, order = (_LOSING, _BY_LOSS) if lost else ("TRUE", BY_NAME)
         names = [row.key[0] for row in rows]
-        found, every = self.sums.ranked(amount, self.candidate, places, names, where, order)
+        ranks, every = self.sums.ranked(amount, self.candidate, places, names, where, order)
         missing = int(EXACT.scaleb(whole, places)) - every
-        units = (found[name].units + (found[name].place <= missing) for name in names)
+        units = (ranks[name].units + (ranks[name].place <= missing) for name in names)
         return [EXACT.scaleb(Decimal(each), -places) for each in units]
 
     def above(self, rise: Fraction) -> int:

@@ -40,10 +40,10 @@ def discounts_of(
     costs: Mapping[_KeyValues, Sequence[tuple[Decimal, Decimal]]],
 ) -> tuple[Discounted, ...]:
     """Put what each customer is charged beside the list and, where there are any, its costs and margins."""
-    zero, found = Decimal(0), []
+    zero, customers = Decimal(0), []
     for row in rows:
         paid = costs.get(row.key, ())
         listed = tuple(amounts.get(row.key, zero) for amounts in lists)
         both = tuple(cost for cost, _ in paid), tuple(margin for _, margin in paid)
-        found.append(Discounted(row.key[0] if row.key else None, row.requests, listed, row.amounts, *both))
-    return tuple(found)
+        customers.append(Discounted(row.key[0] if row.key else None, row.requests, listed, row.amounts, *both))
+    return tuple(customers)

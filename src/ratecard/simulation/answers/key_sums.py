@@ -109,12 +109,12 @@ class KeySums:
 
         Whole parts first, so that no product is longer than what is compared.
         """
-        whole, (times, parts) = share // 1, (share % 1).as_integer_ratio()
+        floor, (times, parts) = share // 1, (share % 1).as_integer_ratio()
         divisor = f"greatest({of}, 1)"
         times_of = f"(({of} % {parts}) * {times} + {(parts - 1) * less})"
         edge = f"({of} // {parts}) * {times} + {times_of} // {parts} - {less}"
         every = f"({amount} // {divisor})"
-        return f"({every} > {whole} OR ({every} = {whole} AND {amount} % {divisor} > {edge}))"
+        return f"({every} > {floor} OR ({every} = {floor} AND {amount} % {divisor} > {edge}))"
 
     def falling_share(self, amount: str, of: str) -> str:
         """Return the order by an amount's share of another, to nine decimals, greatest first; both at least zero."""
@@ -141,9 +141,9 @@ class KeySums:
         listed = ", ".join(DuckDbSql.literal(name) for name in names if name is not None) or "NULL"
         chosen = f"name0 IN ({listed})" + (" OR name0 IS NULL" if None in names else "")
         query = f"SELECT name0, shown - rest, place, every FROM (SELECT *, {ranks} FROM ({every}) AS given) AS ranked"
-        found = self.ask(f"{query} WHERE {chosen}")
-        of_all = found[0][-1] // unit * finer
-        return {name: Ranked(whole // unit * finer, place) for name, whole, place, _ in found}, of_all
+        answer = self.ask(f"{query} WHERE {chosen}")
+        of_all = answer[0][-1] // unit * finer
+        return {name: Ranked(units // unit * finer, place) for name, units, place, _ in answer}, of_all
 
     def _names(self) -> list[str]:
         return [f"name{number}" for number in range(self.keys)]

@@ -112,10 +112,10 @@ def smallest_factor(
             with simulation.trying(side) as trial:
                 if trial.priced != simulation.priced:
                     raise SimulationError(f"{side.label}: {trial.unpriced_text()}")
-                found = trial.expected(elasticities, volumes or {}, since=since)
-            now, revenue = found.total.revenues
+                expected = trial.expected(elasticities, volumes or {}, since=since)
+            now, revenue = expected.total.revenues
             if target.kind == MARGIN:
-                cost, margin = found.total.costs[1], found.total.margins[1]
+                cost, margin = expected.total.costs[1], expected.total.margins[1]
                 known[steps] = cost + margin, cost / kept
             elif pace is not None and target.kind == YEAR:
                 known[steps] = pace.year(revenue - now), target.share

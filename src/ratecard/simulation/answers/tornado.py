@@ -59,18 +59,18 @@ def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
     revenues: dict[str, list[Decimal]] = {}
     for row in simulation.by_model:
         revenues.setdefault(side.card.tables.families.get(row.key[0] or "", ""), []).append(row.amounts[0])
-    found = []
+    swings = []
     for family, names in families.items():
         revenue = total(revenues.get(family, []))
         try:
             fall, rise = (_effect(simulation, shapes, names, EXACT.add(Decimal(1), change)) for change in (-step, step))
         except (Refusal, SimulationError) as error:
             words = error.findings[0][1] if isinstance(error, Refusal) else str(error)
-            found.append(Swing(family, revenue, None, None, words))
+            swings.append(Swing(family, revenue, None, None, words))
             continue
         if revenue or fall or rise:
-            found.append(Swing(family, revenue, fall, rise))
-    return tuple(sorted(found, key=lambda swing: (-swing.size, -swing.revenue, swing.family)))
+            swings.append(Swing(family, revenue, fall, rise))
+    return tuple(sorted(swings, key=lambda swing: (-swing.size, -swing.revenue, swing.family)))
 
 
 _Priced = Sequence[tuple[Counted, PricedShape]]
@@ -78,12 +78,12 @@ _Priced = Sequence[tuple[Counted, PricedShape]]
 
 def _alike(simulation: Answers) -> Collection[_Priced]:
     """Return the shapes that have a price, grouped by what decides it."""
-    found: dict[tuple[bool, str | None, date | None], list[tuple[Counted, PricedShape]]] = {}
+    by_basis: dict[tuple[bool, str | None, date | None], list[tuple[Counted, PricedShape]]] = {}
     for _, counted, prices in simulation.comparison.priced:
         if prices[0] is not None:
             shape = counted.shape
-            found.setdefault((shape.type == "rpc", shape.model, shape.moment), []).append((counted, prices[0]))
-    return found.values()
+            by_basis.setdefault((shape.type == "rpc", shape.model, shape.moment), []).append((counted, prices[0]))
+    return by_basis.values()
 
 
 def _effect(simulation: Answers, shapes: Collection[_Priced], names: Sequence[str], factor: Decimal) -> Decimal:

@@ -135,8 +135,8 @@ def _added(models: Sequence[ExpectedModel], name: str) -> tuple[Fraction, ...]:
 
 
 def _moving(cell: ModelSums, side: int, factor: Fraction) -> Moving:
-    whole, new = ([factor * Fraction(each) for each in amounts] for amounts in (cell.sides[side], cell.new[side]))
-    return Moving(factor * Fraction(cell.before[side]), [*map(Fraction.__sub__, whole, new)], new)
+    offered, new = ([factor * Fraction(each) for each in amounts] for amounts in (cell.sides[side], cell.new[side]))
+    return Moving(factor * Fraction(cell.before[side]), [*map(Fraction.__sub__, offered, new)], new)
 
 
 def response(models: Sequence[Row], candidate: int, elasticities: Mapping[str, Elasticity], groups: Groups) -> Response:

@@ -52,14 +52,14 @@ def read_entry(shape: UsageShape, currency: str, rates: Rates | None, stated: Se
     worth = _worth(charged, currency, rates, stated)
     if "ledger_odd" not in values:
         return BilledRow(sku, shape.model or "", Decimal(values["ledger_price"]), values["ledger_entry"], None, worth)
-    given = json.loads(values["ledger_odd"])
-    own = price_field(charged)
-    other = next(name for name in PRICES if name != own)
-    if given.pop(other):
-        raise ValueError(f"{other}: of a row in {charged}, whose price is {own}")
-    units, price, amount = (number_of(name, given[name]) for name in ("unit", own, "amount"))
+    numbers = json.loads(values["ledger_odd"])
+    price_name = price_field(charged)
+    other = next(name for name in PRICES if name != price_name)
+    if numbers.pop(other):
+        raise ValueError(f"{other}: of a row in {charged}, whose price is {price_name}")
+    units, price, amount = (number_of(name, numbers[name]) for name in ("unit", price_name, "amount"))
     # The sum of all rows of its charge, if several balances paid it.
-    parts = [Decimal(given[name]) for name in ("part_unit", "part_amount") if given.get(name)]
+    parts = [Decimal(numbers[name]) for name in ("part_unit", "part_amount") if numbers.get(name)]
     kind = entry_of(units, price, amount, worth, (parts[0], parts[1]) if parts else None)
     return BilledRow(sku, shape.model or "", price, kind, Odd(units, amount), worth)
 

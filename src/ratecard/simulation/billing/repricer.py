@@ -100,8 +100,8 @@ class LedgerPricer(Pricer):
 
     def dispute(self, shape: UsageShape) -> str:
         """Say what contradicts the prices under which these rows were billed; empty where all agrees."""
-        found = self.disputed(shape)
-        return found.reason if found else ""
+        disputed = self.disputed(shape)
+        return disputed.reason if disputed else ""
 
     def disputed(self, shape: UsageShape) -> Dispute | None:
         """Return what of these rows does not agree with the prices under which they were billed; None where all does.

@@ -59,7 +59,7 @@ def model_of(book: PriceBook, named: str, sku: str) -> str:
 
 def sold_by_sku(in_effect: ModelInEffect) -> dict[str, list[SkuSale]]:
     """Return every SKU of a version that is not video, with a request for each way to be charged by it."""
-    found: dict[str, list[SkuSale]] = {}
+    sales: dict[str, list[SkuSale]] = {}
     for request in _requests(in_effect.model, in_effect.version, in_effect.book.tables):
         try:
             quote = in_effect.book.rate(request)
@@ -67,8 +67,8 @@ def sold_by_sku(in_effect: ModelInEffect) -> dict[str, list[SkuSale]]:
             continue  # a combination that has no price
         # The minimum adds another amount to each request, so that it has no rate.
         for line in (line for line in quote.lines if line.unit != MINIMUM):
-            found.setdefault(line.sku, []).append(SkuSale(request, line))
-    return found
+            sales.setdefault(line.sku, []).append(SkuSale(request, line))
+    return sales
 
 
 def _requests(model: AnyModel, version: MeteredVersion, tables: Tables) -> Iterator[dict[str, Any]]:
@@ -83,7 +83,7 @@ def line_in(sku: str, sold: list[SkuSale], now: ModelInEffect) -> LineItem:
 
     Raises `QuoteError` where a request has no price there.
     """
-    found: dict[tuple[object, ...], LineItem] = {}
+    lines: dict[tuple[object, ...], LineItem] = {}
     place, refused = f"the version of {now.version.effective} of {now.model.model}", []
     for request, was in sold:
         try:
@@ -95,14 +95,14 @@ def line_in(sku: str, sold: list[SkuSale], now: ModelInEffect) -> LineItem:
             raise ValueError(f"SKU {sku} is not in {place}, or not for all that it stood for")
         if (line.quantity, line.unit) != (was.quantity, was.unit):
             raise ValueError(f"SKU {sku} counts something else in {place}")
-        found[line.unit_rate, line.source] = line
-    if refused and not found:
+        lines[line.unit_rate, line.source] = line
+    if refused and not lines:
         raise refused[0]
     if refused:
         raise ValueError(f"SKU {sku} is not in {place} for all that it stood for")
-    if len({rate for rate, _ in found}) > 1:
+    if len({rate for rate, _ in lines}) > 1:
         raise ValueError(f"SKU {sku} has more than one rate in {place}")
-    return next(iter(found.values()))
+    return next(iter(lines.values()))
 
 
 _REFERENCE = "reference_video_total_duration"
@@ -152,23 +152,23 @@ class Clips:
             if all(cell.video is None for cell in cells) and _same_rates(cells, now):
                 return None
             raise ValueError(f"the price of SKU {sku} depends on the video that was sent, and its rates changed")
-        found, refused = [], []
+        quotes, refused = [], []
         for cell in self.cells(sku, billed):
             try:
-                found.append(now.quote_video(cell.body))
+                quotes.append(now.quote_video(cell.body))
             except QuoteError as error:
                 refused.append(error)
         if refused:
-            if found:
+            if quotes:
                 raise ValueError(f"some requests of SKU {sku} that were charged {text(billed)} would have no price")
             raise refused[0]
-        if not found:
+        if not quotes:
             raise ValueError(f"no request of SKU {sku} was charged {text(billed)}")
-        totals = sorted({quote.total for quote in found})
+        totals = sorted({quote.total for quote in quotes})
         if len(totals) > 1:
             words = " or ".join(map(text, totals))
             raise ValueError(f"requests of SKU {sku} that were charged {text(billed)} would be charged {words}")
-        return found[0]
+        return quotes[0]
 
 
 def _same_rates(cells: Sequence[Cell], now: PriceBook) -> bool:

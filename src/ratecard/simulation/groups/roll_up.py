@@ -72,8 +72,8 @@ class RollUp:
 
     def groups_by(self, keys: Collection[str]) -> str:
         """Return the groups by these keys, or by more where a table of fewer, which is made once, would save little."""
-        asked = {DAY if self.plan.is_period(key) else key for key in keys}
-        wanted = tuple(key for key in self.plan.keys if key in asked)
+        key_columns = {DAY if self.plan.is_period(key) else key for key in keys}
+        wanted = tuple(key for key in self.plan.keys if key in key_columns)
         if wanted == self.plan.keys:
             return self.groups
         if wanted not in self._coarser:
@@ -164,17 +164,17 @@ class RollUp:
         `dated`: some card is read at each row's own time. Raises `SimulationError` where only the usage
         itself could be grouped so.
         """
-        own = self.plan.predicates
-        if own.covers(predicates) and dated <= self.plan.dated:
+        current = self.plan.predicates
+        if current.covers(predicates) and dated <= self.plan.dated:
             return self
-        same_days = dated <= self.plan.dated and own.covers(predicates._replace(contracts=own.contracts))
-        if not own.groups(predicates) or not (same_days or DAY in self.plan.keys):
+        same_days = dated <= self.plan.dated and current.covers(predicates._replace(contracts=current.contracts))
+        if not current.groups(predicates) or not (same_days or DAY in self.plan.keys):
             words = "has other thresholds or days of change than the usage was rolled up for; simulate it anew"
             raise SimulationError(f"the candidate {words}")
-        plan = self.plan._replace(predicates=own.joined(predicates), dated=dated or self.plan.dated)
-        found = RollUp(self.workspace, plan, self.places)
-        found.reading = self.reading
+        plan = self.plan._replace(predicates=current.joined(predicates), dated=dated or self.plan.dated)
+        rolled = RollUp(self.workspace, plan, self.places)
+        rolled.reading = self.reading
         for part in self._parts:
             with self.workspace.another() as connection:
-                found._number(connection, part)
-        return found
+                rolled._number(connection, part)
+        return rolled

@@ -27,9 +27,9 @@ class Coverage:
     def _one_sided(self) -> tuple[Any, Any]:
         """Mark the shapes that only some sides price: those in the figures, and those left out."""
         priced = [side.priced for side in self._sides]
-        apart = numpy.logical_or.reduce(priced) & ~numpy.logical_and.reduce(priced)
+        one_sided = numpy.logical_or.reduce(priced) & ~numpy.logical_and.reduce(priced)
         known = numpy.logical_and.reduce([side.priced | side.outcomes.not_offered for side in self._sides])
-        return apart & known, apart & ~known
+        return one_sided & known, one_sided & ~known
 
     @cached_property
     def in_figures(self) -> Any:
@@ -57,11 +57,11 @@ class Coverage:
     @cached_property
     def lost_and_new(self) -> tuple[str, ...]:
         """Return, by side, the table of shapes that only it or only the current side prices; empty without any."""
-        found = [""]
+        tables = [""]
         for side, prices in enumerate(self._sides[1:], 1):
             neither = numpy.flatnonzero(self._one_sided[0] & ~self._sides[0].priced & ~prices.priced)
-            found.append(self._table("lost_and_new", {LOST: self.lost(side), NEW: self.new(side), NEITHER: neither}))
-        return tuple(found)
+            tables.append(self._table("lost_and_new", {LOST: self.lost(side), NEW: self.new(side), NEITHER: neither}))
+        return tuple(tables)
 
     def drop(self) -> None:
         """Drop the tables."""

@@ -41,8 +41,8 @@ class Outcomes:
             start, common = len(distinct), len(chunk[0].distinct)
             distinct += chunk[0].distinct
             for column, outcomes in zip(columns, chunk, strict=True):
-                own = len(distinct) - common
-                numbers = numpy.where(outcomes.of < common, outcomes.of + start, outcomes.of + own)
+                offset = len(distinct) - common
+                numbers = numpy.where(outcomes.of < common, outcomes.of + start, outcomes.of + offset)
                 column.append(numbers.astype(numpy.int32))
                 distinct += outcomes.distinct[common:]
         return [cls(shapes, distinct, numpy.concatenate(column)) for column in columns]

@@ -133,10 +133,10 @@ def failures(what: str) -> Iterator[None]:
             yield
         except Py4JJavaError as error:
             try:
-                said, own = str(error), _own_words(error.java_exception)
+                said, message = str(error), _own_words(error.java_exception)
             except (Py4JError, OSError) as gone:  # Java has ended since, and is not there to be asked
-                said = own = _said_by(gone)
-            raise SimulationError(f"{what}: {_cause(said, own)}") from error
+                said = message = _said_by(gone)
+            raise SimulationError(f"{what}: {_cause(said, message)}") from error
         except (PySparkException, Py4JError, OSError) as error:
             raise SimulationError(f"{what}: {_cause(_said_by(error), _said_by(error))}") from error
 
@@ -183,8 +183,8 @@ def _cause(said: str, message: object) -> str:
         # The script that starts Java prints errors of its own when Java ends.
         lines = [line.strip() for line in log.splitlines() if line.strip() and "spark-class: line" not in line]
         return f"the Java process of Spark ended: {lines[-1] if lines else 'it said nothing'}"
-    own = _OF_A_TASK.sub("", str(message or "").strip()) or said
-    line = _IN_PYTHON.sub("a Python worker of Spark says: ", own).splitlines()[0]
+    words = _OF_A_TASK.sub("", str(message or "").strip()) or said
+    line = _IN_PYTHON.sub("a Python worker of Spark says: ", words).splitlines()[0]
     return _DECORATION.sub("", line.strip()).rstrip(" .") or line
 
 

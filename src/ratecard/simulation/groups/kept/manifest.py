@@ -55,11 +55,11 @@ class Distinguished(_Part):
     def missing(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
         """Yield in words what others ask that these groups do not distinguish; `models` are those of groups by type."""
         for type_, layout in asked.layouts.items():
-            own = self.layouts[type_]
-            known = {column.name: column for column in own.attributes}
-            if (layout.quantities, layout.buckets, layout.places) != (own.quantities, own.buckets, own.places):
+            kept = self.layouts[type_]
+            known = {column.name: column for column in kept.attributes}
+            if (layout.quantities, layout.buckets, layout.places) != (kept.quantities, kept.buckets, kept.places):
                 yield f"the buckets of tokens of type {type_}"
-            yield from (f"{column.name} of type {type_}" for column in layout.counts if column not in own.counts)
+            yield from (f"{column.name} of type {type_}" for column in layout.counts if column not in kept.counts)
             for column in layout.attributes:
                 if column.name not in known:
                     yield f"{column.name} of type {type_}"
@@ -91,11 +91,11 @@ class Distinguished(_Part):
         """Yield in words the quantities and counts by meter that are summed here and not by the other, by model."""
         every = {name for names in models.values() for name in names}
         for part, named in other.summed.items():
-            own, (words, there) = self.summed.get(part), (part, every)
+            summed, (words, there) = self.summed.get(part), (part, every)
             if part in self.layouts:
                 words, there = "the quantities", models.get(part, set())
             for model in sorted(name for name in there if name is not None):
-                if model not in named and (own is None or model in own):
+                if model not in named and (summed is None or model in summed):
                     yield f"{words} of each request of {model}"
 
 
@@ -217,10 +217,10 @@ class Manifest(_Part):
 def of_others(text: bytes) -> bool:
     """Return True if a file called like a manifest is one of other software: JSON without what manifests have."""
     try:
-        found = read_json(text)
+        content = read_json(text)
     except ValueError:  # it may be one of a roll-up that was damaged
         return False
-    return not (isinstance(found, dict) and found.keys() & {"distinguished", "packs"})
+    return not (isinstance(content, dict) and content.keys() & {"distinguished", "packs"})
 
 
 def not_a_manifest(place: object, why: object) -> SimulationError:

@@ -130,9 +130,9 @@ class Stored(KeptPlace):
     def publish(self, kept: Manifest) -> None:
         """Put the new files, then the manifest, if it is still the one that was read; then remove what it replaced."""
         known = _names(self._kept)
-        own, text = _names(kept), kept.text().encode()
+        names, text = _names(kept), kept.text().encode()
         with self._asking("written, and is as it was"):
-            _each(lambda name: obstore.put(self._store, name, self.folder / name), own - known)
+            _each(lambda name: obstore.put(self._store, name, self.folder / name), names - known)
             # Some storages ignore conditions, so it is checked here too.
             if self._look()[1] != self._version:
                 raise self._overtaken()
@@ -142,24 +142,24 @@ class Stored(KeptPlace):
             packs = {each["path"]: each["last_modified"] for each in self._listed(PACKS)}
             # A run that began before this manifest was put cannot put its own.
             old = {name for name, when in packs.items() if when < put - _OLD}
-            gone = (known | {name for name in old if _PACKED.fullmatch(name)}) - own
+            gone = (known | {name for name in old if _PACKED.fullmatch(name)}) - names
             if gone := gone & packs.keys():
                 obstore.delete(self._store, sorted(gone))
 
     def _look(self) -> "tuple[bytes | None, UpdateVersion | None]":
         """Return the text and the version of the manifest; none where there is none."""
         try:
-            found = obstore.get(self._store, MANIFEST)
+            object_ = obstore.get(self._store, MANIFEST)
         except FileNotFoundError as error:
             if any(each in str(error) for each in _NOWHERE):
                 raise
             return None, None
         version: UpdateVersion = {}
-        if e_tag := found.meta["e_tag"]:
+        if e_tag := object_.meta["e_tag"]:
             version["e_tag"] = e_tag
-        if number := found.meta["version"]:
+        if number := object_.meta["version"]:
             version["version"] = number
-        return bytes(found.bytes()), version
+        return bytes(object_.bytes()), version
 
     def _put(self, text: bytes) -> None:
         """Put the manifest in one request, if it is the one that was read."""
@@ -169,13 +169,13 @@ class Stored(KeptPlace):
         except _FAILED as error:
             # The storage may have done it, and its answer was lost.
             try:
-                found = self._look()[0]
+                stored = self._look()[0]
             except _FAILED:
                 words = f"{self} cannot be written: {_cause(str(error))}"
                 raise SimulationError(
                     f"{words}. It is not known whether it is as it was or holds what is new. Run again"
                 ) from error
-            if found == text:
+            if stored == text:
                 return
             if isinstance(error, (AlreadyExistsError, PreconditionError, FileNotFoundError)):
                 raise self._overtaken() from None
@@ -247,9 +247,9 @@ def _each(work: Callable[[str], object], names: Collection[str]) -> None:
 def _cause(words: str) -> str:
     """Return what the library says, as a few words without its traces."""
     first = words.strip().splitlines()[0]
-    if found := _NO_CREDENTIALS.search(first):
-        return f"there are no credentials in the environment, and none of this machine ({found[0]})"
-    said = next((found[1] for each in _SAID if (found := each.search(words))), "")
+    if match := _NO_CREDENTIALS.search(first):
+        return f"there are no credentials in the environment, and none of this machine ({match[0]})"
+    said = next((match[1] for each in _SAID if (match := each.search(words))), "")
     if not said:
         return first.removeprefix("Generic ").strip(" -")
     host = _HOST.search(first)
