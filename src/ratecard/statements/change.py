@@ -56,10 +56,10 @@ def change_of(before: MonthTotals, after: MonthTotals) -> MonthChange:
     then, now = _by_sku(before.lines), _by_sku(after.lines)
     price = volume = _ZERO
     for unit in {unit for unit, _ in (*then, *now)}:
-        whole = [sum((each[0] for key, each in side.items() if key[0] == unit), _ZERO) for side in (then, now)]
+        quantities = [sum((each[0] for key, each in side.items() if key[0] == unit), _ZERO) for side in (then, now)]
         for key, (quantity, amount) in then.items():
-            if key[0] == unit and whole[0]:
-                volume += amount * (whole[1] / whole[0] - 1)
+            if key[0] == unit and quantities[0]:
+                volume += amount * (quantities[1] / quantities[0] - 1)
             if key[0] == unit and quantity and (counted := now.get(key, (_ZERO, _ZERO)))[0]:
                 price += counted[1] - counted[0] * amount / quantity
     usage = [sum((amount for _, amount in side.values()), _ZERO) for side in (then, now)]

@@ -43,8 +43,8 @@ def focus_rows(statement: Statement, issuer: str) -> list[_Row]:
 
     Amounts are decimals; of what no decimal holds, 12 places. The billed costs add up to what is payable.
     """
-    whole = [line for line in statement.lines if line.rated.sku != ROUNDING_PART]
-    rows = [_usage(line) for line in whole]
+    usage = [line for line in statement.lines if line.rated.sku != ROUNDING_PART]
+    rows = [_usage(line) for line in usage]
     rows += [_term(line) for line in statement.terms if line.amount]
     rows += [_refund(line) for line in statement.refunds]
     rest = {name: _rest(statement, name, rows) for name in COSTS}
@@ -138,8 +138,8 @@ def _in_balance(line: StatementLine, row: _Row) -> _Row:
     """Return the prices and the cost of a row in the balance that paid it, or that was paid back."""
     if not line.rated.paid_in:
         return {}
-    own = {name: of for name, of in _IN_PRICING_CURRENCY.items() if of in row}
-    prices = {name: _divided(row[of], line.rated.worth) for name, of in own.items()}
+    present = {name: of for name, of in _IN_PRICING_CURRENCY.items() if of in row}
+    prices = {name: _divided(row[of], line.rated.worth) for name, of in present.items()}
     return {"PricingCurrency": line.rated.paid_in, **prices}
 
 
@@ -151,8 +151,8 @@ def _rest(statement: Statement, name: str, rows: list[_Row]) -> Decimal:
         listed = statement.list_total
         usage = sum((Fraction(row[name]) for row in rows if row["ChargeCategory"] == _USAGE), Fraction(0))
         return Decimal(0) if listed is None else nearest(Fraction(listed) - usage, _PLACES)
-    whole = Fraction(statement.payable) - (drawn if name == "EffectiveCost" else 0)
-    return nearest(whole - known, _PLACES)
+    cost = Fraction(statement.payable) - (drawn if name == "EffectiveCost" else 0)
+    return nearest(cost - known, _PLACES)
 
 
 def _divided(amount: Decimal, worth: Decimal) -> Decimal:

@@ -137,7 +137,7 @@ def differences(issued: Mapping[str, Any], now: Statement) -> tuple[IssuedDiffer
 
     The places of rates in their files and the files of the usage may differ. `issued` is what `to_dict` gave.
     """
-    found, content = [], now.to_dict()
+    changes, content = [], now.to_dict()
     for part in ("lines", "terms", "refunds"):
         then, today = _by_name(issued.get(part, ())), _by_name(content[part])
         for name in dict.fromkeys((*then, *today)):
@@ -146,12 +146,12 @@ def differences(issued: Mapping[str, Any], now: Statement) -> tuple[IssuedDiffer
                 values = ("" if each is None else str(each.get(figure, "")) for each in (old, new))
                 was, is_ = values
                 if was != is_:
-                    found.append(IssuedDifference(part, name, figure, was, is_))
+                    changes.append(IssuedDifference(part, name, figure, was, is_))
     for figure in ("list_total", "charges", "exact", "payable", "prices"):
         was, is_ = (_words(each.get(figure)) for each in (issued, content))
         if was != is_:
-            found.append(IssuedDifference("statement", "", figure, was, is_))
-    return tuple(found)
+            changes.append(IssuedDifference("statement", "", figure, was, is_))
+    return tuple(changes)
 
 
 def _words(value: Any) -> str:

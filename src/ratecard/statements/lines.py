@@ -87,10 +87,10 @@ def with_added(lines: Sequence[Line]) -> list[Line]:
     """
     added = [line for line in lines if not line.rated.counts]
     counted = [line for line in lines if line.rated.counts]
-    rest, whole = sum(Fraction(line.amount) for line in added), sum(Fraction(line.amount) for line in counted)
+    rest, sum_ = sum(Fraction(line.amount) for line in added), sum(Fraction(line.amount) for line in counted)
     if not rest or not counted:
         return list(lines)
-    shares = [Fraction(line.amount) / whole for line in counted] if whole else [Fraction(1), *[_ZERO] * len(counted)]
+    shares = [Fraction(line.amount) / sum_ for line in counted] if sum_ else [Fraction(1), *[_ZERO] * len(counted)]
     settled = [
         line._replace(settled=Fraction(line.amount) + share * rest)
         for line, share in zip(counted, shares, strict=False)

@@ -88,18 +88,18 @@ def _currency_of(card: RateCard, rows: AccountRows, account: str, month: date) -
     end = next_month(month)
     if rows.is_ledger:
         booked = rows.distinct("currency", month, end)
-        found = {USD if is_balance(name) else name for name in booked}
+        currencies = {USD if is_balance(name) else name for name in booked}
     else:
         prices = card.at(utc(month), account=account)
         names = map(prices.plain_name, rows.distinct("model", month, end))
-        found = {model.currency for name in names if (model := card.tables.named(name)) is not None}
-    if len(found) > 1:
-        listed = " and ".join(sorted(found))
-        each = ", ".join(f"--currency {name}" for name in sorted(found))
+        currencies = {model.currency for name in names if (model := card.tables.named(name)) is not None}
+    if len(currencies) > 1:
+        listed = " and ".join(sorted(currencies))
+        options = ", ".join(f"--currency {name}" for name in sorted(currencies))
         words = f"{account} has rows in {listed} in {month:%Y-%m}, and a statement is in one currency"
-        raise StatementError(f"{words}. Make one for each: {each}")
+        raise StatementError(f"{words}. Make one for each: {options}")
     contract = card.contract_of(None, account, utc(month))
-    return next(iter(found), contract.currency if contract else USD)
+    return next(iter(currencies), contract.currency if contract else USD)
 
 
 def terms_in(card: RateCard, account: str, month: date) -> tuple[Term, ...]:
@@ -110,8 +110,8 @@ def terms_in(card: RateCard, account: str, month: date) -> tuple[Term, ...]:
     """
     first = utc(month)
     chain = card.in_force.chain(card.contract_of(None, account, first), first)
-    own = next((contract.terms for contract in chain if contract.monthly is not None), card.tables.monthly)
-    return tuple(term for term in own if term.holds(month))
+    terms = next((contract.terms for contract in chain if contract.monthly is not None), card.tables.monthly)
+    return tuple(term for term in terms if term.holds(month))
 
 
 class _Month(NamedTuple):
@@ -167,16 +167,16 @@ class AccountMonths:
         terms = terms_in(self.card, self.account, month)
         return [term for term in terms if term.kind == COMMITMENT and term.currency == self.currency]
 
-    def _opening(self, month: date, given: Decimal) -> dict[str, Fraction]:
+    def _opening(self, month: date, balance: Decimal) -> dict[str, Fraction]:
         """Check a given opening balance, and return it by the source of the account's commitment."""
         commitments = self._commitments(month)
         if len(commitments) != 1:
             words = f"an opening balance is of one commitment, and {self.account} has {len(commitments) or 'none'}"
             raise StatementError(f"{words} in {month:%Y-%m}")
-        if not 0 <= given <= commitments[0].amount:
+        if not 0 <= balance <= commitments[0].amount:
             most = f"{commitments[0].amount} ({commitments[0].source})"
-            raise StatementError(f"opening balance {given} is not from 0 to the commitment of {most}")
-        return {commitments[0].source: Fraction(given)}
+            raise StatementError(f"opening balance {balance} is not from 0 to the commitment of {most}")
+        return {commitments[0].source: Fraction(balance)}
 
     def _carried(self, month: date) -> dict[str, Fraction]:
         """Return the balances at the beginning of the month, as the months before left them."""
@@ -229,26 +229,26 @@ class AccountMonths:
 
     def _unrated_text(self, month: date, rater: AccountRater) -> str:
         """List the rows without a price, by reason, as lines of text."""
-        found = sorted(rater.unrated.values(), key=lambda each: (-each.rows, each.reason, each.model))
-        count = sum(each.rows for each in found)
+        reasons = sorted(rater.unrated.values(), key=lambda each: (-each.rows, each.reason, each.model))
+        count = sum(each.rows for each in reasons)
         lines = [f"no statement of {self.account} for {month:%Y-%m}: {plural(count, 'row')} without a price"]
-        for each in found[:_SHOWN]:
+        for each in reasons[:_SHOWN]:
             of = f"{plural(each.rows, 'row')} of {each.model or 'no model'}"
             lines.append(f"  {of}: {each.reason} (the first at {each.first:%Y-%m-%dT%H:%M:%SZ})")
-        if len(found) > _SHOWN:
-            lines.append(f"  and {plural(len(found) - _SHOWN, 'more reason')}")
+        if len(reasons) > _SHOWN:
+            lines.append(f"  and {plural(len(reasons) - _SHOWN, 'more reason')}")
         return "\n".join(lines)
 
     def _made(self, month: date) -> Statement:
-        found = self._month(month)
+        made = self._month(month)
         return Statement(
             self.account,
             month,
             self.currency,
-            tuple(line for line in found.sums if line.rated.is_usage),
-            found.settled.terms,
-            tuple(line for line in found.sums if not line.rated.is_usage),
-            tuple(sorted(found.rater.digests)),
+            tuple(line for line in made.sums if line.rated.is_usage),
+            made.settled.terms,
+            tuple(line for line in made.sums if not line.rated.is_usage),
+            tuple(sorted(made.rater.digests)),
             self.rows.source.fingerprint,
         )
 

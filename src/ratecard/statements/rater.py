@@ -85,11 +85,11 @@ class AccountRater:
         shape = rows.usage_of(row)
         if shape.type is None:
             raise ValueError(NO_TYPE)
-        own, listed = self._book(instant)
-        quote = _quote(own, shape)
+        prices, listed = self._book(instant)
+        quote = _quote(prices, shape)
         if not self._is_elsewhere(quote.currency):
             self.digests.add(quote.digest)
-            list_total = quote.total if own is listed else _list_total(listed, shape)
+            list_total = quote.total if prices is listed else _list_total(listed, shape)
             yield from with_added(list(self._lines(quote, instant, list_total)))
 
     def _type_of(self, row: Mapping[str, str]) -> str:
@@ -101,8 +101,8 @@ class AccountRater:
         """Return the prices of the account at an instant, and those of the list."""
         place = (bisect_right(self._changes, instant), instant.date())
         if place not in self._books:
-            own = self.card.at(instant, account=self.account)
-            self._books[place] = (own, self.card.at(instant) if own.contract else own)
+            prices = self.card.at(instant, account=self.account)
+            self._books[place] = (prices, self.card.at(instant) if prices.contract else prices)
         return self._books[place]
 
     def _lines(self, quote: Quote, instant: datetime, list_total: Decimal | None) -> Iterator[Line]:

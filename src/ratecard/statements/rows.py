@@ -146,8 +146,8 @@ class AccountRows:
 
     def _rows(self, query: str) -> Iterator[Any]:
         with readable(), self._workspace.another() as connection:
-            found = connection.execute(query)
-            while batch := found.fetchmany(_BATCH):
+            result = connection.execute(query)
+            while batch := result.fetchmany(_BATCH):
                 yield from batch
 
 

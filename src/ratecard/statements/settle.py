@@ -95,13 +95,13 @@ def settle_month(
             refunds.append(line)
             continue
         amount, quantity = line.charged, Fraction(line.quantity)
-        if (found := finder.term(line.rated, _INCLUDES)) is not None:
-            share = included[found.term.source].left_of(found.measure(quantity, amount), amount)
+        if (match := finder.term(line.rated, _INCLUDES)) is not None:
+            share = included[match.term.source].left_of(match.measure(quantity, amount), amount)
             amount, quantity = amount * share, quantity * share
         if line.request in refunded:
             kept.append((line, amount))
-        if (found := finder.term(line.rated, _TIERS)) is not None:
-            tiered[found.term.source].take(line.rated, found.measure(quantity, amount), amount)
+        if (match := finder.term(line.rated, _TIERS)) is not None:
+            tiered[match.term.source].take(line.rated, match.measure(quantity, amount), amount)
         else:
             charges[line.rated] = charges.get(line.rated, _ZERO) + amount
     found_lines = [each.line() for each in included.values()]
@@ -157,12 +157,12 @@ class _Finder:
         """Return the term of a step for lines of a rate. Raises `StatementError` for two of them."""
         place = (rated, step)
         if place not in self._known:
-            found = [each for term in self._terms if term.step == step if (each := self._for(term, rated))]
-            if len(found) > 1:
-                both = " and ".join(f"{each.term.kind} ({each.term.source})" for each in found[:2])
+            matches = [match for term in self._terms if term.step == step if (match := self._for(term, rated))]
+            if len(matches) > 1:
+                both = " and ".join(f"{match.term.kind} ({match.term.source})" for match in matches[:2])
                 words = f"SKU {rated.sku} of {rated.model} meets two terms of one step: {both}"
                 raise StatementError(f"{words}. Write in one of them what it is for, or leaves out: for, except")
-            self._known[place] = found[0] if found else None
+            self._known[place] = matches[0] if matches else None
         return self._known[place]
 
     def _for(self, term: Term, rated: Rated) -> _Found | None:
@@ -175,8 +175,8 @@ class _Finder:
             raise StatementError(f"{words}: a video in the ledger has its total alone. Make the statement of the usage")
         if not rated.counts or rated.unit not in self._units:
             return None
-        theirs, own = self._units[rated.unit], self._units[term.unit or ""]
-        return _Found(term, Fraction(theirs.per, own.per)) if theirs.counts == own.counts else None
+        theirs, ours = self._units[rated.unit], self._units[term.unit or ""]
+        return _Found(term, Fraction(theirs.per, ours.per)) if theirs.counts == ours.counts else None
 
 
 class _Included:
@@ -187,12 +187,12 @@ class _Included:
 
     def left_of(self, measure: Fraction, amount: Fraction) -> Fraction:
         """Take what is still included of a line, and return the share of it that is left to be paid."""
-        taken = min(measure, Fraction(self.term.amount) - self.used)
-        if not taken:
+        included = min(measure, Fraction(self.term.amount) - self.used)
+        if not included:
             return Fraction(1)
-        self.used += taken
-        self.credit += amount * taken / measure
-        return 1 - taken / measure
+        self.used += included
+        self.credit += amount * included / measure
+        return 1 - included / measure
 
     def line(self) -> TermLine:
         """Return the line of the term: the quantity that it included, and minus what that would have cost."""
@@ -282,8 +282,8 @@ def priced(tier: MonthlyTier, measure: Fraction, amount: Fraction) -> Fraction:
 
 def _charged(term: Term, charges: Mapping[Rated, Fraction], finder: _Finder) -> Fraction:
     """Add up, after the tiers, the lines that a term is for."""
-    found = ((finder.term(rated, term.step), amount) for rated, amount in charges.items())
-    return sum((amount for each, amount in found if each is not None and each.term is term), _ZERO)
+    terms = ((finder.term(rated, term.step), amount) for rated, amount in charges.items())
+    return sum((amount for each, amount in terms if each is not None and each.term is term), _ZERO)
 
 
 def _drawn(term: Term, charged: Fraction, balances: dict[str, Fraction]) -> TermLine:

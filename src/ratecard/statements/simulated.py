@@ -86,25 +86,25 @@ def simulated_months(
             raise StatementError(f"{words}. Give the usage that it was made of")
         cards = [side.card for side in compared]
         with opened_usage(workspace, usage, columns or {}, None, None, cards, silent, spoken) as opened:
-            found: list[SimulatedMonth] = []
+            months: list[SimulatedMonth] = []
             for account in named:
                 rows = AccountRows(workspace, opened, account, spoken)
-                found += _of_account(compared, rows, account, currency)
-            return tuple(found)
+                months += _of_account(compared, rows, account, currency)
+            return tuple(months)
 
 
 def _of_account(compared: Sequence[Side], rows: AccountRows, account: str, currency: str) -> Iterator[SimulatedMonth]:
     """Yield the months of an account under each side; without those in which it has no row and no terms."""
     of_sides = [AccountMonths(side.card, rows, account, currency) for side in compared]
     for month in sorted(rows.months()):
-        found = []
+        made = []
         for side, months in zip(compared, of_sides, strict=True):
             try:
-                found.append(SimulatedMonth(account, month, side.label, months.statement(month, None)))
+                made.append(SimulatedMonth(account, month, side.label, months.statement(month, None)))
             except StatementError as error:
-                found.append(SimulatedMonth(account, month, side.label, None, str(error)))
-        if any(each.reason or (each.statement and (each.statement.lines or each.statement.terms)) for each in found):
-            yield from found
+                made.append(SimulatedMonth(account, month, side.label, None, str(error)))
+        if any(each.reason or (each.statement and (each.statement.lines or each.statement.terms)) for each in made):
+            yield from made
 
 
 def write_months(found: Sequence[SimulatedMonth], path: Path) -> None:

@@ -71,13 +71,13 @@ def rates_on(card: RateCard, day: date, model: str) -> Sequence[RateChoice]:
 
 def conditions_on(card: RateCard, day: date, part: str, names: Sequence[str]) -> Sequence[tuple[str, tuple[str, ...]]]:
     """Return the attributes of the rates of some models, families or types, each with values that share a rate."""
-    found: dict[tuple[str, tuple[str, ...]], None] = {}
+    conditions: dict[tuple[str, tuple[str, ...]], None] = {}
     for model in card.at(day).models():
         of = {"model": model.model, "family": card.tables.families.get(model.model), "type": model.type}
         if of[part] in names:
             for choice in rates_on(card, day, model.model):
-                found.update(dict.fromkeys(choice.where if choice.word == "rate" else ()))
-    return sorted(found)
+                conditions.update(dict.fromkeys(choice.where if choice.word == "rate" else ()))
+    return sorted(conditions)
 
 
 def exceptions_on(card: RateCard, day: date, part: str, names: Sequence[str]) -> Sequence[tuple[str, str]]:

@@ -214,8 +214,8 @@ class RateControl(Control):
         self._offer(key, was and was._replace(amount=None))
 
     def _other_model(self) -> None:
-        found = self._found()
-        self._offer(next(iter(found)) if len(found) == 1 else None)
+        choices = self._found()
+        self._offer(next(iter(choices)) if len(choices) == 1 else None)
 
     def _found(self) -> dict[str, RateChoice]:
         return {_of(each): each for each in self.rates_of(str(self.model.value or ""))}
@@ -284,10 +284,10 @@ class AnswerControl(Control):
 
     def _offered(self, name: str) -> dict[str, str]:
         """Return everything that can be chosen; a model with the name of its family is offered once."""
-        found = {ALL: "all usage"}
+        options = {ALL: "all usage"}
         for part, word in _WORDS.items():
-            found |= {each: f"{word} {each}" for each in self.names()[part]}
-        return found if name in found or not name else found | {name: name}
+            options |= {each: f"{word} {each}" for each in self.names()[part]}
+        return options if name in options or not name else options | {name: name}
 
 
 def _fixed(lists: Mapping[str, Sequence[str]]) -> Where:

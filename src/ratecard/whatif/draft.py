@@ -268,21 +268,21 @@ class Draft(NamedTuple):
 
     def elasticities(self, simulation: Answers) -> dict[str, Elasticity]:
         """Return the elasticities that are finished. Raises `DraftError` for those that this usage has no answer to."""
-        found: dict[str, Elasticity] = {}
+        by_name: dict[str, Elasticity] = {}
         wrong: dict[int, str] = {}
         for number, (name, typed) in enumerate(self.answers):
             if name and typed:
                 try:
                     elasticity = read_elasticity(f"{name}={typed.translate(_SIGNS)}")[1]
                     simulation.check_named([name])
-                    if name in found:
+                    if name in by_name:
                         raise SimulationError(f"the elasticity of '{name}' is given twice")
-                    found[name] = elasticity
+                    by_name[name] = elasticity
                 except SimulationError as error:
                     wrong[number] = str(error)
         if wrong:
             raise DraftError({}, {}, wrong)
-        return found
+        return by_name
 
     def _refused(self, error: TableError) -> DraftError:
         numbers = [number for number, _ in self._entries()]
@@ -295,8 +295,8 @@ class Draft(NamedTuple):
             else:
                 head.setdefault(str(first), fault.message)
         unread = {n: each.wrong for n, each in enumerate(self.changes) if isinstance(each, Factor) and each.finished}
-        found = {number: unread.get(number) or _joined(words) for number, words in changes.items()}
-        return DraftError(found, head)
+        errors = {number: unread.get(number) or _joined(words) for number, words in changes.items()}
+        return DraftError(errors, head)
 
     @property
     def empty(self) -> bool:

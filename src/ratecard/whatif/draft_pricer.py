@@ -105,8 +105,8 @@ def _idle(simulation: Simulation) -> str:
     return ""
 
 
-def _day(given: str) -> date:
+def _day(typed: str) -> date:
     try:
-        return read_day(given.strip())
+        return read_day(typed.strip())
     except ValueError as error:
-        raise DraftError({}, {"effective": f"'{given}' {error}"}) from None
+        raise DraftError({}, {"effective": f"'{typed}' {error}"}) from None

@@ -224,8 +224,8 @@ def _tiles(report: Report) -> Iterator[Tile]:
 
 def _margins(report: Report) -> Iterator[Tile]:
     for side, label in enumerate(("Margin now", "Margin then")[: len(report.names)]):
-        if (found := report.margin_of(side)) is not None:
-            _, left, share = found
+        if (margin := report.margin_of(side)) is not None:
+            _, left, share = margin
             note = f"{report.figures.percent(share, signed=False)} of revenue" if share is not None else ""
             yield Tile(label, report.figures.money(report.figures.rounded(left)), note)
 

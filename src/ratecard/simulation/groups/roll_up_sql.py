@@ -389,7 +389,7 @@ class RollUpSql:
             return {}
         columns = (column for layout in counted.values() for column in layout.quantities)
         raw = {column.name: self._column(column.name) for column in columns if self._has(column)}
-        found = {
+        record = {
             RAW_QUANTITIES: f"CASE WHEN {regular} THEN NULL ELSE {self.dialect.given(raw) if raw else repr('{}')} END"
         }
         used = {
@@ -401,7 +401,7 @@ class RollUpSql:
         terms = list(map(self._tier, prompts))
         if any(used.values()):
             terms.append(self._of_type(counted, {name: each for name, each in used.items() if each}, "0"))
-        return found | {PREDICATES: " + ".join(terms)} if terms else found
+        return record | {PREDICATES: " + ".join(terms)} if terms else record
 
     def _used(self, type_: str, buckets: Buckets, counts: Mapping[str, str], regular: str) -> str:
         """Return the sum of the weights of buckets without a price that a row uses; empty if every bucket has one."""

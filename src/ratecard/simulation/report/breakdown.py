@@ -77,11 +77,11 @@ def largest(report: Report, key: str, most: int, *, exact: bool = False) -> Tabl
     order = sorted(
         range(len(rows)), key=lambda at: (rows[at].key == (ALL_OTHERS,), -amounts[at], rows[at].key[0] or "")
     )
-    whole = report.simulation.total.amounts[0] if exact else report.rounded(0)
+    revenue = report.simulation.total.amounts[0] if exact else report.rounded(0)
 
     def line(name: str, chosen: Sequence[int]) -> tuple[Value, ...]:
         amount = _sum(amounts[at] for at in chosen)
-        share = Fraction(amount) / Fraction(whole) if whole else None
+        share = Fraction(amount) / Fraction(revenue) if revenue else None
         return name, sum(rows[at].requests for at in chosen), amount, share
 
     lines = [line(NO_VALUE if rows[at].key[0] is None else str(rows[at].key[0]), [at]) for at in order[:most]]
@@ -115,8 +115,8 @@ def changes_of(table: Table, kind: Kind = Kind.CHANGE) -> list[Decimal]:
 
 def sides_table(report: Report, *, exact: bool = False) -> Table:
     """Return all usage under every side, a row each; with `exact`, for a workbook, the exact amounts."""
-    whole = report.simulation.total
-    amounts = whole.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
+    usage = report.simulation.total
+    amounts = usage.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
     before = amounts[0]
     rows: list[tuple[Value, ...]] = [(report.names[0], report.simulation.sides[0].label, before, None, None)]
     for candidate in report.candidates:
@@ -127,7 +127,7 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
             report.simulation.no_effect[candidate - 1],
         )
         named = f"{name} (no change: {why})" if why else name
-        rows.append((named, label, amounts[candidate], change, share_of_change(whole, candidate)))
+        rows.append((named, label, amounts[candidate], change, share_of_change(usage, candidate)))
     columns = [Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT)]
     if report.lost_and_new:
         columns += [Column("By prices", Kind.CHANGE), Column("Lost", Kind.LOST), Column("New", Kind.NEW)]
@@ -151,12 +151,12 @@ def _further_sides(report: Report, *, exact: bool) -> Iterator[tuple[Value, ...]
                 change,
                 report.share(side) if side else None,
             )
-    if isinstance(own := report.own_days, OwnDays):
-        amounts = (own.amount, own.difference) if exact else report.shown_own_days(own)
+    if isinstance(days := report.own_days, OwnDays):
+        amounts = (days.amount, days.difference) if exact else report.shown_own_days(days)
         now = Fraction(report.simulation.total.amounts[0])
-        yield "Own days", OWN_DATE, *amounts, Fraction(own.difference) / now if now else None
-    elif own is not None:
-        yield "Own days", f"cannot be had: {own}", None, None, None
+        yield "Own days", OWN_DATE, *amounts, Fraction(days.difference) / now if now else None
+    elif days is not None:
+        yield "Own days", f"cannot be had: {days}", None, None, None
 
 
 def shown(report: Report, rows: Sequence[Row]) -> tuple[tuple[Decimal, ...], ...]:
@@ -212,7 +212,7 @@ def _table(
     if margins:
         names = [f"{name}: {word}" for name in report.names for word in ("cost", "margin")]
         columns += [Column(name, Kind.MONEY) for name in names]
-    whole = replace(report.simulation.total, key=(TOTAL, *[""] * (len(keys) - 1)))
+    usage = replace(report.simulation.total, key=(TOTAL, *[""] * (len(keys) - 1)))
     parts = [_lost_and_new_shown(report, rows, side, exact) for side in differing]
     lost_and_new = list(zip(*(column for part in parts for column in part), strict=True)) or [()] * len(rows)
 
@@ -226,11 +226,11 @@ def _table(
         return (*named, row.requests, *quantities, *values_of(chosen, shares), *more, *digits, *paid)
 
     if margins:
-        margins[whole.key] = report.simulation.costs_by()[()]
-    totals = whole.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
-    found = tuple(values(*each) for each in zip(rows, amounts, lost_and_new, strict=True))
-    last = values(whole, totals, [amount for side in differing for amount in report.parts(side, exact=exact)[1:]])
-    return Table(f"By {', '.join(keys)}", tuple(columns), found, last)
+        margins[usage.key] = report.simulation.costs_by()[()]
+    totals = usage.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
+    lines = tuple(values(*each) for each in zip(rows, amounts, lost_and_new, strict=True))
+    last = values(usage, totals, [amount for side in differing for amount in report.parts(side, exact=exact)[1:]])
+    return Table(f"By {', '.join(keys)}", tuple(columns), lines, last)
 
 
 def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[tuple[Decimal, ...], ...]:
@@ -244,17 +244,17 @@ def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int, exact: b
     return apportion(lost, places, lost_shown), apportion(new, places, new_shown)
 
 
-def _rest(whole: Row, rows: Iterable[Row]) -> Row:
+def _rest(usage: Row, rows: Iterable[Row]) -> Row:
     """Return all that is in none of these rows, as one."""
     for row in rows:
-        whole = Row(
+        usage = Row(
             (ALL_OTHERS,),
-            whole.requests - row.requests,
-            tuple(map(remaining, whole.quantities, row.quantities)),
-            tuple(map(remaining, whole.amounts, row.amounts)),
-            tuple(one.less(other) for one, other in zip(whole.lost_and_new, row.lost_and_new, strict=True)),
+            usage.requests - row.requests,
+            tuple(map(remaining, usage.quantities, row.quantities)),
+            tuple(map(remaining, usage.amounts, row.amounts)),
+            tuple(one.less(other) for one, other in zip(usage.lost_and_new, row.lost_and_new, strict=True)),
         )
-    return whole
+    return usage
 
 
 def _sum(amounts: Iterable[Decimal]) -> Decimal:

@@ -36,8 +36,8 @@ def effects_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tab
     ]
     columns = (Column("Effect"), Column("Adds", Kind.CHANGE), Column("Is"))
     before, after = bridge.periods
-    whole = change if exact else _change(report, bridge)
-    return Table(f"Why revenue differs from {before} to {after}", columns, tuple(rows), ("Total", whole, ""))
+    shown = change if exact else _change(report, bridge)
+    return Table(f"Why revenue differs from {before} to {after}", columns, tuple(rows), ("Total", shown, ""))
 
 
 def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Table:
@@ -57,7 +57,7 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
         *rounded, rest = _shown(report, effects, _change(report, bridge))
         sums = rounded
         fractions = [[getattr(step, name) for step in bridge.steps] for name in EFFECTS]
-        shown = [_shown(report, column, whole) for column, whole in zip(fractions, rounded, strict=True)]
+        shown = [_shown(report, column, totals) for column, totals in zip(fractions, rounded, strict=True)]
         changes_alone = list(apportion(changes_alone, report.figures.places, rest))
     columns = [Column("Model"), *(Column(f"{period}: requests", Kind.COUNT) for period in bridge.periods)]
     columns += [Column(f"{period}: size", Kind.QUANTITY) for period in bridge.periods]
@@ -77,12 +77,12 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
         for (name, now, then), amount in zip(alone, changes_alone, strict=True)
     ]
     requests = [sum(step.requests[number] for step in bridge.steps) for number in (0, 1)]
-    whole = (*bridge.revenues, EXACT.subtract(*reversed(bridge.revenues))) if exact else (_change(report, bridge),)
+    totals = (*bridge.revenues, EXACT.subtract(*reversed(bridge.revenues))) if exact else (_change(report, bridge),)
     return Table(
         f"From {before} to {after}, by model",
         tuple(columns),
         tuple(rows),
-        ("Total", *requests, None, None, *sums, *whole),
+        ("Total", *requests, None, None, *sums, *totals),
     )
 
 
@@ -129,8 +129,8 @@ def _change(report: Report, bridge: Bridge) -> Decimal:
     return EXACT.subtract(after, before)
 
 
-def _shown(report: Report, parts: Sequence[Fraction], whole: Decimal) -> list[Decimal]:
-    return list(apportion([from_fraction(each, _PLACES) for each in parts], report.figures.places, whole))
+def _shown(report: Report, parts: Sequence[Fraction], total: Decimal) -> list[Decimal]:
+    return list(apportion([from_fraction(each, _PLACES) for each in parts], report.figures.places, total))
 
 
 def _size(size: Fraction | None) -> Decimal | None:

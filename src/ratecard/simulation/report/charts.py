@@ -95,16 +95,16 @@ def largest_chart(report: Report, key: str) -> Chart:
 def change_by_model(report: Report, candidate: int) -> Chart:
     """Draw a bar for each model that changes most; its lost and new requests are parts in their own colours."""
     table = changing_most(report, "model", _MODELS, candidate)
-    names, whole = [str(row[0]) for row in table.rows], changes_of(table)
+    names, sums = [str(row[0]) for row in table.rows], changes_of(table)
     by_kind = {kind: changes_of(table, kind) for kind in _TONES}
     by_kind = {kind: amounts for kind, amounts in by_kind.items() if any(amounts)}
-    prices = [EXACT.subtract(amount, total(list(rest))) for amount, *rest in zip(whole, *by_kind.values(), strict=True)]
+    prices = [EXACT.subtract(amount, total(list(rest))) for amount, *rest in zip(sums, *by_kind.values(), strict=True)]
     chart = bar_chart(report, "Change by model", "", list(zip(names, prices, strict=True)), _colours(prices))
     words = {"name": "by prices", "textposition": "auto", "textangle": 0, "cliponaxis": False}
     data = [chart.data[0] | words | _points(report, "x", prices, signed=range(len(prices)), labelled=True)]
     for kind, amounts in by_kind.items():
-        own = {"name": kind.value, "marker": {"color": _TONES[kind]}}
-        data.append(data[0] | own | _points(report, "x", amounts, signed=range(len(amounts)), labelled=True))
+        drawn = {"name": kind.value, "marker": {"color": _TONES[kind]}}
+        data.append(data[0] | drawn | _points(report, "x", amounts, signed=range(len(amounts)), labelled=True))
     also = ", ".join(kind.value for kind in by_kind)
     note = "The models that change most" + (f": by prices, {also}." if also else ".")
     # The parts below zero go to the left of a bar, the others to the right.
@@ -196,9 +196,9 @@ def _points(
     words = [
         figures.change(amount) if index in signed else figures.money(amount) for index, amount in enumerate(amounts)
     ]
-    found = {axis: list(map(text, amounts)), "customdata": words, "hovertemplate": "%{customdata}"}
+    points = {axis: list(map(text, amounts)), "customdata": words, "hovertemplate": "%{customdata}"}
     shown = [each if amount else "" for each, amount in zip(words, amounts, strict=True)]
-    return found | {"text": shown} if labelled else found
+    return points | {"text": shown} if labelled else points
 
 
 def _labels(names: Sequence[str]) -> list[str]:
@@ -230,7 +230,7 @@ def _ticks(low: Decimal, high: Decimal) -> list[Decimal]:
     if not span:
         return [low]
     size = Fraction(10) ** (len(str(int(span))) if span >= 1 else -len(str(int(1 / span))) + 1)
-    step = next(each for times in (1, 2, 4, 5, 10, 20, 40) if span / (each := size / times) >= 3)
+    step = next(round_step for times in (1, 2, 4, 5, 10, 20, 40) if span / (round_step := size / times) >= 3)
     first, last = ceil(Fraction(low) / step), floor(Fraction(high) / step)
     return [exact_decimal(step * number) for number in range(first, last + 1)]
 

@@ -58,11 +58,11 @@ def adding_up(parts: Sequence[Fraction]) -> list[Decimal]:
     >>> adding_up([Fraction(1, 3), Fraction(2, 3)])
     [Decimal('0.333333333333'), Decimal('0.666666666667')]
     """
-    exact, whole = list(map(as_decimal, parts)), nearest(sum(parts, Fraction(0)), FRACTION_PLACES)
+    exact, sum_ = list(map(as_decimal, parts)), nearest(sum(parts, Fraction(0)), FRACTION_PLACES)
     if all(isinstance(each, Decimal) for each in exact):
         return [each for each in exact if isinstance(each, Decimal)]
-    places = max(FRACTION_PLACES, places_of(whole))
-    return list(apportion([from_fraction(each, 2 * places) for each in parts], places, whole))
+    places = max(FRACTION_PLACES, places_of(sum_))
+    return list(apportion([from_fraction(each, 2 * places) for each in parts], places, sum_))
 
 
 def apportion_rows(rows: Sequence[_Amounts], totals: _Amounts, places: int) -> tuple[tuple[Decimal, ...], ...]:
@@ -77,12 +77,12 @@ def apportion_rows(rows: Sequence[_Amounts], totals: _Amounts, places: int) -> t
     """
     if not rows:
         return ()
-    whole, *wholes = (round_half_up(amount, places) for amount in totals)
-    current = apportion([row[0] for row in rows], places, whole)
+    first, *wholes = (round_half_up(amount, places) for amount in totals)
+    current = apportion([row[0] for row in rows], places, first)
     columns = [current]
     for side, rounded in enumerate(wholes, 1):
         changes = [EXACT.subtract(row[side], row[0]) for row in rows]
-        shown = apportion(changes, places, EXACT.subtract(rounded, whole))
+        shown = apportion(changes, places, EXACT.subtract(rounded, first))
         columns.append(tuple(EXACT.add(one, change) for one, change in zip(current, shown, strict=True)))
     return tuple(zip(*columns, strict=True))
 

@@ -38,9 +38,9 @@ def arrow_of(report: Report, answer: str) -> pyarrow.Table:
 def _groups(report: Report) -> pyarrow.Table:
     """Return every group, read from the engine: the memory of Python does not grow with their number."""
     connection = report.simulation.comparison.roll_up.workspace.connection
-    source, found = groups_query(report)
+    source, group_fields = groups_query(report)
     ordered = (("key",), ("amount",), ("count", "quantity", "part"))
-    columns = [field for kinds in ordered for field in found if field.kind in kinds]
+    columns = [field for kinds in ordered for field in group_fields if field.kind in kinds]
     chosen = (
         f"{parquet_value(field)} AS {DuckDbSql.quoted(name)}"
         for field, name in zip(columns, unlike(field.name for field in columns), strict=True)
@@ -68,13 +68,13 @@ def _customers(report: Report) -> pyarrow.Table:
 
 def _attribution(report: Report) -> pyarrow.Table:
     """Return every part of every candidate's difference."""
-    found = [
+    parts = [
         (report.names[candidate], part)
         for candidate in report.candidates
         for part in report.attribution(candidate).parts
     ]
-    columns: _Columns = {"candidate": [name for name, _ in found]}
-    return table_of(columns | _records([part for _, part in found], Part))
+    columns: _Columns = {"candidate": [name for name, _ in parts]}
+    return table_of(columns | _records([part for _, part in parts], Part))
 
 
 def _margin(report: Report) -> pyarrow.Table:
@@ -140,8 +140,8 @@ def table_of(columns: _Columns, kinds: Mapping[str, Any] | None = None) -> pyarr
 def _kind(values: Sequence[Any]) -> Any:
     amounts = [value for value in values if isinstance(value, Decimal)]
     if not amounts:
-        whole = any(isinstance(value, int) for value in values)
-        return pyarrow.int64() if whole else pyarrow.string()
+        integers = any(isinstance(value, int) for value in values)
+        return pyarrow.int64() if integers else pyarrow.string()
     places = max(0, *map(places_of, amounts))
     digits = max(1, *(len(str(int(abs(value)))) for value in amounts)) + places
     if digits > _WIDE:

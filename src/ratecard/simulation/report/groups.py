@@ -51,7 +51,7 @@ def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[Group
     names = [f"key{number}" for number in range(len(keys))]
     amounts = [f"amount{side}" for side in range(comparison.amounts)]
     lost_and_new = [f"{word}{side}" for side in range(1, comparison.amounts) for word in ("lost", "new")]
-    further = [each for pair in prices for each in pair]
+    further = [prices_of for pair in prices for prices_of in pair]
     costs = [f"{word}{side}" for side in range(len(prices)) for word in ("cost", "margin")]
     costs += ["unknown"] if costs else []
     columns = ", ".join((*names, "requests", *QUANTITY_COLUMNS, *amounts, *lost_and_new, *costs))
@@ -60,12 +60,12 @@ def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[Group
     sides = side_names(report)
     numbers = list(_numbers(comparison, sides))
     for side, pair in enumerate(prices):
-        for word, each in zip(("cost", "margin"), pair, strict=True):
-            numbers.append(GroupField(f"{sides[side]} {word}", f"{word}{side}", each.scale, "part"))
+        for word, prices_of in zip(("cost", "margin"), pair, strict=True):
+            numbers.append(GroupField(f"{sides[side]} {word}", f"{word}{side}", prices_of.scale, "part"))
     if prices:
         numbers.append(GroupField("requests_without_cost", "unknown", 0, "count"))
-    taken = {number.name for number in numbers}
-    named = (f"by_{key}" if key in taken else key for key in keys)
+    names_used = {number.name for number in numbers}
+    named = (f"by_{key}" if key in names_used else key for key in keys)
     return ordered, (*(GroupField(name, f"key{at}", None, "key") for at, name in enumerate(named)), *numbers)
 
 

@@ -81,10 +81,10 @@ def _or_reason(answer: Any) -> Any:
 
 def _pace(report: Report) -> dict[str, Any] | None:
     """Return the days that a year is scaled from, and what each side brings, or a candidate changes, in a year."""
-    pace, found = report.pace, report.paced
-    if pace is None or found is None:
+    pace, paced = report.pace, report.paced
+    if pace is None or paced is None:
         return None
-    now, *others = found.total.revenues or (Fraction(0),) * len(report.names)
+    now, *others = paced.total.revenues or (Fraction(0),) * len(report.names)
     changes = {f"{name} change": pace.year(each - now) for name, each in zip(report.names[1:], others, strict=True)}
     days = {name: getattr(pace, name) for name in ("first", "last", "days", "empty", "growth")}
     return days | {"year": {"current": pace.year(now), **changes}}
@@ -94,12 +94,12 @@ def _customers(report: Report) -> dict[str, Any] | None:
     """Count the customers who pay more, less and the same by candidate, and those above the rise of the question."""
     if not report.has(CUSTOMER):
         return None
-    found = {report.names[candidate]: report.customers(candidate) for candidate in report.candidates}
+    by_name = {report.names[candidate]: report.customers(candidate) for candidate in report.candidates}
     rise = report.question.rise
     return {
         name: {"more": each.more, "less": each.less, "same": each.same, "losing": each.losing}
         | {"rise": rise, "above": each.above(rise)}
-        for name, each in found.items()
+        for name, each in by_name.items()
         if each is not None
     }
 
@@ -122,12 +122,16 @@ def _expected(report: Report, expected: Expected) -> dict[str, Any]:
     return {"elasticities": question.elasticities, "volumes": question.volumes, "total": total, "models": models}
 
 
-def _discounted(found: Discounted, names: Sequence[str]) -> dict[str, Any]:
+def _discounted(discounted: Discounted, names: Sequence[str]) -> dict[str, Any]:
     """Return list, discount and net of a customer under each side, and its margin where costs are given."""
-    record: dict[str, Any] = {"customer": found.customer, "requests": found.requests}
+    record: dict[str, Any] = {"customer": discounted.customer, "requests": discounted.requests}
     for side, name in enumerate(names):
-        record[name] = {"list": found.lists[side], "discount": found.discount(side), "net": found.nets[side]}
-        record[name] |= {"margin": found.margins[side]} if found.margins else {}
+        record[name] = {
+            "list": discounted.lists[side],
+            "discount": discounted.discount(side),
+            "net": discounted.nets[side],
+        }
+        record[name] |= {"margin": discounted.margins[side]} if discounted.margins else {}
     return record
 
 
@@ -218,8 +222,8 @@ def write(report: Report, paths: Sequence[Path]) -> None:
 
 def _keep(path: Path) -> None:
     """Flush the file, or each one of the folder, to the disk."""
-    for each in path.iterdir() if path.is_dir() else [path]:
-        with each.open("rb+") as file:
+    for part in path.iterdir() if path.is_dir() else [path]:
+        with part.open("rb+") as file:
             os.fsync(file.fileno())
 
 

@@ -97,11 +97,11 @@ def _laid(table: Table, figures: Figures) -> _Laid:
 
 
 def _cells(row: Sequence[Value], columns: Sequence[Column], figures: Figures, tone: Kind = Kind.CHANGE) -> list[_Cell]:
-    found = []
+    cells = []
     for value, column in zip(row, columns, strict=True):
         words, classes = written_cell(value, column.kind, figures, tone)
-        found.append((words, classes, _sortable(value) if classes else ""))
-    return found
+        cells.append((words, classes, _sortable(value) if classes else ""))
+    return cells
 
 
 def written_cell(value: Value, kind: Kind, figures: Figures, row: Kind = Kind.CHANGE) -> tuple[str, str]:
@@ -138,7 +138,7 @@ def write_page(report: Report, path: Path) -> None:
 def _values(report: Report) -> dict[str, Any]:
     """Return the values of the template."""
     figures, question, names = report.figures, report.question, count(1)
-    target, found = question.target, question.reached
+    target, result = question.target, question.reached
     left, of = figures.count(report.unpriced), figures.counted(report.simulation.rows, "row")
     several, one = len(report.candidates) > 1, min(1, len(report.candidates))
     # Periods are lines, not bars.
@@ -159,7 +159,7 @@ def _values(report: Report) -> dict[str, Any]:
         "scope": list(filter(None, (scope(report), own_days(report)))),
         "tiles_now": [] if report.candidates else _tiles(report, 0),
         "further_now": [] if report.candidates else list(further(report, 0)),
-        "reached": [reached(report, target, found)] if target and found else [],
+        "reached": [reached(report, target, result)] if target and result else [],
         "unpriced": f"{left} of {of} {'has' if report.unpriced == 1 else 'have'} no price" if report.unpriced else "",
         "unpriced_verb": "is" if report.unpriced == 1 else "are",
         "unpriced_table": unpriced_table(report),

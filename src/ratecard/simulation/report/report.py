@@ -117,8 +117,8 @@ class Report:
     @property
     def days(self) -> tuple[str, str] | None:
         """Return the first and the last day of the usage; None unless groups have a day."""
-        found = self.simulation.comparison.roll_up.days
-        return (found[0].isoformat(), found[1].isoformat()) if found else None
+        days = self.simulation.comparison.roll_up.days
+        return (days[0].isoformat(), days[1].isoformat()) if days else None
 
     def rounded(self, side: int) -> Decimal:
         """Return the total of a side as it is shown."""
@@ -126,13 +126,13 @@ class Report:
 
     def parts(self, candidate: int, *, exact: bool = False) -> tuple[Decimal, Decimal, Decimal]:
         """Return what other prices change, what is lost (below zero) and what is new; rounded, or `exact`."""
-        whole = self.simulation.total
-        lost_and_new = whole.beside(candidate)
-        found = (whole.change(candidate), EXACT.minus(lost_and_new.lost), lost_and_new.new)
+        usage = self.simulation.total
+        lost_and_new = usage.beside(candidate)
+        parts = (usage.change(candidate), EXACT.minus(lost_and_new.lost), lost_and_new.new)
         if exact:
-            return found
+            return parts
         difference = EXACT.subtract(self.rounded(candidate), self.rounded(0))
-        prices, lost, new = apportion(found, self.figures.places, difference)
+        prices, lost, new = apportion(parts, self.figures.places, difference)
         return prices, lost, new
 
     @property
@@ -199,8 +199,8 @@ class Report:
         if self.expected is not None:
             cost, left = self.expected.total.costs[side], self.expected.total.margins[side]
         else:
-            whole = self.margin.total
-            cost, left = Fraction(whole.costs[side]), Fraction(whole.margin(side))
+            total = self.margin.total
+            cost, left = Fraction(total.costs[side]), Fraction(total.margin(side))
         return cost, left, left / (cost + left) if cost + left else None
 
     @cached_property
@@ -233,8 +233,8 @@ class Report:
 def expectation(report: Report, candidate: int = 1) -> str:
     """Say at which volume an amount is expected: `at a volume of -5%, once volume answers prices by veo -2`."""
     question, named = report.question, list[str]()
-    for name, each in question.volumes.items():
-        change = f"{'+' if each > 0 else '-'}{report.figures.percent(abs(Fraction(each)), signed=False)}"
+    for name, share in question.volumes.items():
+        change = f"{'+' if share > 0 else '-'}{report.figures.percent(abs(Fraction(share)), signed=False)}"
         named.append(change if name == "all" else f"{name} {change}")
     words = [f"at a volume of {', '.join(named)}"] if question.volumes else []
     if question.elasticities and candidate:
@@ -249,8 +249,8 @@ def _choices(side: Side) -> Iterator[str]:
     # A stack of candidates is named by each file.
     file = "+".join(Path(part).name for part in label.split("+")) if "/" in label else label
     if side.candidates:
-        own = "+".join(" ".join(each.candidate.split()) for each in side.candidates)
-        yield from (own, f"{own} ({file})")
+        names = "+".join(" ".join(each.candidate.split()) for each in side.candidates)
+        yield from (names, f"{names} ({file})")
     else:
         yield file
     yield label
@@ -260,8 +260,8 @@ def _chosen(choices: Sequence[Sequence[str]], number: int) -> str:
     """Return the first choice of a side that names nothing else."""
     others = {each.casefold() for place, names in enumerate(choices) if place != number for each in names}
     others |= {CURRENT.casefold()}
-    taken = others | _COLUMNS | {f"{other} {word}" for other in others for word in _DERIVED}
-    return next((each for each in choices[number] if each.casefold() not in taken), choices[number][-1])
+    used = others | _COLUMNS | {f"{other} {word}" for other in others for word in _DERIVED}
+    return next((each for each in choices[number] if each.casefold() not in used), choices[number][-1])
 
 
 def share_of_change(row: Row, candidate: int) -> Fraction | None:

@@ -70,8 +70,8 @@ def lost_customers_table(report: Report, customers: Customers, most: int) -> Tab
     """List the first `most` customers whose requests a candidate does not offer, and the revenue of these now."""
     candidate, places = customers.candidate, report.figures.places
     chosen = customers.first_lost(most)
-    whole = round_half_up(report.simulation.total.beside(candidate).lost, places)
-    amounts = customers.apportioned(chosen, "lost", places, whole)
+    lost = round_half_up(report.simulation.total.beside(candidate).lost, places)
+    amounts = customers.apportioned(chosen, "lost", places, lost)
     rows = (
         (_name(row), row.beside(candidate).lost_requests, amount, row.requests)
         for row, amount in zip(chosen, amounts, strict=True)
@@ -142,11 +142,11 @@ def attribution_table(report: Report, candidate: int, *, exact: bool = False) ->
 
     With `exact`, for a workbook, the exact amounts.
     """
-    found = report.attribution(candidate)
-    amounts = [part.amount for part in found.parts] if exact else shown_parts(report, candidate)
-    difference = found.difference if exact else _difference(report, candidate)
+    why = report.attribution(candidate)
+    amounts = [part.amount for part in why.parts] if exact else shown_parts(report, candidate)
+    difference = why.difference if exact else _difference(report, candidate)
     rows: list[tuple[Value, ...]] = []
-    for part, amount in zip(found.parts, amounts, strict=True):
+    for part, amount in zip(why.parts, amounts, strict=True):
         lines = " → ".join(filter(None, (part.old_source, part.new_source)))
         added = (part.unit, amount, part.amount, lines)
         rows.append((part.model, part.label, part.old, part.new, _share(part), *added))
@@ -155,9 +155,9 @@ def attribution_table(report: Report, candidate: int, *, exact: bool = False) ->
         *_RATES,
         *(Column("Per"), Column("Adds", Kind.CHANGE), Column("Adds, exact", Kind.EXACT), Column("Lines")),
     )
-    whole: tuple[Value, ...] = ("Total", "", None, None, "", "", difference, found.difference, "")
-    tones = tuple(_TONES.get(part.kind, Kind.CHANGE) for part in found.parts)
-    return Table("Why", columns, tuple(rows), whole, tones=tones)
+    last: tuple[Value, ...] = ("Total", "", None, None, "", "", difference, why.difference, "")
+    tones = tuple(_TONES.get(part.kind, Kind.CHANGE) for part in why.parts)
+    return Table("Why", columns, tuple(rows), last, tones=tones)
 
 
 def shown_parts(report: Report, candidate: int) -> tuple[Decimal, ...]:
@@ -207,12 +207,12 @@ def _difference(report: Report, candidate: int) -> Decimal:
     return EXACT.subtract(report.rounded(candidate), report.rounded(0))
 
 
-def _unused(each: Untouched) -> tuple[Value, ...]:
-    old, new = each.change.old, each.change.new
-    label = f"{each.change.charge}: {each.change.attributes}" if each.change.attributes else each.change.charge
+def _unused(rate: Untouched) -> tuple[Value, ...]:
+    old, new = rate.change.old, rate.change.new
+    label = f"{rate.change.charge}: {rate.change.attributes}" if rate.change.attributes else rate.change.charge
     lines = " → ".join(side.source for side in (old, new) if side)
-    share = _change(old.each, new.each) if old and new else each.change.kind
-    return (each.model, label, old and old.amount, new and new.amount, share, lines)
+    share = _change(old.each, new.each) if old and new else rate.change.kind
+    return (rate.model, label, old and old.amount, new and new.amount, share, lines)
 
 
 # The name of a request that has nothing but its quantities.
@@ -245,10 +245,10 @@ def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact:
         return tuple(listed)
 
     rows = tuple(map(values, models, zip(*costs, strict=True), zip(*margins, strict=True)))
-    whole = replace(margin.total, model="Total")
-    last = ([whole.costs[side] for side in sides], [whole.margin(side) for side in sides])
+    total_row = replace(margin.total, model="Total")
+    last = ([total_row.costs[side] for side in sides], [total_row.margin(side) for side in sides])
     paid, left = last if exact else ([round_half_up(each, places) for each in amounts] for amounts in last)
-    return Table("Margin by model", tuple(columns), rows, values(whole, paid, left))
+    return Table("Margin by model", tuple(columns), rows, values(total_row, paid, left))
 
 
 def share_left(cost: Cost, side: int) -> Fraction | None:
@@ -269,10 +269,10 @@ def expected_table(report: Report, expected: Expected, *, exact: bool = False) -
     def add(name: str, kind: Kind, amounts: Sequence[Fraction]) -> None:
         columns.append(Column(name, kind))
         places = _REQUEST_PLACES if kind is Kind.QUANTITY else figures.places
-        whole = round_half_up(from_fraction(sum(amounts, Fraction(0)), places), places)
-        rounded = apportion([from_fraction(each, 2 * _PLACES) for each in amounts], places, whole)
+        total = round_half_up(from_fraction(sum(amounts, Fraction(0)), places), places)
+        rounded = apportion([from_fraction(each, 2 * _PLACES) for each in amounts], places, total)
         values.append(amounts if exact else rounded)
-        last.append(sum(amounts, Fraction(0)) if exact else whole)
+        last.append(sum(amounts, Fraction(0)) if exact else total)
 
     for side, name in enumerate(report.names):
         add(f"{name}: requests", Kind.QUANTITY, [each.requests[side] for each in models])
@@ -298,8 +298,8 @@ def below_cost_table(report: Report, margin: Margin, side: int, *, exact: bool =
     columns += [Column("Revenue", kind), Column("Cost", kind), Column("Loss", Kind.CHANGE, "Cost", "Revenue")]
     requests = sum(cell.requests for cell in cells)
     revenue, cost = total([cell.revenue for cell in cells]), total([cell.cost for cell in cells])
-    whole = ("Total", "", requests, revenue, cost, total(losses) if exact else round_half_up(total(losses), places))
-    return Table(f"Below cost: {report.names[side]}", tuple(columns), rows, whole if cells else None)
+    last = ("Total", "", requests, revenue, cost, total(losses) if exact else round_half_up(total(losses), places))
+    return Table(f"Below cost: {report.names[side]}", tuple(columns), rows, last if cells else None)
 
 
 _ROUNDING = (

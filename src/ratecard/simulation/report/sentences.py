@@ -42,8 +42,8 @@ def headline(report: Report, candidate: int) -> str:
         return f"No change under {report.names[candidate]}: {why}."
     if report.expected is None:
         return f"{_moves(report, candidate)}."
-    whole = report.expected
-    change = whole.change(candidate) if candidate else Fraction(0)
+    expected = report.expected
+    change = expected.change(candidate) if candidate else Fraction(0)
     amounts = report.revenue(0), report.revenue(candidate)
     moved = _moved(report, "Expected revenue", candidate, amounts, change, report.share(candidate))
     return f"{moved}, {expectation(report, candidate)}."
@@ -100,9 +100,9 @@ def _details(report: Report, candidate: int) -> tuple[str, str]:
 
 def proposals(report: Report, candidate: int) -> Iterator[str]:
     """Yield `"Autumn prices", from 2026-10-01, proposed by Pricing: costs rose.`, for each candidate file of a side."""
-    for each in report.simulation.sides[candidate].candidates:
-        until = f" until {each.until}" if each.until else ""
-        yield f'"{each.candidate}", from {each.effective}{until}, proposed by {each.proposed_by}: {each.why}'
+    for file in report.simulation.sides[candidate].candidates:
+        until = f" until {file.until}" if file.until else ""
+        yield f'"{file.candidate}", from {file.effective}{until}, proposed by {file.proposed_by}: {file.why}'
 
 
 def _parts(report: Report, candidate: int) -> Iterator[str]:
@@ -122,14 +122,14 @@ def _parts(report: Report, candidate: int) -> Iterator[str]:
 
 
 def _since(report: Report, candidate: int) -> str:
-    if (found := report.simulation.since(candidate)) is None:
+    if (since := report.simulation.since(candidate)) is None:
         return ""
-    figures, current = report.figures, Fraction(found.current)
-    share = figures.percent(Fraction(found.before, found.requests), signed=False)
-    words = f"{share} of the {report.noun}s lie before it takes effect on {found.day}"
-    if found.before == found.requests or not current:
+    figures, current = report.figures, Fraction(since.current)
+    share = figures.percent(Fraction(since.before, since.requests), signed=False)
+    words = f"{share} of the {report.noun}s lie before it takes effect on {since.day}"
+    if since.before == since.requests or not current:
         return f"{words}."
-    change = Fraction(EXACT.subtract(found.candidate, found.current)) / current
+    change = Fraction(EXACT.subtract(since.candidate, since.current)) / current
     if not change:
         return f"{words}; on those after, revenue stays as it is."
     by = figures.percent(abs(change), signed=False)
@@ -167,17 +167,17 @@ def _prices(report: Report) -> str:
 
 def own_days(report: Report) -> str:
     """Say what the usage adds up to at its own days' prices, how that differs, or why it is not known; or ""."""
-    found, figures = report.own_days, report.figures
-    if found is None:
+    days, figures = report.own_days, report.figures
+    if days is None:
         return ""
-    if isinstance(found, str):
-        return f"What these {report.noun}s came to at the prices of their own days cannot be had: {found}."
-    amount, difference = report.shown_own_days(found)
+    if isinstance(days, str):
+        return f"What these {report.noun}s came to at the prices of their own days cannot be had: {days}."
+    amount, difference = report.shown_own_days(days)
     now = Fraction(report.simulation.total.amounts[0])
-    share = figures.percent(Fraction(found.difference) / now if now else None)
+    share = figures.percent(Fraction(days.difference) / now if now else None)
     words = f"At the prices of its own days, this usage came to {figures.money(amount)}: {figures.change(difference)}"
     words += f" ({share})" if share else ""
-    counts = ((found.only, "a price only there"), (found.without, "none there"))
+    counts = ((days.only, "a price only there"), (days.without, "none there"))
     others = [f"{report.rows_of(count)} {'has' if count == 1 else 'have'} {price}" for count, price in counts if count]
     return f"{words}; {' and '.join(others)}." if others else f"{words}."
 
@@ -218,11 +218,11 @@ def annualised(report: Report, candidate: int) -> str:
 
     Empty where days are not known; with what tells that these days are not like a year.
     """
-    pace, found = report.pace, report.paced
-    if pace is None or found is None:
+    pace, paced = report.pace, report.paced
+    if pace is None or paced is None:
         return ""
     figures = report.figures
-    amount = found.change(candidate) if candidate else found.total.revenues[0] if found.models else Fraction(0)
+    amount = paced.change(candidate) if candidate else paced.total.revenues[0] if paced.models else Fraction(0)
     year = figures.rounded(pace.year(amount))
     days = figures.counted(pace.days, "day")
     named = f"all {days} of the usage" if pace.every else f"the last {days}"

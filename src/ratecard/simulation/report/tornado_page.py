@@ -31,10 +31,10 @@ def tornado_headline(report: Report, share: Fraction, swings: Sequence[Swing]) -
     if not moving:
         return "No family of this usage has prices that can be moved."
     rise, fall = (_change(figures, amount) for amount in (moving[0].rise, moving[0].fall))
-    whole = figures.money(report.rounded(0))
+    revenue = figures.money(report.rounded(0))
     return (
         f"Revenue is moved most by {moving[0].family}: {percent} more or less on its prices is {rise} or {fall},"
-        f" of {whole}."
+        f" of {revenue}."
     )
 
 
@@ -115,11 +115,11 @@ def _bars(swing: Swing, most: Decimal) -> tuple[int, int, list[tuple[str, int, i
     """Return a family's width, place of zero and bars; None where its prices cannot be moved."""
     if swing.fall is None or swing.rise is None:
         return None
-    found = []
+    bars = []
     for amount in filter(None, (swing.fall, swing.rise)):
         length = _length(amount, most, _HALF)
-        found.append(("rise", _HALF, length) if amount > 0 else ("fall", _HALF - length, length))
-    return 2 * _HALF, _HALF, found
+        bars.append(("rise", _HALF, length) if amount > 0 else ("fall", _HALF - length, length))
+    return 2 * _HALF, _HALF, bars
 
 
 def _drawn(swing: Swing, most: Decimal) -> str:
@@ -131,8 +131,8 @@ def _drawn(swing: Swing, most: Decimal) -> str:
     return f"{'█' * left:>{_COLUMNS}}|{'█' * right}"
 
 
-def _length(amount: Decimal, most: Decimal, whole: int) -> int:
-    return max(1, round(whole * abs(Fraction(amount)) / Fraction(most))) if amount and most else 0
+def _length(amount: Decimal, most: Decimal, width: int) -> int:
+    return max(1, round(width * abs(Fraction(amount)) / Fraction(most))) if amount and most else 0
 
 
 def _names(figures: Figures, share: Fraction) -> tuple[str, str]:

@@ -168,10 +168,10 @@ class Sheets:
         for number, (value, column) in enumerate(zip(values, columns, strict=True)):
             look = formats[column.kind]
             if column.of and value is not None:
-                of, taken = places[column.of], places[column.part] if column.part else number - 1
-                base, part = (xl_rowcol_to_cell(row, place) for place in (of, taken))
+                of, part_at = places[column.of], places[column.part] if column.part else number - 1
+                base, part = (xl_rowcol_to_cell(row, place) for place in (of, part_at))
                 if column.kind in (Kind.PERCENT, Kind.SHARE):
-                    shown = _share(values[taken], values[of])
+                    shown = _share(values[part_at], values[of])
                     sheet.write_formula(row, number, f'=IF({base}=0,"",{part}/{base})', look, shown)
                 else:
                     sheet.write_formula(row, number, f"={part}-{base}", look, _cell_value(value))

@@ -70,8 +70,8 @@ class Export(NamedTuple):
     @classmethod
     def of(cls, columns: Sequence[str], names: Mapping[str, str]) -> "Export | None":
         """Return the export that a table is, by its columns or mapped names; None for usage, which has a `type`."""
-        own = {name: names.get(name, name) for name in EXPORT_NAMES}
-        named = {name: theirs for name, theirs in own.items() if theirs in columns}
+        wanted = {name: names.get(name, name) for name in EXPORT_NAMES}
+        named = {name: theirs for name, theirs in wanted.items() if theirs in columns}
         is_export = all(name in named for name in _NEEDED)
         is_export &= all(any(name in named for name in either) for either in (PRICES, _COUNT))
         return cls(named, columns) if is_export and "type" not in (*columns, *names) else None
@@ -83,8 +83,8 @@ class Export(NamedTuple):
     @property
     def model(self) -> str:
         """Return the expression of the model: from the notes where the export has no column for it."""
-        found = next((self.named[name] for name in ("model", "notes") if name in self.named), None)
-        return _text(found) if found else _NOTHING
+        column = next((self.named[name] for name in ("model", "notes") if name in self.named), None)
+        return _text(column) if column else _NOTHING
 
     def numbers(self) -> dict[str, str]:
         """Return units, both prices and the amount, as text. The number of units has two names."""
@@ -240,7 +240,7 @@ def entry_of(
     return CHARGE if multiply(difference, Decimal(2 * 10**LINE_PLACES)) <= 1 else DISPUTED
 
 
-def _entry(whole: _Numbers, *, parts: bool = False, but: str = "TRUE") -> str:
+def _entry(numbers: _Numbers, *, parts: bool = False, but: str = "TRUE") -> str:
     """Return what a row says, in integers: an amount is minus units x price, up to the rounding of a line.
 
     NULL: its numbers are none, or too long, or it is not to be priced with others.
@@ -248,11 +248,11 @@ def _entry(whole: _Numbers, *, parts: bool = False, but: str = "TRUE") -> str:
     units, charged = "whole_units", "whole_charged"
     if parts:
         units, charged = f"coalesce(part_units, {units})", f"coalesce(part_charged, {charged})"
-    difference = whole.difference(units, charged)
+    difference = numbers.difference(units, charged)
     return (
         f"CASE WHEN NOT (is_regular AND {but}) THEN NULL"
         f" WHEN {_IS_CREDIT} THEN '{CREDIT}'"
-        f" WHEN {difference} <= {whole.most}::HUGEINT THEN '{CHARGE}'"
+        f" WHEN {difference} <= {numbers.most}::HUGEINT THEN '{CHARGE}'"
         f" WHEN {difference} IS NOT NULL THEN '{DISPUTED}' END"
     )
 
@@ -270,8 +270,8 @@ def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]
 
     def by_balance(rates: Rates) -> str:
         known = {name: worth for name, worth in worths(USD, rates).items() if name != USD}
-        whole = {name: int(EXACT.scaleb(worth, places)) for name, worth in known.items()}
-        whens = "".join(f" WHEN '{name}' THEN {worth}::HUGEINT" for name, worth in whole.items())
+        units = {name: int(EXACT.scaleb(worth, places)) for name, worth in known.items()}
+        whens = "".join(f" WHEN '{name}' THEN {worth}::HUGEINT" for name, worth in units.items())
         unknown = "".join(f" WHEN '{name}' THEN NULL" for name in _balances(limits) if name not in known)
         return f"CASE {currency}{whens}{unknown} ELSE {one} END" if whens or unknown else one
 
@@ -337,13 +337,13 @@ def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
     worth. Neither credits nor rows that are refused by themselves are added.
     """
     charges: dict[tuple[str, str, Decimal], list[tuple[str, Decimal, Decimal]]] = {}
-    for request, sku, written, unit, amount, whole in rows:
+    for request, sku, written, unit, amount, worth_text in rows:
         try:
             price, units, paid = (number_of("", each) for each in (written, unit, amount))
         except ValueError:
             continue
-        if whole is not None:
-            worth = EXACT.scaleb(Decimal(whole), -places)
+        if worth_text is not None:
+            worth = EXACT.scaleb(Decimal(worth_text), -places)
             charge = charges.setdefault((request, sku, price), [])
             part = entry_of(units, price, paid, worth) != CREDIT
             charge.append((written, units, multiply(paid, worth)) if part else (written, Decimal(0), Decimal(0)))
@@ -366,10 +366,10 @@ def _most_places(connection: duckdb.DuckDBPyConnection) -> list[int]:
         for each in ("ledger_unit", "ledger_price", "ledger_paid")
     )
     with readable():
-        found: Any = connection.execute(
+        places: Any = connection.execute(
             f"SELECT greatest({unit}, {paid}), {price}, count_if(NOT ({_REGULAR})) FROM {_WORDS}"
         ).fetchone()
-    return list(found)
+    return list(places)
 
 
 def _whole(number: str, places: int) -> str:

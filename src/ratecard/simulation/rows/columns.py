@@ -193,11 +193,11 @@ def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, L
     `meters` are those of all compared cards. Rows of all types but video state conditions.
     """
     listed = list(names)
-    found = [column_of(name) for name in listed if _COUNT.fullmatch(name)]
-    counts = [column for column in found if column.path[0] == OF_BUCKETS]
-    metered = tuple(column for column in found if column.path[0] == OF_METERS)
+    counted = [column_of(name) for name in listed if _COUNT.fullmatch(name)]
+    counts = [column for column in counted if column.path[0] == OF_BUCKETS]
+    metered = tuple(column for column in counted if column.path[0] == OF_METERS)
     conditions = dict.fromkeys(name for each in meters for name in each.condition if name in listed)
-    if not (found or conditions):
+    if not (counted or conditions):
         return LAYOUTS
     stated = tuple(_condition(name, [each.condition.get(name) for each in meters]) for name in conditions)
     buckets = _buckets(meters, counts)
