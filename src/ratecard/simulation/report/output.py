@@ -122,16 +122,12 @@ def _expected(report: Report, expected: Expected) -> dict[str, Any]:
     return {"elasticities": question.elasticities, "volumes": question.volumes, "total": total, "models": models}
 
 
-def _discounted(discounted: Discounted, names: Sequence[str]) -> dict[str, Any]:
+def _discounted(party: Discounted, names: Sequence[str]) -> dict[str, Any]:
     """Return list, discount and net of a customer under each side, and its margin where costs are given."""
-    record: dict[str, Any] = {"customer": discounted.customer, "requests": discounted.requests}
+    record: dict[str, Any] = {"customer": party.customer, "requests": party.requests}
     for side, name in enumerate(names):
-        record[name] = {
-            "list": discounted.lists[side],
-            "discount": discounted.discount(side),
-            "net": discounted.nets[side],
-        }
-        record[name] |= {"margin": discounted.margins[side]} if discounted.margins else {}
+        record[name] = {"list": party.lists[side], "discount": party.discount(side), "net": party.nets[side]}
+        record[name] |= {"margin": party.margins[side]} if party.margins else {}
     return record
 
 
