@@ -12,8 +12,8 @@ from ratecard.simulation.prices.price_table import SidePrices
 from ratecard.simulation.rows.columns import BUCKETS, LAYOUTS
 
 _TOKEN_TYPES = token_types(LAYOUTS)
-# The quantities of a report, each with the types that it is of, and its number among the sums of that type. Tokens of
-# further buckets are in that of the bucket which they are part of.
+# The quantities of a report, each with its types and its number among the sums of these types. Tokens of
+# further buckets are counted in the bucket that they are part of.
 QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
     "uncached_tokens": (_TOKEN_TYPES, 0),
     "cached_tokens": (_TOKEN_TYPES, 1),
@@ -23,9 +23,9 @@ QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
     "seconds": (("transcription",), 0),
 }
 QUANTITY_COLUMNS = tuple(f"quantity{at}" for at in range(len(QUANTITY_NAMES)))
-# Those of them that are tokens.
+# The quantities that are tokens.
 TOKEN_QUANTITIES = tuple(name for name, (types, _) in QUANTITY_NAMES.items() if types == _TOKEN_TYPES)
-# What only one of the current prices and a candidate prices; the number of the candidate is added to the names.
+# The sums of what only one of two sides prices; the number of the candidate is added to the names.
 LOST_AND_NEW = ("lost_requests", "lost", "new_requests", "new", "neither")
 
 
@@ -65,7 +65,7 @@ class GroupAmounts:
     def _amount(self, side: int) -> str:
         """Return what a group comes to at the prices of a side."""
         counts = {"requests": 0} | {f"q{number}": number + 1 for number in range(self.roll_up.plan.sums)}
-        # Prices may be of 64 bits, which their products exceed.
+        # Prices may have 64 bits, and products need more.
         return " + ".join(f"CAST({count} AS HUGEINT) * side{side}.p{number}" for count, number in counts.items())
 
     def _lost_and_new(self, side: int) -> dict[str, str]:
@@ -79,13 +79,13 @@ class GroupAmounts:
 
     def _quantities(self) -> dict[str, str]:
         """Return the quantities of a report."""
-        buckets, found = self.roll_up.plan.predicates.buckets, {}
+        buckets, columns = self.roll_up.plan.predicates.buckets, {}
         for column, (types, number) in zip(QUANTITY_COLUMNS, QUANTITY_NAMES.values(), strict=True):
             kind = BUCKETS[number] if types == _TOKEN_TYPES else None
             numbers = [at for at, name in enumerate(buckets.names) if buckets.kind(name) == kind] if kind else [number]
             total = " + ".join(f"q{each}" for each in numbers)
-            found[column] = f"CASE WHEN type IN ({', '.join(map(repr, types))}) THEN {total} END"
-        return found
+            columns[column] = f"CASE WHEN type IN ({', '.join(map(repr, types))}) THEN {total} END"
+        return columns
 
     def _priced_at(self, side: int) -> str:
         """Return the prices of a side; of the current one, nothing for what only candidates price."""

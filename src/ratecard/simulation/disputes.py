@@ -28,7 +28,7 @@ _SAYS_TOO_LITTLE, _FOREIGN = "says too little", "currency: charged in"
 
 
 class DisputedRows(NamedTuple):
-    """How many rows a bill has, how many are not as they should be, and how many of these have no known price.
+    """The numbers of a bill's rows, of those that are wrong, and of those of these that have no known price.
 
     `unchecked` rows say too little to be compared, and `foreign` ones are in another currency than `currency`.
     `difference` is what was billed too much, of known prices.
@@ -92,22 +92,22 @@ def _dispute(pricer: LedgerPricer, counted: Counted) -> tuple[Dispute | str | No
 def _rows(
     simulation: Simulation, disputes: dict[int, Dispute | str]
 ) -> Iterator[tuple[int, int, str, tuple[str | None, ...]]]:
-    """The disputed rows in order of time: the number of the shape, how many equal rows, the SKU, and `ROW_COLUMNS`."""
+    """Yield disputed rows in order of time: the shape's number, how many equal rows, the SKU, `ROW_COLUMNS`."""
     rolled = simulation.comparison.roll_up
     shapes = pyarrow.table({"shape": pyarrow.array(disputes, pyarrow.int32())})
     keys = ", ".join(rolled.plan.key_columns)
     with rolled.workspace.another() as connection:
         connection.register("disputed_shapes", shapes)
         disputed = f"{rolled.groups} SEMI JOIN disputed_shapes USING (shape)"
-        found = connection.execute(f"SELECT shape, requests, {keys} FROM {disputed} ORDER BY {keys}")
-        while rows := found.fetchmany(_BATCH):
+        result = connection.execute(f"SELECT shape, requests, {keys} FROM {disputed} ORDER BY {keys}")
+        while rows := result.fetchmany(_BATCH):
             for shape, times, *row in rows:
                 values = rolled.shapes[shape].shape.values()
                 yield shape, times, values.get("ledger_sku") or "", tuple(row)
 
 
 def _cells(dispute: Dispute | str, row: tuple[str | None, ...], currency: str) -> tuple[list[str], Decimal]:
-    """The cells of one row after its SKU, and what was billed too much."""
+    """Return the cells of one row after its SKU, and the amount that was billed too much."""
     _, _, unit, paid = row
     if isinstance(dispute, str):
         return [(paid or "").removeprefix("-"), "", "", "", dispute], Decimal(0)

@@ -7,16 +7,16 @@ from typing import Any
 _Percent = Callable[[], Any]
 # Called with what begins, and how to ask how far it is, if that can be known.
 Progress = Callable[[str, _Percent | None], None]
-# What of a simulation, in percent, is over once the usage is opened, once it is read, and once it is priced.
+# The percentages of a simulation at which the usage is opened, read and priced.
 OPENED, READ, PRICED = 5, 90, 95
 
 
 def silent(words: str, percent: _Percent | None = None) -> None:
-    """Says nothing."""
+    """Say nothing."""
 
 
 class HowFar:
-    """How far a simulation is, in percent of the whole; it never goes back.
+    """The progress of a simulation, in percent of all of it; it never goes back.
 
     `rows` is how many rows have been read, as far as that can be known.
     """
@@ -33,7 +33,7 @@ class HowFar:
 
     @property
     def rows(self) -> int | None:
-        """The rows that have been read; None where it is not known how many there are."""
+        """Return the number of rows read so far; None where the number of all rows is not known."""
         if self._rows is None:
             return None
         return int(self._rows * min(max(0.0, (self() - OPENED) / (READ - OPENED)), 1.0))

@@ -25,13 +25,13 @@ from ratecard.simulation.simulate import keys_of, plan_of
 from ratecard.simulation.workspace.workspace import Workspace
 
 _BY = ("model", DAY)
-# Of groups without days the instant does not matter.
+# Groups without a day need no instant.
 _ANY_INSTANT = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class KeptRollUp:
-    """What a run of `rollup` did: the folder (or its address), rows, groups, bytes, which files were read or dropped.
+    """The result of a run of `rollup`: the folder (or its address), rows, groups, bytes, files read or dropped.
 
     `anew` says why all files were read again; empty where they were not.
     """
@@ -79,8 +79,8 @@ def rollup(
     try:
         place = place_at(out, workspace.folder)
         _state(place)
-        given = _given(usage, place, workspace.folder, engine)
-        places = [each if is_remote(each) else os.path.abspath(each) for each in given]  # noqa: PTH100
+        paths = _given(usage, place, workspace.folder, engine)
+        places = [each if is_remote(each) else os.path.abspath(each) for each in paths]  # noqa: PTH100
         begun = within(progress, 0, OPENED)
         cards = [side.card for side in compared]
         opening = opened_usage(workspace, places, names, engine, master, cards, begun, spoken, by_file=True)
@@ -91,14 +91,14 @@ def rollup(
             if spoken:
                 chosen = Chosen.of(requests_only(spoken, known.types, where), None, None)
             dated = known.has("timestamp")
-            # Days are kept, so that prices of any day can be asked for; without, all is priced at one instant.
+            # With days, later prices of any day can be simulated; without, all usage is priced at one instant.
             compared = tuple(replace(side, at=None if dated else side.at or _ANY_INSTANT) for side in compared)
             keys = tuple(key for key in keys_of(known) if key in _BY) if by is None else tuple(dict.fromkeys(by))
             grouped = (*dict.fromkeys((*keys, *([DAY] if dated else []))), FILE)
             plan = plan_of(compared, grouped, known, chosen)
             made = Manifest(
                 version=version("ratecard"),
-                usage=tuple(given),
+                usage=tuple(paths),
                 tables=named,
                 asked=Asked(by=keys, where=where, columns=names, dialect=dialect, engine=engine or "duckdb"),
                 declared=_without_file(known.declared),
@@ -151,16 +151,16 @@ def _named(current: Specification | None, compared: Sequence[Side], tables: str 
 
 def _given(usage: Any, place: KeptPlace, copies: Path, engine: Engine | None) -> list[str]:
     """Return the places of the usage. Raises `SimulationError` for what is not a file, or would hold the roll-up."""
-    given = usage if isinstance(usage, (list, tuple)) else [usage]
-    if wrong := next((each for each in given if not isinstance(each, (str, Path))), None):
+    paths = usage if isinstance(usage, (list, tuple)) else [usage]
+    if wrong := next((path for path in paths if not isinstance(path, (str, Path))), None):
         raise SimulationError(f"usage is {type(wrong).__name__}, and a roll-up is kept of files: give their paths")
-    if kept := kept_place(list(given), copies, engine):
+    if kept := kept_place(list(paths), copies, engine):
         raise SimulationError(f"{kept} is a roll-up already; give the usage that it is of")
-    own = [f"{place}/{name}" for name in (MANIFEST, f"{PACKS}/0/1.parquet")]
-    for each in map(str, given):
-        if any(is_read_of(each, file) for file in own):
-            raise SimulationError(f"{place} is in {each}, so that it would be usage itself. Name a folder outside")
-    return [str(each) for each in given]
+    files = [f"{place}/{name}" for name in (MANIFEST, f"{PACKS}/0/1.parquet")]
+    for path in map(str, paths):
+        if any(is_read_of(path, file) for file in files):
+            raise SimulationError(f"{place} is in {path}, so that it would be usage itself. Name a folder outside")
+    return [str(path) for path in paths]
 
 
 def _without_file(named: Mapping[str, Any]) -> dict[str, Any]:

@@ -109,15 +109,15 @@ def simulate(
             opening = opened_usage(workspace, usage, names, engine, master, _cards(compared, paid), begun, spoken)
         with opening as opened:
             known = opened.known
-            if known.where is not None and known.where == where:  # it is of these rows already
+            if known.where is not None and known.where == where:  # the kept rows meet this condition already
                 chosen = chosen._replace(where=None)
             elif spoken and not known.is_counted:
                 chosen = Chosen.of(requests_only(spoken, known.types, where), since, until)
             keys = keys_of(known, contracts=contracts) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
             plan = plan_of(compared, keys, known, chosen, paid, remapping, contracts=contracts)
-            own = plan_of(compared, keys, known, chosen, paid, contracts=contracts) if remapping else plan
-            opened.check(plan, own)
+            asked_plan = plan_of(compared, keys, known, chosen, paid, contracts=contracts) if remapping else plan
+            opened.check(plan, asked_plan)
             reading = Reading(opened.source)
             if chosen or known.where is not None:
                 found_rows, undated = opened.counted(plan)
@@ -129,7 +129,7 @@ def simulate(
             rolled = RollUp(workspace, plan, places)
             priced: list[list[Outcomes]] = []
             with closing(opened.groups(plan, progress)) as tables_of_groups:
-                # What has been read is priced while the engine reads on.
+                # Groups are priced while the engine reads on.
                 for grouping, groups_of in tables_of_groups:
                     priced.append(pricer.outcomes(compared, rolled.take(grouping, groups_of)))
             outcomes = Outcomes.joined(rolled.shapes, priced, len(compared))
@@ -139,29 +139,29 @@ def simulate(
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd, without_account=without)
             remapping.check_used({each.model for each in rolled.shapes.templates})
             try:
-                found = Simulation(rolled, compared, pricer, outcomes, paid)
+                answers = Simulation(rolled, compared, pricer, outcomes, paid)
             except TooManyDigitsError:  # rows of finer rates than most are left out, and said to be
                 pricer.add_to(FEWER_PLACES_ADDED)
-                found = Simulation(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), paid)
+                answers = Simulation(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), paid)
         within(progress, READ, PRICED)("Pricing", None)
-        if found.rows and not found.priced and len(compared) > 1:
-            raise SimulationError(found.unpriced_text())
-        check_effect(found.no_effect if found.rows else (), found.sides)
+        if answers.rows and not answers.priced and len(compared) > 1:
+            raise SimulationError(answers.unpriced_text())
+        check_effect(answers.no_effect if answers.rows else (), answers.sides)
     except BaseException:
         workspace.close()
         raise
-    if strict and found.unpriced:
+    if strict and answers.unpriced:
         workspace.close()
-        raise SimulationError(found.unpriced_text())
-    return found
+        raise SimulationError(answers.unpriced_text())
+    return answers
 
 
 def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) -> None:
     """Raise `SimulationError` where `columns` maps a name that is not used."""
     meant = (*(EXPORT_NAMES if known.is_ledger else ()), *_NAMES, *used)
-    own = {each.name for layout in known.layouts.values() for each in layout.columns}
+    columns = {each.name for layout in known.layouts.values() for each in layout.columns}
     for name, theirs in names.items():
-        if name not in meant and name not in own:
+        if name not in meant and name not in columns:
             near = did_you_mean(name, meant)
             words = "is not a column that a simulation reads, and nothing is grouped or chosen by it"
             raise SimulationError(f"--map {name}={theirs}: '{name}' {words}.{near}")
@@ -225,7 +225,7 @@ def plan_of(
     rpc = next(
         (model.model for side in compared for model in side.card.tables.models.values() if model.type == "rpc"), "rpc"
     )
-    own = tuple(key for key in PERIODS if usage.gives(key))
+    periods = tuple(key for key in PERIODS if usage.gives(key))
     types = {
         name: model.type
         for side in reversed(compared)
@@ -234,7 +234,7 @@ def plan_of(
         if model.type in LAYOUTS
     }
     account = usage.account if contracts else ""
-    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own, layouts, meters, account)
+    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, periods, layouts, meters, account)
 
 
 def _named(compared: Sequence[Side], costs: Costs | None, tables: str | Path | None) -> list[str]:

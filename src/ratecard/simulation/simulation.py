@@ -24,7 +24,7 @@ class Simulation(Answers):
     """Exact totals of usage under every side, as rows, tables of other libraries, and reports."""
 
     def to_arrow(self, answer: str = "groups") -> "pyarrow.Table":
-        """An answer as a table of PyArrow: `groups`, `attribution`, `customers`, `discounts`, `margin` or `unpriced`.
+        """Return an answer in Arrow: `groups`, `attribution`, `customers`, `discounts`, `margin` or `unpriced`.
 
         Keys come first, then `current` and each candidate by its name; amounts are decimals. Raises `SimulationError`
         for an unknown answer, and for amounts of more digits than a decimal of Arrow has.
@@ -34,11 +34,11 @@ class Simulation(Answers):
         return arrow_of(Report(self), answer)
 
     def to_pandas(self, answer: str = "groups") -> "pandas.DataFrame":
-        """The same as a frame of pandas, whose amounts are `Decimal`."""
+        """Return the same as a frame of pandas, whose amounts are `Decimal`."""
         return self.to_arrow(answer).to_pandas()
 
     def to_polars(self, answer: str = "groups") -> "polars.DataFrame":
-        """The same as a frame of Polars, whose amounts are decimals. Polars has to be installed."""
+        """Return the same as a frame of Polars, whose amounts are decimals. Polars has to be installed."""
         from ratecard.simulation.report.frames import polars_of
 
         return cast("polars.DataFrame", polars_of(self.to_arrow(answer)))
@@ -90,7 +90,7 @@ class Simulation(Answers):
         )
 
     def __repr__(self) -> str:
-        """What was simulated, and the answer in a sentence."""
+        """Return what was simulated, and the answer in a sentence."""
         return text_of(self)
 
     def _repr_html_(self) -> str:

@@ -18,7 +18,7 @@ from ratecard.tables.limits import Limits
 
 REQUEST = "requestId"
 _DETAILS = (REQUEST, "inferenceExecutionTime", "promptTokens", "completionTokens")
-# The columns that are read of an export.
+# The columns of an export that are read.
 BOOKED_NAMES = tuple(dict.fromkeys((*EXPORT_NAMES, *_DETAILS, CONTRACT)))
 _VIDEO = "video"
 
@@ -34,7 +34,7 @@ def booked_entry(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntr
 
 
 class Bookings:
-    """What the rows of a ledger say of an account, as lines; what a SKU counts is asked of the tables once."""
+    """The rows of a ledger for an account, as lines; the tables are asked once what a SKU counts."""
 
     def __init__(self, places: Mapping[str, RatePlace], families: Mapping[str, str], currency: str) -> None:
         self._places, self._families, self._currency = places, families, currency
@@ -67,7 +67,7 @@ class Bookings:
         return rated._replace(charge=place.charge, attributes=place.attributes, kind=kind)
 
     def _unit(self, name: str, sku: str, prices: PriceBook) -> tuple[str | None, RatePlace]:
-        """The unit that a SKU of a model counts, and the place of its rate."""
+        """Return the unit that a SKU of a model counts, and the place of its rate."""
         try:
             now: Any = ModelInEffect.of(prices, name)
         except QuoteError:

@@ -11,7 +11,7 @@ _ZERO = Fraction(0)
 
 @dataclass(frozen=True, slots=True)
 class MonthChange:
-    """What one month adds to the one before, in parts that add up to the difference exactly.
+    """The difference of a month to the one before, in parts that add up to it exactly.
 
     With the quantity q and the mean price p of each SKU, before (0) and after (1), and Q of all SKUs of one unit:
     `price` is q1 x (p1 - p0) of SKUs of both months, `volume` is p0 x q0 x (Q1 / Q0 - 1), and `mix` the rest: other
@@ -28,18 +28,18 @@ class MonthChange:
 
     @property
     def parts(self) -> dict[str, Fraction]:
-        """The parts by name."""
+        """Return the parts by name."""
         return {name: getattr(self, name) for name in ("price", "volume", "mix", "terms", "refunds")}
 
     def to_dict(self) -> dict[str, str]:
-        """The change as a dict; amounts are text."""
+        """Return the change as a dict; amounts are text."""
         amounts = {"before": self.before, **self.parts, "after": self.after}
         return {name: exact_text(amount) for name, amount in amounts.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class MonthTotals:
-    """What a change compares of a month: the sums of its usage, its terms, its refunds."""
+    """The sums of a month that a change compares: its usage, its terms, its refunds."""
 
     lines: Sequence[StatementLine]
     terms: Fraction
@@ -47,7 +47,7 @@ class MonthTotals:
 
     @property
     def total(self) -> Fraction:
-        """All of it."""
+        """Return the sum of its lines, terms and refunds."""
         return sum((Fraction(line.amount) for line in self.lines), _ZERO) + self.terms + self.refunds
 
 
@@ -56,10 +56,10 @@ def change_of(before: MonthTotals, after: MonthTotals) -> MonthChange:
     then, now = _by_sku(before.lines), _by_sku(after.lines)
     price = volume = _ZERO
     for unit in {unit for unit, _ in (*then, *now)}:
-        whole = [sum((each[0] for key, each in side.items() if key[0] == unit), _ZERO) for side in (then, now)]
+        quantities = [sum((each[0] for key, each in side.items() if key[0] == unit), _ZERO) for side in (then, now)]
         for key, (quantity, amount) in then.items():
-            if key[0] == unit and whole[0]:
-                volume += amount * (whole[1] / whole[0] - 1)
+            if key[0] == unit and quantities[0]:
+                volume += amount * (quantities[1] / quantities[0] - 1)
             if key[0] == unit and quantity and (counted := now.get(key, (_ZERO, _ZERO)))[0]:
                 price += counted[1] - counted[0] * amount / quantity
     usage = [sum((amount for _, amount in side.values()), _ZERO) for side in (then, now)]
@@ -69,7 +69,7 @@ def change_of(before: MonthTotals, after: MonthTotals) -> MonthChange:
 
 
 def _by_sku(lines: Sequence[StatementLine]) -> Mapping[tuple[str, str], tuple[Fraction, Fraction]]:
-    """Quantity and amount of each SKU, by its unit."""
+    """Return quantity and amount of each SKU, by its unit."""
     sums: dict[tuple[str, str], tuple[Fraction, Fraction]] = {}
     for line in lines:
         key = (line.rated.unit or "", line.rated.sku)

@@ -33,7 +33,7 @@ ChargeDescription ChargeFrequency ChargePeriodEnd ChargePeriodStart ConsumedUnit
 InvoiceId InvoiceIssuerName PricingCategory PricingCurrency PricingUnit ProviderName PublisherName ServiceCategory
 ServiceName ServiceProviderName ServiceSubcategory SkuId SkuMeter SkuPriceDetails SkuPriceId
 """
-# A column of our own comes last: the digest of the statement, which is no number of an invoice.
+# Our own column comes last: the digest of the statement, which is not the number of an invoice.
 FOCUS_COLUMNS = (*sorted((*DECIMALS, *_TEXTS.split())), "x_StatementDigest")
 _Row = dict[str, Any]
 
@@ -43,8 +43,8 @@ def focus_rows(statement: Statement, issuer: str) -> list[_Row]:
 
     Amounts are decimals; of what no decimal holds, 12 places. The billed costs add up to what is payable.
     """
-    whole = [line for line in statement.lines if line.rated.sku != ROUNDING_PART]
-    rows = [_usage(line) for line in whole]
+    usage = [line for line in statement.lines if line.rated.sku != ROUNDING_PART]
+    rows = [_usage(line) for line in usage]
     rows += [_term(line) for line in statement.terms if line.amount]
     rows += [_refund(line) for line in statement.refunds]
     rest = {name: _rest(statement, name, rows) for name in COSTS}
@@ -97,7 +97,7 @@ def _usage(line: StatementLine) -> _Row:
         "ContractedUnitPrice": rated.unit_rate,
         "ListCost": multiply(line.quantity, list_rate),
         "ContractedCost": multiply(line.quantity, rated.unit_rate),
-        # Where two balances paid one charge, units and price are those of the whole, and each amount its own.
+        # If two balances paid one charge, units and price are those of all of it, and each amount its own.
         "BilledCost": line.amount,
         "EffectiveCost": line.amount,
         "ServiceName": rated.type or "inference",
@@ -106,7 +106,7 @@ def _usage(line: StatementLine) -> _Row:
 
 
 def _term(line: TermLine) -> _Row:
-    """A term: what is included or drawn is a credit, what a tier or a minimum changes an adjustment.
+    """Return a term's row: an included or drawn amount is a credit, a tier or a minimum an adjustment.
 
     What a commitment pays was bought before: it is not billed again, and is the effective cost of the usage.
     """
@@ -135,24 +135,24 @@ def _refund(line: StatementLine) -> _Row:
 
 
 def _in_balance(line: StatementLine, row: _Row) -> _Row:
-    """The prices and the cost of a row in the balance that paid it, or that was paid back."""
+    """Return the prices and the cost of a row in the balance that paid it, or that was paid back."""
     if not line.rated.paid_in:
         return {}
-    own = {name: of for name, of in _IN_PRICING_CURRENCY.items() if of in row}
-    prices = {name: _divided(row[of], line.rated.worth) for name, of in own.items()}
+    present = {name: of for name, of in _IN_PRICING_CURRENCY.items() if of in row}
+    prices = {name: _divided(row[of], line.rated.worth) for name, of in present.items()}
     return {"PricingCurrency": line.rated.paid_in, **prices}
 
 
 def _rest(statement: Statement, name: str, rows: list[_Row]) -> Decimal:
-    """What the rows lack of the whole of a cost: that which was rounded."""
+    """Return what the rows lack of the total of a cost, because they are rounded."""
     drawn = sum((line.amount for line in statement.terms if line.kind == COMMITMENT), Fraction(0))
     known = sum((Fraction(row[name]) for row in rows), Fraction(0))
     if name == "ListCost":
         listed = statement.list_total
         usage = sum((Fraction(row[name]) for row in rows if row["ChargeCategory"] == _USAGE), Fraction(0))
         return Decimal(0) if listed is None else nearest(Fraction(listed) - usage, _PLACES)
-    whole = Fraction(statement.payable) - (drawn if name == "EffectiveCost" else 0)
-    return nearest(whole - known, _PLACES)
+    cost = Fraction(statement.payable) - (drawn if name == "EffectiveCost" else 0)
+    return nearest(cost - known, _PLACES)
 
 
 def _divided(amount: Decimal, worth: Decimal) -> Decimal:
@@ -160,7 +160,7 @@ def _divided(amount: Decimal, worth: Decimal) -> Decimal:
 
 
 def _complete(row: _Row) -> _Row:
-    """A row with every column, and what it costs in the currency of its price."""
+    """Complete a row with every column, and with its cost in the currency of its price."""
     for name, of in _IN_PRICING_CURRENCY.items():
         row.setdefault(name, row.get(of))
     return {name: row.get(name) for name in FOCUS_COLUMNS}

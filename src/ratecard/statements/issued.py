@@ -16,14 +16,14 @@ from ratecard.statements.settle import TermLine
 
 _PLACES = 2
 _DIGITS = 16
-# What names a line of a statement among the lines of another one of the same month.
+# The fields that identify a line among those of another statement of the same month.
 _NAMES = ("model", "sku", "unit", "rate", "contract", "words")
 _COMPARED = ("quantity", "amount", "list_amount", "balance")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What an account pays for a month: exact lines, and one amount that is rounded once, half-up, to cents.
+    """The bill of an account for a month: exact lines, and one amount that is rounded once, half-up, to cents.
 
     `lines` are the usage by SKU and rate, `terms` what the terms of the month add or take, `refunds` what was booked
     back in the month. `digests` are those of the prices that rated the lines, `rows` counts what was read, and `usage`
@@ -43,45 +43,45 @@ class Statement:
 
     @property
     def charges(self) -> Decimal:
-        """The exact sum of the lines, at contract prices."""
+        """Return the exact sum of the lines, at contract prices."""
         return total([line.amount for line in self.lines])
 
     @property
     def list_total(self) -> Decimal | None:
-        """What the lines would have come to at list prices; None where these are not known."""
+        """Return the sum of the lines at list prices; None where one of these is not known."""
         amounts = [line.list_amount for line in self.lines]
         known = [amount for amount in amounts if amount is not None]
         return total(known) if len(known) == len(amounts) else None
 
     @property
     def totals(self) -> MonthTotals:
-        """The sums of its parts."""
+        """Return the sums of its parts."""
         terms = sum((line.amount for line in self.terms), Fraction(0))
         return MonthTotals(self.lines, terms, Fraction(total([line.amount for line in self.refunds])))
 
     @property
     def exact(self) -> Fraction:
-        """The exact sum of lines, terms and refunds."""
+        """Return the exact sum of lines, terms and refunds."""
         return self.totals.total
 
     @property
     def payable(self) -> Decimal:
-        """What is to be paid: the exact sum, rounded once, half-up, to cents; negative where more was paid back."""
+        """Return the amount to pay: the exact sum, rounded once to cents, half-up; below zero if more was refunded."""
         return from_fraction(self.exact, _PLACES).quantize(Decimal("0.01"))
 
     @property
     def contracts(self) -> tuple[str, ...]:
-        """The contracts whose rates are on it."""
+        """Return the contracts whose rates are on it."""
         return tuple(sorted({line.rated.contract for line in self.lines} - {""}))
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits that name what the statement says, from whichever files."""
+        """Return 16 hexadecimal digits that name the statement's content, whatever files it was read from."""
         content = self._content()
         return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
     def to_dict(self) -> dict[str, Any]:
-        """The statement as a dict that can be issued, and compared with later; amounts are text of all digits."""
+        """Return the statement as a dict to issue, and to compare with later; amounts are text of all digits."""
         change = self.change.to_dict() if self.change else None
         further = {"usage": self.usage, "change": change, "notes": list(self.notes), "digest": self.digest}
         return {**self._content(), **further}
@@ -103,7 +103,7 @@ class Statement:
 
 
 def line_record(line: StatementLine) -> dict[str, str]:
-    """A line as a dict; numbers are text, and what is not known is left out."""
+    """Return a line as a dict; numbers are text, and what is not known is left out."""
     rated = line.rated
     record = {
         "sku": rated.sku,
@@ -123,7 +123,7 @@ def line_record(line: StatementLine) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class IssuedDifference:
-    """What a later run says otherwise than the statement that was issued: of which line, which figure, then and now."""
+    """A difference between an issued statement and a later run: of which line, which figure, then and now."""
 
     part: str
     line: str
@@ -137,7 +137,7 @@ def differences(issued: Mapping[str, Any], now: Statement) -> tuple[IssuedDiffer
 
     The places of rates in their files and the files of the usage may differ. `issued` is what `to_dict` gave.
     """
-    found, content = [], now.to_dict()
+    changes, content = [], now.to_dict()
     for part in ("lines", "terms", "refunds"):
         then, today = _by_name(issued.get(part, ())), _by_name(content[part])
         for name in dict.fromkeys((*then, *today)):
@@ -146,12 +146,12 @@ def differences(issued: Mapping[str, Any], now: Statement) -> tuple[IssuedDiffer
                 values = ("" if each is None else str(each.get(figure, "")) for each in (old, new))
                 was, is_ = values
                 if was != is_:
-                    found.append(IssuedDifference(part, name, figure, was, is_))
+                    changes.append(IssuedDifference(part, name, figure, was, is_))
     for figure in ("list_total", "charges", "exact", "payable", "prices"):
         was, is_ = (_words(each.get(figure)) for each in (issued, content))
         if was != is_:
-            found.append(IssuedDifference("statement", "", figure, was, is_))
-    return tuple(found)
+            changes.append(IssuedDifference("statement", "", figure, was, is_))
+    return tuple(changes)
 
 
 def _words(value: Any) -> str:
@@ -163,7 +163,7 @@ def _by_name(lines: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]
 
 
 def _named(lines: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Lines by what names them; of several of one name, each by its number too."""
+    """Yield lines by name; several of one name by their number too."""
     seen: dict[str, int] = {}
     for line in lines:
         name = " ".join(str(line[each]) for each in _NAMES if line.get(each))

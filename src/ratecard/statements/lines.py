@@ -10,7 +10,7 @@ from ratecard.base.errors import RateCardError
 from ratecard.base.money import add, as_decimal, plain_text
 from ratecard.rating.quote import MINIMUM
 
-# A line of usage, or of what was paid back.
+# The kinds of a line: usage, or a refund.
 USAGE_LINE, REFUND_LINE = "usage", "refund"
 _ZERO = Fraction(0)
 
@@ -20,7 +20,7 @@ class StatementError(RateCardError):
 
 
 class Rated(NamedTuple):
-    """What lines of one SKU at one rate share.
+    """The part that lines of one SKU at one rate share.
 
     `unit` is None where it is not known, as of a video in the ledger. `charge` and `attributes` are those of the list
     rate; empty for a line that no rate of the list says, such as a minimum. `paid_in` is the balance that paid a booked
@@ -50,7 +50,7 @@ class Rated(NamedTuple):
 
     @property
     def named(self) -> dict[str, str]:
-        """Type, family, model and charge, by which terms name lines."""
+        """Return type, family, model and charge, by which terms name lines."""
         return {"type": self.type, "family": self.family, "model": self.model, "charge": self.charge}
 
     @property
@@ -76,7 +76,7 @@ class Line(NamedTuple):
 
     @property
     def charged(self) -> Fraction:
-        """What the terms of the month are over."""
+        """Return the amount that the terms of the month settle."""
         return Fraction(self.amount) if self.settled is None else self.settled
 
 
@@ -87,10 +87,10 @@ def with_added(lines: Sequence[Line]) -> list[Line]:
     """
     added = [line for line in lines if not line.rated.counts]
     counted = [line for line in lines if line.rated.counts]
-    rest, whole = sum(Fraction(line.amount) for line in added), sum(Fraction(line.amount) for line in counted)
+    rest, sum_ = sum(Fraction(line.amount) for line in added), sum(Fraction(line.amount) for line in counted)
     if not rest or not counted:
         return list(lines)
-    shares = [Fraction(line.amount) / whole for line in counted] if whole else [Fraction(1), *[_ZERO] * len(counted)]
+    shares = [Fraction(line.amount) / sum_ for line in counted] if sum_ else [Fraction(1), *[_ZERO] * len(counted)]
     settled = [
         line._replace(settled=Fraction(line.amount) + share * rest)
         for line, share in zip(counted, shares, strict=False)

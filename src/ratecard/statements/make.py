@@ -29,7 +29,7 @@ from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, VOLUME, Ter
 
 # The kinds of terms that take off what a request is charged, so that a refund of it is less too.
 TAKEN_OFF = (INCLUDED, GRADUATED, VOLUME)
-# How many reasons why rows have no price are named.
+# The number of reasons for missing prices that a message names.
 _SHOWN = 20
 
 
@@ -90,18 +90,18 @@ def _currency_of(card: RateCard, rows: AccountRows, account: str, month: date) -
     end = next_month(month)
     if rows.is_ledger:
         booked = rows.distinct("currency", month, end)
-        found = {USD if is_balance(name) else name for name in booked}
+        currencies = {USD if is_balance(name) else name for name in booked}
     else:
         prices = card.at(utc(month), account=account)
         names = map(prices.plain_name, rows.distinct("model", month, end))
-        found = {model.currency for name in names if (model := card.tables.named(name)) is not None}
-    if len(found) > 1:
-        listed = " and ".join(sorted(found))
-        each = ", ".join(f"--currency {name}" for name in sorted(found))
+        currencies = {model.currency for name in names if (model := card.tables.named(name)) is not None}
+    if len(currencies) > 1:
+        listed = " and ".join(sorted(currencies))
+        options = ", ".join(f"--currency {name}" for name in sorted(currencies))
         words = f"{account} has rows in {listed} in {month:%Y-%m}, and a statement is in one currency"
-        raise StatementError(f"{words}. Make one for each: {each}")
+        raise StatementError(f"{words}. Make one for each: {options}")
     contract = card.contract_of(None, account, utc(month))
-    return next(iter(found), contract.currency if contract else USD)
+    return next(iter(currencies), contract.currency if contract else USD)
 
 
 def terms_in(card: RateCard, account: str, month: date) -> tuple[Term, ...]:
@@ -112,12 +112,12 @@ def terms_in(card: RateCard, account: str, month: date) -> tuple[Term, ...]:
     """
     first = utc(month)
     chain = card.in_force.chain(card.contract_of(None, account, first), first)
-    own = next((contract.terms for contract in chain if contract.monthly is not None), card.tables.monthly)
-    return tuple(term for term in own if term.holds(month))
+    terms = next((contract.terms for contract in chain if contract.monthly is not None), card.tables.monthly)
+    return tuple(term for term in terms if term.holds(month))
 
 
 class _Month(NamedTuple):
-    """What a month comes to: its sums, its terms, and why rows have no price."""
+    """A month's sums, its terms, and why rows have no price."""
 
     sums: tuple[StatementLine, ...]
     settled: Settled
@@ -175,19 +175,19 @@ class AccountMonths:
         terms = terms_in(self.card, self.account, month)
         return [term for term in terms if term.kind == COMMITMENT and term.currency == self.currency]
 
-    def _opening(self, month: date, given: Decimal) -> dict[str, Fraction]:
-        """The balance at the beginning of the month that was given."""
+    def _opening(self, month: date, balance: Decimal) -> dict[str, Fraction]:
+        """Check a given opening balance, and return it by the source of the account's commitment."""
         commitments = self._commitments(month)
         if len(commitments) != 1:
             words = f"an opening balance is of one commitment, and {self.account} has {len(commitments) or 'none'}"
             raise StatementError(f"{words} in {month:%Y-%m}")
-        if not 0 <= given <= commitments[0].amount:
+        if not 0 <= balance <= commitments[0].amount:
             most = f"{commitments[0].amount} ({commitments[0].source})"
-            raise StatementError(f"opening balance {given} is not from 0 to the commitment of {most}")
-        return {commitments[0].source: Fraction(given)}
+            raise StatementError(f"opening balance {balance} is not from 0 to the commitment of {most}")
+        return {commitments[0].source: Fraction(balance)}
 
     def _carried(self, month: date) -> dict[str, Fraction]:
-        """The balances at the beginning of the month, as the months before left them."""
+        """Return the balances at the beginning of the month, as the months before left them."""
         commitments = self._commitments(month)
         balances = {term.source: Fraction(term.amount) for term in commitments}
         older = [term for term in commitments if _begins(term) < month]
@@ -203,7 +203,7 @@ class AccountMonths:
         return balances
 
     def _month(self, month: date) -> _Month:
-        """A month with the balances that the months before left."""
+        """Settle a month with the balances that the months before left."""
         if month not in self._known:
             self._known[month] = self._settled(month, self._carried(month))
         return self._known[month]
@@ -236,32 +236,32 @@ class AccountMonths:
         return paid
 
     def _unrated_text(self, month: date, rater: AccountRater) -> str:
-        """The rows without a price, by reason, as lines of text."""
-        found = sorted(rater.unrated.values(), key=lambda each: (-each.rows, each.reason, each.model))
-        count = sum(each.rows for each in found)
+        """List the rows without a price, by reason, as lines of text."""
+        reasons = sorted(rater.unrated.values(), key=lambda each: (-each.rows, each.reason, each.model))
+        count = sum(each.rows for each in reasons)
         lines = [f"no statement of {self.account} for {month:%Y-%m}: {plural(count, 'row')} without a price"]
-        for each in found[:_SHOWN]:
+        for each in reasons[:_SHOWN]:
             of = f"{plural(each.rows, 'row')} of {each.model or 'no model'}"
             lines.append(f"  {of}: {each.reason} (the first at {each.first:%Y-%m-%dT%H:%M:%SZ})")
-        if len(found) > _SHOWN:
-            lines.append(f"  and {plural(len(found) - _SHOWN, 'more reason')}")
+        if len(reasons) > _SHOWN:
+            lines.append(f"  and {plural(len(reasons) - _SHOWN, 'more reason')}")
         return "\n".join(lines)
 
     def _made(self, month: date) -> Statement:
-        found = self._month(month)
+        made = self._month(month)
         return Statement(
             self.account,
             month,
             self.currency,
-            tuple(line for line in found.sums if line.rated.is_usage),
-            found.settled.terms,
-            tuple(line for line in found.sums if not line.rated.is_usage),
-            tuple(sorted(found.rater.digests)),
+            tuple(line for line in made.sums if line.rated.is_usage),
+            made.settled.terms,
+            tuple(line for line in made.sums if not line.rated.is_usage),
+            tuple(sorted(made.rater.digests)),
             self.rows.source.fingerprint,
         )
 
     def _before(self, month: date, *, known: bool) -> tuple[Statement | None, str]:
-        """The statement of the month before, or why there is none."""
+        """Return the statement of the month before, or why there is none."""
         if (before := month_before(month)) not in self.months:
             return None, "the usage has no row of it"
         if not known and any(_begins(term) < before for term in self._commitments(before)):

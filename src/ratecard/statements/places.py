@@ -14,7 +14,7 @@ class RatePlace(NamedTuple):
     attributes: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-# Of a line that no rate of the list says.
+# The place of a line without a rate of the list.
 NOWHERE = RatePlace("", "", ())
 
 

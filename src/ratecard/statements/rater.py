@@ -35,7 +35,7 @@ class Unrated(NamedTuple):
 
 
 class AccountRater:
-    """Rates the rows of one account, and names those that have no price.
+    """The rater of one account's rows; it names those that have no price.
 
     Prices of one day between two changes are one price book.
     """
@@ -49,7 +49,7 @@ class AccountRater:
         self._rated: dict[tuple[object, ...], Rated] = {}
         self.unrated: dict[tuple[str, str], Unrated] = {}
         self.digests: set[str] = set()
-        # The rows that are on the statement of another currency.
+        # The number of rows that are on the statement of another currency.
         self.elsewhere = Counter[str]()
 
     def lines(self, rows: AccountRows, first: date, end: date) -> Iterator[Line]:
@@ -85,11 +85,11 @@ class AccountRater:
         shape = rows.usage_of(row)
         if shape.type is None:
             raise ValueError(NO_TYPE)
-        own, listed = self._book(instant)
-        quote = _quote(own, shape)
+        prices, listed = self._book(instant)
+        quote = _quote(prices, shape)
         if not self._is_elsewhere(quote.currency):
             self.digests.add(quote.digest)
-            list_total = quote.total if own is listed else _quote(listed, shape).total
+            list_total = quote.total if prices is listed else _quote(listed, shape).total
             yield from with_added(list(self._lines(quote, instant, list_total)))
 
     def _type_of(self, row: Mapping[str, str]) -> str:
@@ -98,15 +98,15 @@ class AccountRater:
         return model.type if model else ""
 
     def _book(self, instant: datetime) -> tuple[PriceBook, PriceBook]:
-        """The prices of the account at an instant, and those of the list."""
+        """Return the prices of the account at an instant, and those of the list."""
         place = (bisect_right(self._changes, instant), instant.date())
         if place not in self._books:
-            own = self.card.at(instant, account=self.account)
-            self._books[place] = (own, self.card.listed.at(instant) if own.contract else own)
+            prices = self.card.at(instant, account=self.account)
+            self._books[place] = (prices, self.card.listed.at(instant) if prices.contract else prices)
         return self._books[place]
 
     def _lines(self, quote: Quote, instant: datetime, list_total: Decimal) -> Iterator[Line]:
-        """Yield the lines of a quote, and one for what the rounding of its total adds, so that they add up to it."""
+        """Yield the lines of a quote, and one for the rounding of its total, so that they sum to what is charged."""
         of_list = Decimal(0)
         for line in quote.lines:
             rated, at_list = self._of(line, quote), line.amount
@@ -120,7 +120,7 @@ class AccountRater:
             yield Line(instant, self._of(None, quote), Decimal(0), rounding, list_rounding)
 
     def _of(self, line: LineItem | None, quote: Quote) -> Rated:
-        """What a line shares with others of its SKU and rate; without a line, that of the rounding of a model."""
+        """Return what a line shares with others of its SKU and rate; without a line, that of a model's rounding."""
         key = (line and (line.sku, line.source, line.unit != MINIMUM and line.unit_rate), quote.model, quote.contract)
         if key not in self._rated:
             self._rated[key] = self._made(line, quote)

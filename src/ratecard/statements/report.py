@@ -40,31 +40,31 @@ def title_of(statement: Statement) -> str:
 def sentences(statement: Statement, locale: Locale = ENGLISH) -> list[str]:
     """Return what a statement comes to, by which prices, and what is not known."""
     figures = Figures(locale, statement.currency)
-    found = [f"Payable: {figures.money(statement.payable)}"]
+    lines = [f"Payable: {figures.money(statement.payable)}"]
     if statement.list_total is not None and statement.list_total != statement.charges:
         listed, charges = figures.exact(statement.list_total), figures.exact(statement.charges)
-        found.append(f"At list prices the usage would be {listed}; at those of the contract it is {charges}")
+        lines.append(f"At list prices the usage would be {listed}; at those of the contract it is {charges}")
     rated = "Booked amounts" if statement.lines or statement.refunds else "No usage"
     prices = f"Prices {', '.join(statement.digests)}" if statement.digests else rated
-    return [*found, f"{prices}, statement {statement.digest}", *statement.notes]
+    return [*lines, f"{prices}, statement {statement.digest}", *statement.notes]
 
 
 def tables_of(statement: Statement) -> list[Table]:
     """Return the tables of a statement: lines, terms, refunds, the sums, and the change against the month before."""
-    found = [_lines("Lines", statement.lines)] if statement.lines else []
-    found += [_terms(statement.terms)] if statement.terms else []
-    found += [_lines("Refunds", statement.refunds)] if statement.refunds else []
+    tables = [_lines("Lines", statement.lines)] if statement.lines else []
+    tables += [_terms(statement.terms)] if statement.terms else []
+    tables += [_lines("Refunds", statement.refunds)] if statement.refunds else []
     totals = statement.totals
     sums: list[tuple[Value, ...]] = [("Usage", statement.charges), ("Terms of the month", _amount(totals.terms))]
     sums += [("Refunds", _amount(totals.refunds)), ("Exact", _amount(statement.exact)), ("Payable", statement.payable)]
-    found.append(Table("Sums", _columns("", "Amount"), tuple(sums)))
+    tables.append(Table("Sums", _columns("", "Amount"), tuple(sums)))
     if change := statement.change:
         before = f"{month_before(statement.month):%Y-%m}"
         rows = [(before, change.before), *((name.capitalize(), part) for name, part in change.parts.items())]
         rows.append((f"{statement.month:%Y-%m}", change.after))
         amounts = tuple((name, _amount(amount)) for name, amount in rows)
-        found.append(Table(f"Change against {before}", _columns("", "Amount"), amounts))
-    return found
+        tables.append(Table(f"Change against {before}", _columns("", "Amount"), amounts))
+    return tables
 
 
 def _columns(*names: str) -> tuple[Column, ...]:
@@ -97,7 +97,7 @@ def _terms(terms: Sequence[TermLine]) -> Table:
 
 
 def _amount(amount: Fraction) -> Decimal:
-    """An amount for a reader: of what no decimal holds, 12 places."""
+    """Round an amount for a reader: to 12 places if no decimal holds it."""
     exact = as_decimal(amount)
     return plain(exact) if isinstance(exact, Decimal) else nearest(amount, LINE_PLACES)
 

@@ -63,7 +63,7 @@ class AccountRows:
         self._instant = f"CASE WHEN {_SQL.day(column, type_)} IS NOT NULL THEN {micros} END"
 
     def months(self, requests: Collection[str] | None = None) -> set[date]:
-        """The months, by their first day, in which the usage has rows of any account, or charges of these requests."""
+        """Return the first day of each month with rows of any account, or with charges of these requests."""
         month, only = f"date_trunc('month', make_timestamp({self._instant}))", ""
         if requests is not None:
             named = ", ".join(map(_SQL.literal, sorted(requests)))
@@ -119,7 +119,7 @@ class AccountRows:
             yield _EPOCH + micros * _MICROSECOND, row
 
     def usage_of(self, row: Mapping[str, str]) -> UsageShape:
-        """The row as a shape of its own: nothing of it is summed."""
+        """Return the row as a shape of its own: nothing of it is summed."""
         type_ = row.get("type") or None
         layout = self._known.layouts.get(type_ or "")
         attributes = {column.name for column in layout.attributes} if layout else set()
@@ -130,7 +130,7 @@ class AccountRows:
 
     @cached_property
     def _present(self) -> list[str]:
-        """The columns to read that there are: the view of a ledger has some that the export itself does not have."""
+        """Return the columns to read that exist: the view of a ledger has some that the export itself does not have."""
         present = {name for name, *_ in self._rows(f"DESCRIBE {self._table}")}
         return [name for name in self._names if self._known.columns.get(name) in present]
 
@@ -146,8 +146,8 @@ class AccountRows:
 
     def _rows(self, query: str) -> Iterator[Any]:
         with readable(), self._workspace.another() as connection:
-            found = connection.execute(query)
-            while batch := found.fetchmany(_BATCH):
+            result = connection.execute(query)
+            while batch := result.fetchmany(_BATCH):
                 yield from batch
 
 

@@ -15,7 +15,7 @@ from ratecard.statements.lines import Line, Rated, StatementError, exact_text
 from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, MONTHLY_MINIMUM, VOLUME, MonthlyTier, Term
 from ratecard.tables.units import Unit
 
-# The kind of the line by which a refund pays back no more than was paid.
+# The kind of the line that limits a refund to what was paid.
 NEVER_PAID = "refunds"
 _ZERO = Fraction(0)
 # The steps that are settled line by line.
@@ -24,7 +24,7 @@ _INCLUDES, _TIERS = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class TermLine:
-    """One line of the terms of a month: what a term adds to the charges, or takes from them.
+    """A line of the terms of a month: what a term adds to the charges, or takes from them.
 
     `quantity` is what it is of, in `unit` (a unit or a currency): the included amount that was used, what lies in a
     tier, what was drawn or is short. `balance` is what a commitment had before and has after it.
@@ -39,7 +39,7 @@ class TermLine:
     balance: tuple[Fraction, Fraction] | None = None
 
     def to_dict(self) -> dict[str, str]:
-        """The line as a dict; numbers are text, fractions where no decimal holds them."""
+        """Return the line as a dict; numbers are text, fractions where no decimal holds them."""
         record = {
             "term": self.kind,
             "words": self.words,
@@ -53,7 +53,7 @@ class TermLine:
         return record | {"opening_balance": exact_text(self.balance[0]), "balance": exact_text(self.balance[1])}
 
 
-# What of a booked request and SKU was paid, as a share of what was booked.
+# The paid share of what was booked, by request and SKU.
 PaidShares = Mapping[tuple[str, str], Fraction]
 
 
@@ -95,13 +95,13 @@ def settle_month(
             refunds.append(line)
             continue
         amount, quantity = line.charged, Fraction(line.quantity)
-        if (found := finder.term(line.rated, _INCLUDES)) is not None:
-            share = included[found.term.source].left_of(found.measure(quantity, amount), amount)
+        if (match := finder.term(line.rated, _INCLUDES)) is not None:
+            share = included[match.term.source].left_of(match.measure(quantity, amount), amount)
             amount, quantity = amount * share, quantity * share
         if line.request in refunded:
             kept.append((line, amount))
-        if (found := finder.term(line.rated, _TIERS)) is not None:
-            tiered[found.term.source].take(line.rated, found.measure(quantity, amount), amount)
+        if (match := finder.term(line.rated, _TIERS)) is not None:
+            tiered[match.term.source].take(line.rated, match.measure(quantity, amount), amount)
         else:
             charges[line.rated] = charges.get(line.rated, _ZERO) + amount
     found_lines = [each.line() for each in included.values()]
@@ -128,7 +128,7 @@ def _paid(kept: Iterable[tuple[Line, Fraction]], times: Mapping[Rated, Fraction]
 
 
 def _never_paid(refunds: Iterable[Line], paid: PaidShares, currency: str) -> list[TermLine]:
-    """The line that takes from refunds what terms had taken off the refunded requests; none where that is nothing."""
+    """Return the line that takes from refunds what terms had taken off these requests; none if that is nothing."""
     booked = [(-line.charged, paid.get((line.request, line.rated.sku), Fraction(1))) for line in refunds]
     amount = sum((back * (1 - share) for back, share in booked), _ZERO)
     words = "refunds: what terms had taken off the refunded requests"
@@ -142,12 +142,12 @@ class _Found(NamedTuple):
     times: Fraction | None
 
     def measure(self, quantity: Fraction, amount: Fraction) -> Fraction:
-        """What of a line the term measures."""
+        """Return the part of a line that the term measures."""
         return amount if self.times is None else quantity * self.times
 
 
 class _Finder:
-    """Finds the one term of a step that is for lines of a rate; asked once for each rate."""
+    """The finder of the one term of a step that is for lines of a rate; asked once for each rate."""
 
     def __init__(self, terms: Sequence[Term], units: Mapping[str, Unit]) -> None:
         self._terms, self._units = terms, units
@@ -157,12 +157,12 @@ class _Finder:
         """Return the term of a step for lines of a rate. Raises `StatementError` for two of them."""
         place = (rated, step)
         if place not in self._known:
-            found = [each for term in self._terms if term.step == step if (each := self._for(term, rated))]
-            if len(found) > 1:
-                both = " and ".join(f"{each.term.kind} ({each.term.source})" for each in found[:2])
+            matches = [match for term in self._terms if term.step == step if (match := self._for(term, rated))]
+            if len(matches) > 1:
+                both = " and ".join(f"{match.term.kind} ({match.term.source})" for match in matches[:2])
                 words = f"SKU {rated.sku} of {rated.model} meets two terms of one step: {both}"
                 raise StatementError(f"{words}. Write in one of them what it is for, or leaves out: for, except")
-            self._known[place] = found[0] if found else None
+            self._known[place] = matches[0] if matches else None
         return self._known[place]
 
     def _for(self, term: Term, rated: Rated) -> _Found | None:
@@ -175,8 +175,8 @@ class _Finder:
             raise StatementError(f"{words}: a video in the ledger has its total alone. Make the statement of the usage")
         if not rated.counts or rated.unit not in self._units:
             return None
-        theirs, own = self._units[rated.unit], self._units[term.unit or ""]
-        return _Found(term, Fraction(theirs.per, own.per)) if theirs.counts == own.counts else None
+        theirs, ours = self._units[rated.unit], self._units[term.unit or ""]
+        return _Found(term, Fraction(theirs.per, ours.per)) if theirs.counts == ours.counts else None
 
 
 class _Included:
@@ -187,25 +187,25 @@ class _Included:
 
     def left_of(self, measure: Fraction, amount: Fraction) -> Fraction:
         """Take what is still included of a line, and return the share of it that is left to be paid."""
-        taken = min(measure, Fraction(self.term.amount) - self.used)
-        if not taken:
+        included = min(measure, Fraction(self.term.amount) - self.used)
+        if not included:
             return Fraction(1)
-        self.used += taken
-        self.credit += amount * taken / measure
-        return 1 - taken / measure
+        self.used += included
+        self.credit += amount * included / measure
+        return 1 - included / measure
 
     def line(self) -> TermLine:
-        """The line of the term: what was used of it, and minus what that would have cost."""
+        """Return the line of the term: the quantity that it included, and minus what that would have cost."""
         words = f"included: {plain_text(self.term.amount)} {self.term.measure}"
         return TermLine(INCLUDED, words, self.term.source, self.used, self.term.measure, -self.credit)
 
 
 class _Tiered:
-    """Tiers over what lines come to in a month: each part in its own tier, or all of it in that of the whole."""
+    """Tiers over the sums of lines in a month: each part in its own tier, or all of it in that of the sum."""
 
     def __init__(self, term: Term, currency: str) -> None:
         self.term, self._currency, self._whole = term, currency, _ZERO
-        # What of each rate lies in a tier: the measure, and what it comes to at contract prices.
+        # The part of each rate in a tier: its measure, and its amount at contract prices.
         self._parts: dict[tuple[int, Rated], tuple[Fraction, Fraction]] = {}
 
     def take(self, rated: Rated, measure: Fraction, amount: Fraction) -> None:
@@ -281,9 +281,9 @@ def priced(tier: MonthlyTier, measure: Fraction, amount: Fraction) -> Fraction:
 
 
 def _charged(term: Term, charges: Mapping[Rated, Fraction], finder: _Finder) -> Fraction:
-    """What the lines that a term is for come to after the tiers."""
-    found = ((finder.term(rated, term.step), amount) for rated, amount in charges.items())
-    return sum((amount for each, amount in found if each is not None and each.term is term), _ZERO)
+    """Add up, after the tiers, the lines that a term is for."""
+    terms = ((finder.term(rated, term.step), amount) for rated, amount in charges.items())
+    return sum((amount for each, amount in terms if each is not None and each.term is term), _ZERO)
 
 
 def _drawn(term: Term, charged: Fraction, balances: dict[str, Fraction]) -> TermLine:
@@ -299,7 +299,7 @@ def _drawn(term: Term, charged: Fraction, balances: dict[str, Fraction]) -> Term
 
 
 def _true_up(term: Term, charged: Fraction) -> list[TermLine]:
-    """The line that lifts charges to a minimum; what a commitment paid counts, and what is paid back does not."""
+    """Return the line that lifts charges to a minimum; what a commitment paid counts, what is refunded does not."""
     short = Fraction(term.amount) - charged
     words = f"minimum: {plain_text(term.amount)} {term.measure}"
     return [TermLine(MONTHLY_MINIMUM, words, term.source, short, term.measure, short)] if short > 0 else []

@@ -27,7 +27,7 @@ _AMOUNTS = ("list", "contract", "terms", "payable")
 
 @dataclass(frozen=True, slots=True)
 class SimulatedMonth:
-    """What an account pays for a month under one side: a statement, or why there is none.
+    """An account's month under one side: a statement, or why there is none.
 
     `reason` beside a statement says which rows are not on it, because they are in other currencies.
     """
@@ -40,7 +40,7 @@ class SimulatedMonth:
 
     @property
     def amounts(self) -> tuple[Decimal | None, Decimal, Fraction, Decimal] | None:
-        """What the lines come to at list and at contract prices, what the terms add to them, and what is payable."""
+        """Return the lines at list and at contract prices, what the terms add to them, and the amount to pay."""
         if (made := self.statement) is None:
             return None
         return made.list_total, made.charges, made.exact - Fraction(made.charges), made.payable
@@ -89,26 +89,26 @@ def simulated_months(
             raise StatementError(f"{words}. Give the usage that it was made of")
         cards = [side.card for side in compared]
         with opened_usage(workspace, usage, columns or {}, None, None, cards, silent, spoken) as opened:
-            found: list[SimulatedMonth] = []
+            months: list[SimulatedMonth] = []
             for account in named:
                 rows = AccountRows(workspace, opened, account, spoken)
-                found += _of_account(compared, rows, account, currency)
-            return tuple(found)
+                months += _of_account(compared, rows, account, currency)
+            return tuple(months)
 
 
 def _of_account(compared: Sequence[Side], rows: AccountRows, account: str, currency: str) -> Iterator[SimulatedMonth]:
     """Yield the months of an account under each side; without those in which it has no row and no terms."""
     of_sides = [AccountMonths(side.card, rows, account, currency) for side in compared]
     for month in sorted(rows.months()):
-        found = []
+        made = []
         for side, months in zip(compared, of_sides, strict=True):
             try:
-                made, reason = months.statement(month, None), "; ".join(months.elsewhere(month))
-                found.append(SimulatedMonth(account, month, side.label, made, reason))
+                statement, reason = months.statement(month, None), "; ".join(months.elsewhere(month))
+                made.append(SimulatedMonth(account, month, side.label, statement, reason))
             except StatementError as error:
-                found.append(SimulatedMonth(account, month, side.label, None, str(error)))
-        if any(each.reason or (each.statement and (each.statement.lines or each.statement.terms)) for each in found):
-            yield from found
+                made.append(SimulatedMonth(account, month, side.label, None, str(error)))
+        if any(each.reason or (each.statement and (each.statement.lines or each.statement.terms)) for each in made):
+            yield from made
 
 
 def write_months(found: Sequence[SimulatedMonth], path: Path) -> None:

@@ -21,7 +21,7 @@ class PortError(OSError):
 
 
 def free_port(port: int) -> int:
-    """The port, if it is free; 0 means any. Raises `PortError`."""
+    """Return the port, if it is free; 0 means any. Raises `PortError`."""
     try:
         with socket.create_server((HOST, port)) as probe:
             return int(probe.getsockname()[1])

@@ -49,7 +49,7 @@ def save(draft: Draft, base: RateCard, path: Path, *, replace: bool = False) -> 
 
 
 def _checked(path: Path, *, replace: bool) -> bytes | None:
-    """The content of a file that may be replaced; None if there is no file."""
+    """Return the content of a file that may be replaced; None if there is no file."""
     if path.suffix not in _ENDINGS:
         raise SaveError(f"'{path}' is not a name for a candidate. It must end in {' or '.join(_ENDINGS)}")
     folders = path.resolve().parents
@@ -74,9 +74,9 @@ _DASH, _KEYS = 2, 4
 
 
 def candidates_in(folder: Path) -> list[Path]:
-    """The YAML files of a folder, newest first."""
-    found = [path for path in folder.glob("*.y*ml") if path.is_file()] if folder.is_dir() else []
-    return sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path.name))
+    """Return the YAML files of a folder, newest first."""
+    files = [path for path in folder.glob("*.y*ml") if path.is_file()] if folder.is_dir() else []
+    return sorted(files, key=lambda path: (-path.stat().st_mtime_ns, path.name))
 
 
 def opened(path: Path, base: RateCard) -> Draft:
@@ -88,18 +88,18 @@ def opened(path: Path, base: RateCard) -> Draft:
     return Draft(str(head.effective), changes, Head(head.candidate, head.proposed_by, head.why), until, announced)
 
 
-def _change(index: int, told: Told, file: CandidateFile, base: RateCard) -> DraftChange:
-    given = file.text.data["changes"][index]
-    if isinstance(told, Scale) and told.charge is None:
-        named, excluded = list(told.scale.named), [list(names.named) for names in told.scale.excluded]
+def _change(index: int, change: Told, file: CandidateFile, base: RateCard) -> DraftChange:
+    written = file.text.data["changes"][index]
+    if isinstance(change, Scale) and change.charge is None:
+        named, excluded = list(change.scale.named), [list(names.named) for names in change.scale.excluded]
         if len(named) == 1 and all(len(names) == 1 for names in excluded):
             left_out = tuple(part for [part] in excluded)
-            rounding = (told.round.mode, given["round"]["to"]) if told.round else ()
-            return Factor(*named[0], given[told.word], tuple(told.where.items()), left_out, *rounding)
-    if isinstance(told, SetRate) and len(told.set) == 1:
-        meant = (told.word, told.charge or "", {name: set(values) for name, values in told.where.items()})
-        for choice in rates_on(base, file.candidate.effective, told.set[0]):
+            rounding = (change.round.mode, written["round"]["to"]) if change.round else ()
+            return Factor(*named[0], written[change.word], tuple(change.where.items()), left_out, *rounding)
+    if isinstance(change, SetRate) and len(change.set) == 1:
+        meant = (change.word, change.charge or "", {name: set(values) for name, values in change.where.items()})
+        for choice in rates_on(base, file.candidate.effective, change.set[0]):
             if meant == (choice.word, choice.charge, {name: set(values) for name, values in choice.where}):
-                return NewRate(told.set[0], choice.charge, choice.where, given[told.word], choice.word)
+                return NewRate(change.set[0], choice.charge, choice.where, written[change.word], choice.word)
     of = Positions(file.text.name, file.content)
     return Kept(model_lines(of, ("changes", index), _DASH, _KEYS, "\n"))

@@ -25,7 +25,7 @@ class RateChoice(NamedTuple):
 
     @property
     def label(self) -> str:
-        """`video, resolution 720p, audio true: 0.161 per video_second`, or `tokens, service_tier batch: times 0.5`."""
+        """Name a rate: `video, resolution 720p, audio true: 0.161 per video_second`, or `tokens: times 0.5`."""
         charge = self.charge or "every charge"
         words = ", ".join([charge, *(f"{name} {' or '.join(values)}" for name, values in self.where)])
         if self.amount is None:
@@ -34,7 +34,7 @@ class RateChoice(NamedTuple):
 
 
 def names_of(card: RateCard, day: date) -> Mapping[str, Sequence[str]]:
-    """The models, families and types that have a price on a day, each by the word of `scale`."""
+    """Return the models, families and types that have a price on a day, each by the word of `scale`."""
     models = card.at(day).models()
     families = {card.tables.families[each.model] for each in models if each.model in card.tables.families}
     types = {each.type for each in models}
@@ -42,7 +42,7 @@ def names_of(card: RateCard, day: date) -> Mapping[str, Sequence[str]]:
 
 
 def rates_on(card: RateCard, day: date, model: str) -> Sequence[RateChoice]:
-    """The rates and factors of a model on a day, in the order of its table; empty if it has no price."""
+    """Return the rates and factors of a model on a day, in the order of its table; empty if it has no price."""
     tables = card.tables.models.get(model)
     version = tables.version_at(day) if tables and not tables.retired_at(day) else None
     if tables and version:
@@ -70,18 +70,18 @@ def rates_on(card: RateCard, day: date, model: str) -> Sequence[RateChoice]:
 
 
 def conditions_on(card: RateCard, day: date, part: str, names: Sequence[str]) -> Sequence[tuple[str, tuple[str, ...]]]:
-    """The attributes of the rates of some models, families or types, each with the values that share a rate."""
-    found: dict[tuple[str, tuple[str, ...]], None] = {}
+    """Return the attributes of the rates of some models, families or types, each with values that share a rate."""
+    conditions: dict[tuple[str, tuple[str, ...]], None] = {}
     for model in card.at(day).models():
         of = {"model": model.model, "family": card.tables.families.get(model.model), "type": model.type}
         if of[part] in names:
             for choice in rates_on(card, day, model.model):
-                found.update(dict.fromkeys(choice.where if choice.word == "rate" else ()))
-    return sorted(found)
+                conditions.update(dict.fromkeys(choice.where if choice.word == "rate" else ()))
+    return sorted(conditions)
 
 
 def exceptions_on(card: RateCard, day: date, part: str, names: Sequence[str]) -> Sequence[tuple[str, str]]:
-    """The families and models, each as (`family` or `model`, name), that can be left out of families or types."""
+    """Return the families and models, as (`family` or `model`, name), that families or types can leave out."""
     families, models = dict[tuple[str, str], None](), dict[tuple[str, str], None]()
     for model in card.at(day).models():
         family = card.tables.families.get(model.model)

@@ -43,7 +43,7 @@ class Control:
 
     @property
     def change(self) -> DraftChange:
-        """The change that the controls hold now."""
+        """Return the change that the controls hold now."""
         raise NotImplementedError
 
     def renew(self) -> None:
@@ -56,7 +56,7 @@ class Control:
 
 
 class FactorControl(Control):
-    """Multiplies the rates of models, families or types by a factor: all, all but some, or only some rates."""
+    """A factor on the rates of models, families or types: all, all but some, or only some rates."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class FactorControl(Control):
 
     @property
     def change(self) -> Factor:
-        """The factor, and the rates that it applies to."""
+        """Return the factor, and the rates that it applies to."""
         where, excluded = dict[str, list[str]](), dict[str, list[str]]()
         for key in self.where.value or ():
             name, values = json.loads(key)
@@ -159,7 +159,7 @@ class FactorControl(Control):
 
 
 class RateControl(Control):
-    """Sets one rate of a model, or one of its factors."""
+    """A new amount for one rate of a model, or for one of its factors."""
 
     def __init__(
         self,
@@ -196,7 +196,7 @@ class RateControl(Control):
 
     @property
     def change(self) -> NewRate:
-        """The rate or factor, and its new amount."""
+        """Return the rate or factor, and its new amount."""
         choice = self._choice
         if choice is None:
             return NewRate(str(self.model.value or ""))
@@ -214,8 +214,8 @@ class RateControl(Control):
         self._offer(key, was and was._replace(amount=None))
 
     def _other_model(self) -> None:
-        found = self._found()
-        self._offer(next(iter(found)) if len(found) == 1 else None)
+        choices = self._found()
+        self._offer(next(iter(choices)) if len(choices) == 1 else None)
 
     def _found(self) -> dict[str, RateChoice]:
         return {_of(each): each for each in self.rates_of(str(self.model.value or ""))}
@@ -240,7 +240,7 @@ class RateControl(Control):
 
 
 class KeptControl(Control):
-    """Shows a change of a file that has no controls, as written; it can only be kept or removed."""
+    """A change of a file that has no controls, as written; it can only be kept or removed."""
 
     def __init__(self, change: Kept, *actions: Callable[..., Any]) -> None:
         super().__init__("As it is written in the file", *actions)
@@ -250,7 +250,7 @@ class KeptControl(Control):
 
     @property
     def change(self) -> Kept:
-        """The change of the file."""
+        """Return the change of the file."""
         return self.kept
 
     def renew(self) -> None:
@@ -258,7 +258,7 @@ class KeptControl(Control):
 
 
 class AnswerControl(Control):
-    """Says how the volume of a model, family, type or of all answers another price."""
+    """An elasticity: how the volume of a model, family, type or of all answers another price."""
 
     def __init__(self, names: _Names, answer: tuple[str, str], *actions: Callable[..., Any]) -> None:
         super().__init__("Customers answer the price", *actions)
@@ -274,7 +274,7 @@ class AnswerControl(Control):
 
     @property
     def answer(self) -> tuple[str, str]:
-        """The name, and what is typed."""
+        """Return the name, and what is typed."""
         return str(self.chosen.value or ""), (self.typed.value or "").strip().replace(",", ".")
 
     def renew(self) -> None:
@@ -283,11 +283,11 @@ class AnswerControl(Control):
         self.chosen.set_options(self._offered(name), value=name)
 
     def _offered(self, name: str) -> dict[str, str]:
-        """Everything that can be chosen; a model that is called like its family is offered once."""
-        found = {ALL: "all usage"}
+        """Return everything that can be chosen; a model with the name of its family is offered once."""
+        options = {ALL: "all usage"}
         for part, word in _WORDS.items():
-            found |= {each: f"{word} {each}" for each in self.names()[part]}
-        return found if name in found or not name else found | {name: name}
+            options |= {each: f"{word} {each}" for each in self.names()[part]}
+        return options if name in options or not name else options | {name: name}
 
 
 def _fixed(lists: Mapping[str, Sequence[str]]) -> Where:

@@ -42,7 +42,7 @@ class Times(NamedTuple):
 
 
 def read_times(typed: str) -> Times:
-    """A factor (`1.10`, `1,10`) or a change in percent (`10%`, `-2,5 %`) as a person types it.
+    """Read a factor (`1.10`, `1,10`) or a change in percent (`10%`, `-2,5 %`) as a person types it.
 
     Raises `ValueError`, which says what can be typed.
 
@@ -77,7 +77,7 @@ def _percent(share: Decimal) -> str:
 
 
 class Factor(NamedTuple):
-    """Multiply the rates of the named models, families or types (`part`) by a factor; `where` limits which rates.
+    """A factor on the rates of the named models, families or types (`part`); `where` limits which rates.
 
     `factor` is what a person typed: `1.10`, `1,10` or `10%`. `excluded` are the models and families left out. With a
     `mode` (`up`, `down` or `half-up`), rates are rounded to a multiple of `step`.
@@ -93,12 +93,12 @@ class Factor(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is missing."""
+        """Return True if nothing is missing."""
         return bool(self.names and self.factor and (self.step or not self.mode))
 
     @property
     def wrong(self) -> str:
-        """Why the factor cannot be read, or nothing."""
+        """Say why the factor cannot be read; empty if it can."""
         try:
             read_times(self.factor)
         except ValueError as error:
@@ -106,7 +106,7 @@ class Factor(NamedTuple):
         return ""
 
     def entries(self) -> Iterator[str]:
-        """The change of a candidate."""
+        """Yield the change of a candidate."""
         times = ("factor", scalar(self.factor)) if self.wrong else read_times(self.factor)[:2]
         selection = flow({self.part: self.names})
         if self.excluded:
@@ -117,7 +117,7 @@ class Factor(NamedTuple):
 
 
 class NewRate(NamedTuple):
-    """Set one rate or factor (`word`) of one model; a factor of all charges has no charge."""
+    """A new rate or factor (`word`) of one model; a factor of all charges has no charge."""
 
     model: str = ""
     charge: str = ""
@@ -127,11 +127,11 @@ class NewRate(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is missing."""
+        """Return True if nothing is missing."""
         return bool(self.model and (self.charge or self.word == "factor") and self.amount)
 
     def entries(self) -> Iterator[str]:
-        """The change of a candidate."""
+        """Yield the change of a candidate."""
         charge = [("charge", scalar(self.charge))] if self.charge else []
         yield _lines(("set", scalar(self.model)), *charge, *_where(self.where), (self.word, scalar(self.amount)))
 
@@ -143,11 +143,11 @@ class Kept(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Always: the file has it in full."""
+        """Return True: the file has it in full."""
         return True
 
     def entries(self) -> Iterator[str]:
-        """The lines of the file."""
+        """Yield the lines of the file."""
         yield self.lines
 
 
@@ -165,7 +165,7 @@ def _lines(first: tuple[str, str], *more: tuple[str, str]) -> str:
 
 
 def flow(values: Mapping[str, tuple[str, ...]]) -> str:
-    """A mapping on one line; several values are a list.
+    """Write a mapping on one line; several values are a list.
 
     >>> flow({"resolution": ("480p", "720p"), "aspect_ratio": ("16:9",)})
     '{resolution: [480p, 720p], aspect_ratio: "16:9"}'
@@ -178,7 +178,7 @@ def flow(values: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def scalar(text: str) -> str:
-    r"""A text as YAML: unchanged if YAML reads it as the same text, else in double quotes.
+    r"""Write a text as YAML: unchanged if YAML reads it as the same text, else in double quotes.
 
     >>> print(scalar("0.17"), scalar("dearer: 5 %"), scalar('a "b"\n'))
     0.17 "dearer: 5 %" "a \"b\"\U0000000a"
@@ -228,7 +228,7 @@ class Draft(NamedTuple):
     answers: tuple[tuple[str, str], ...] = ()
 
     def text(self) -> str:
-        """The candidate file.
+        """Write the candidate file.
 
         >>> from ratecard.whatif.draft import Factor
         >>> print(Draft("2027-01-01", (Factor("family", ("kling-o3",), "1.05"),)).text(), end="")
@@ -248,14 +248,14 @@ class Draft(NamedTuple):
         return "".join(f"{line}\n" for line in lines) + "".join(entry for _, entry in self._entries())
 
     def file(self) -> CandidateFile:
-        """The candidate, as if read from a file. Raises `DraftError`."""
+        """Return the candidate, as if read from a file. Raises `DraftError`."""
         try:
             return candidate_from("draft", self.text().encode())
         except TableError as error:
             raise self._refused(error) from None
 
     def card(self, base: RateCard) -> RateCard:
-        """The card with the candidate applied. Raises `DraftError` with every error, each at its change."""
+        """Return the card with the candidate applied. Raises `DraftError` with every error, each at its change."""
         try:
             return base._overlaid(self.file())
         except TableError as error:
@@ -268,21 +268,21 @@ class Draft(NamedTuple):
 
     def elasticities(self, simulation: Answers) -> dict[str, Elasticity]:
         """Return the elasticities that are finished. Raises `DraftError` for those that this usage has no answer to."""
-        found: dict[str, Elasticity] = {}
+        by_name: dict[str, Elasticity] = {}
         wrong: dict[int, str] = {}
         for number, (name, typed) in enumerate(self.answers):
             if name and typed:
                 try:
                     elasticity = read_elasticity(f"{name}={typed.translate(_SIGNS)}")[1]
                     simulation.check_named([name])
-                    if name in found:
+                    if name in by_name:
                         raise SimulationError(f"the elasticity of '{name}' is given twice")
-                    found[name] = elasticity
+                    by_name[name] = elasticity
                 except SimulationError as error:
                     wrong[number] = str(error)
         if wrong:
             raise DraftError({}, {}, wrong)
-        return found
+        return by_name
 
     def _refused(self, error: TableError) -> DraftError:
         numbers = [number for number, _ in self._entries()]
@@ -295,23 +295,23 @@ class Draft(NamedTuple):
             else:
                 head.setdefault(str(first), fault.message)
         unread = {n: each.wrong for n, each in enumerate(self.changes) if isinstance(each, Factor) and each.finished}
-        found = {number: unread.get(number) or _joined(words) for number, words in changes.items()}
-        return DraftError(found, head)
+        errors = {number: unread.get(number) or _joined(words) for number, words in changes.items()}
+        return DraftError(errors, head)
 
     @property
     def empty(self) -> bool:
-        """Whether no change is finished."""
+        """Return True if no change is finished."""
         return not any(change.finished for change in self.changes)
 
     def _entries(self) -> Iterator[tuple[int, str]]:
-        """Every change of the candidate, with the number of the change on the page that it comes from."""
+        """Yield every change of the candidate, with the number of its change on the page."""
         for number, change in enumerate(self.changes):
             if change.finished:
                 yield from ((number, entry) for entry in change.entries())
 
 
 def to_json(draft: Draft) -> str:
-    """A draft, its unfinished changes too, as text for `from_json`."""
+    """Write a draft, its unfinished changes too, as text for `from_json`."""
     kinds = {kind: name for name, kind in _KINDS.items()}
     changes = [[kinds[type(change)], *change] for change in draft.changes]
     return json.dumps(draft._replace(changes=changes)._asdict())  # type: ignore[arg-type]
@@ -333,6 +333,6 @@ def _frozen(value: Any) -> Any:
 
 
 def _joined(messages: Sequence[str]) -> str:
-    """The first message and the number of others, because a factor can be wrong for every model of a type."""
+    """Return the first message and the number of others, as a factor can be wrong for every model of a type."""
     first, *more = dict.fromkeys(messages)
     return f"{first} ({len(more)} more like this)" if more else first

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Answer(NamedTuple):
-    """What a draft comes to, how long that took, and why nothing changes, if nothing does."""
+    """The panel of a draft, how long it took, and why nothing changes, if nothing does."""
 
     panel: Panel
     milliseconds: int
@@ -33,17 +33,17 @@ class Answer(NamedTuple):
 
 
 class DraftPricer:
-    """Prices one grouped usage under each draft, one draft at a time; drafts are not cached."""
+    """The pricer of one grouped usage under each draft, one draft at a time; drafts are not cached."""
 
     def __init__(self, simulation: Simulation, locale: "Locale" = ENGLISH) -> None:
-        """`simulation` has the current prices only, those of the day of the first draft."""
+        """Take a `simulation` with the current prices only, those of the day of the first draft."""
         self._standing, self._locale, self._busy = simulation, locale, Lock()
         # The answer without changes on that day; made when it is first needed.
         self._now: Panel | None = None
 
     @property
     def card(self) -> RateCard:
-        """The current tables."""
+        """Return the current tables."""
         return self._standing.sides[0].card
 
     def answer(self, draft: Draft, label: str = YOURS) -> Answer:
@@ -80,7 +80,7 @@ class DraftPricer:
     def _standing_at(self, day: date) -> Simulation:
         instant, known = utc(day), self._standing
         if known.sides[0].at != instant:
-            # Costs of another day stay there.
+            # Costs of another day keep it.
             costs = known.costs and known.costs.following(known.sides[0].at)
             self._stand(known.comparison.roll_up, Side(day.isoformat(), self.card, instant), costs)
         return self._standing
@@ -105,8 +105,8 @@ def _idle(simulation: Simulation) -> str:
     return ""
 
 
-def _day(given: str) -> date:
+def _day(typed: str) -> date:
     try:
-        return read_day(given.strip())
+        return read_day(typed.strip())
     except ValueError as error:
-        raise DraftError({}, {"effective": f"'{given}' {error}"}) from None
+        raise DraftError({}, {"effective": f"'{typed}' {error}"}) from None

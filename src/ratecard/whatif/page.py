@@ -162,7 +162,7 @@ class WhatIfPage:
         self.pricer, self.recorded, self.day_shown = pricer, recorded, day
         self.controls: list[Control] = []
         self.answering: list[AnswerControl] = []
-        # The reports that are being made, each with its step.
+        # The reports in progress, each with its step.
         self.made: dict[str, str] = {}
         self.task = f"answer {context.client.id}"
         ui.add_css(page_text("whatif.css"))
@@ -214,7 +214,7 @@ class WhatIfPage:
             ui.label(_ABOUT).classes("quiet")
 
     def draft(self) -> Draft:
-        """The draft that the controls hold now."""
+        """Return the draft that the controls hold now."""
         changes = tuple(control.change for control in self.controls)
         answers = tuple(control.answer for control in self.answering)
         return Draft((self.day.value or "").strip(), changes, answers=answers)
@@ -330,7 +330,7 @@ class WhatIfPage:
         self.making.set_text("; ".join(f"{name}: {words}" for name, words in self.made.items()))
 
     def _label(self, draft: Draft) -> str:
-        """The name of the changes in a report: that of the candidate, and whether it is as it was opened."""
+        """Return the name of the changes in a report: the candidate's, and `changed` if it is not as it was opened."""
         if draft.head == Head():
             return YOURS
         opened = app.storage.tab.get(_OPENED)

@@ -35,7 +35,7 @@ Tell = Callable[[str, int | None], object]
 
 
 class RecordedUsage(NamedTuple):
-    """How the usage of the page is read again: files, arguments of `simulate`, what we pay, and the tables."""
+    """The way to read the usage of the page again: files, arguments of `simulate`, what we pay, and the tables."""
 
     files: tuple[str, ...]
     settings: Mapping[str, Any]
@@ -75,7 +75,7 @@ async def report_of(usage: RecordedUsage, draft: Draft, label: str, digest: str,
                 await process.wait()
 
 
-# How a line begins that says why the report cannot be made.
+# The beginning of a line that says why the report cannot be made.
 _WRONG = "! "
 _ONE_AT_A_TIME = Lock()
 
@@ -87,7 +87,7 @@ def _say(words: str, percent: int | None = None) -> None:
 
 
 class _Steps:
-    """Tells the step that runs, and how far it is, until the block ends."""
+    """The progress of the running step, until the block ends."""
 
     def __init__(self) -> None:
         self._words, self._percent, self._over = "", None, Event()

@@ -41,11 +41,11 @@ class Opener:
         """List the files."""
         self.wrong.set_text("")
         self.list.clear()
-        found = candidates_in(Path(CANDIDATES_FOLDER))
+        files = candidates_in(Path(CANDIDATES_FOLDER))
         with self.list:
-            for path in found:
+            for path in files:
                 ui.button(str(path), on_click=lambda path=path: self.load(path)).props("flat no-caps dense align=left")
-            if not found:
+            if not files:
                 ui.label(f"There is no file in the folder {CANDIDATES_FOLDER} yet.").classes("quiet")
         self.dialog.open()
 
@@ -110,7 +110,7 @@ class Saving:
             self.head[key].set_value(value)
 
     def named(self, draft: Draft) -> Draft:
-        """A draft with the head and the dates of the dialog; with the default head while it is empty."""
+        """Return a draft with the head and the dates of the dialog; with the default head while it is empty."""
         words = tuple(map(self._word, _HEAD))
         head = Head(*words) if any(words) else Head()
         return draft._replace(head=head, until=self._word("until"), announced=self._word("announced"))

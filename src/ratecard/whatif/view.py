@@ -86,7 +86,7 @@ _FAMILIES = 12
 
 
 def revenue_by_family(report: Report) -> Chart:
-    """A bar for each family that brings most."""
+    """Draw a bar for each family with most revenue."""
     families = report.simulation.sides[0].card.tables.families
     sums: dict[str, list[Decimal]] = {}
     rows = report.simulation.by_model
@@ -97,7 +97,7 @@ def revenue_by_family(report: Report) -> Chart:
     return bar_chart(report, "Revenue by family", "The families that bring most.", bars)
 
 
-# How many models, and customers of each list, the page shows.
+# The number of models, and of customers in each list, on the page.
 _MODELS, _CUSTOMERS = 12, 10
 
 
@@ -111,7 +111,7 @@ class Tile(NamedTuple):
 
 
 class CustomerPrices(NamedTuple):
-    """What every customer pays by its contract, and what its requests come to at list prices, under each side."""
+    """The charges of every customer by contract, and at list prices, under each side."""
 
     customers: Mapping[str, Discounted]
     sides: tuple[str, ...]
@@ -148,15 +148,15 @@ class Panel(NamedTuple):
     winners: str = ""
     losers: str = ""
     unpriced: str = ""
-    # Only without changes.
+    # Present only without changes.
     largest: str = ""
     payers: str = ""
-    # Only where rows are priced by contract.
+    # Present only where rows are priced by contract.
     customers: CustomerPrices | None = None
 
 
 def panel_now(report: Report) -> Panel:
-    """The panel of the current prices alone."""
+    """Return the panel of the current prices alone."""
     day = report.simulation.sides[0].label
     words = f"This usage brings {report.figures.money(report.rounded(0))} at the prices of {day}."
     return Panel(
@@ -174,7 +174,7 @@ def panel_now(report: Report) -> Panel:
 
 
 def panel_of(report: Report, now: Panel) -> Panel:
-    """The panel of the current prices and a candidate; `now` is that of the current prices alone."""
+    """Return the panel of the current prices and a candidate; `now` is that of the current prices alone."""
     customers = report.customers(1) if report.has(CUSTOMER) else None
     return Panel(
         headline(report, 1),
@@ -224,8 +224,8 @@ def _tiles(report: Report) -> Iterator[Tile]:
 
 def _margins(report: Report) -> Iterator[Tile]:
     for side, label in enumerate(("Margin now", "Margin then")[: len(report.names)]):
-        if (found := report.margin_of(side)) is not None:
-            _, left, share = found
+        if (margin := report.margin_of(side)) is not None:
+            _, left, share = margin
             note = f"{report.figures.percent(share, signed=False)} of revenue" if share is not None else ""
             yield Tile(label, report.figures.money(report.figures.rounded(left)), note)
 

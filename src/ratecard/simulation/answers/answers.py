@@ -87,7 +87,7 @@ class Answers:
 
     @contextmanager
     def trying(self, *candidates: Specification) -> Iterator[Self]:
-        """Like `against`, for a while: what is priced and added up for the candidates is forgotten at the end."""
+        """Add candidates like `against`, for one `with` block: their prices and sums are forgotten at its end."""
         workspace = self.comparison.roll_up.workspace
         with workspace.forgetting_statements(), self._trial(candidates, self.pricer.apart()) as trial:
             yield trial
@@ -108,15 +108,15 @@ class Answers:
         by_model = bool(known.plan.predicates.of_model)
         pricer.remapping.check(side.card for side in compared)
         cards = [side.card for side in compared]
-        pairs, own = pricer.remapping.pairs(cards), known.plan.predicates
-        # A usage that was rolled up for fixed instants has no boundaries of its cards.
-        served = own if known.plan.dated or not dated else None
+        pairs, predicates = pricer.remapping.pairs(cards), known.plan.predicates
+        # A usage rolled up for fixed instants is not split where its cards change prices.
+        served = predicates if known.plan.dated or not dated else None
         layouts, contracts = known.plan.layouts, bool(known.plan.account)
-        asked = Predicates.of(
+        needed = Predicates.of(
             cards, dated=dated, by_model=by_model, pairs=pairs, layouts=layouts, known=served, contracts=contracts
         )
         known.check_columns(cards)
-        rolled = known.serving(asked, dated=dated)
+        rolled = known.serving(needed, dated=dated)
         try:
             if rolled is not known:
                 return type(self)(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), self.costs)
@@ -140,32 +140,32 @@ class Answers:
 
     @property
     def outcomes(self) -> list[Outcomes]:
-        """What each side charges for each shape, or why it has no price."""
+        """Return what each side charges for each shape, or why it has no price."""
         return [side.outcomes for side in self.comparison.sides]
 
     @property
     def by(self) -> tuple[str, ...]:
-        """The keys that the usage is grouped by."""
+        """Return the keys that the usage is grouped by."""
         return self.comparison.roll_up.plan.by
 
     @cached_property
     def rows(self) -> int:
-        """The number of rows of the usage."""
+        """Return the number of rows of the usage."""
         return self.comparison.roll_up.rows
 
     @cached_property
     def priced(self) -> int:
-        """The number of rows in the figures: some side prices them, and the others do too or do not offer them."""
+        """Return the number of rows in the figures: some side prices them, the others do too or do not offer them."""
         return sum(self.comparison.roll_up.shapes.requests[self.comparison.coverage.in_figures].tolist())
 
     @cached_property
     def total(self) -> Row:
-        """All usage as one row."""
+        """Return all usage as one row."""
         return self.comparison.rows(())[0]
 
     @cached_property
     def groups(self) -> tuple[Row, ...]:
-        """One row for every combination of values of the keys in `by`."""
+        """Return one row for every combination of values of the keys in `by`."""
         return self.table(*self.by)
 
     def table(self, *keys: str) -> tuple[Row, ...]:
@@ -181,28 +181,28 @@ class Answers:
 
     @cached_property
     def unpriced(self) -> tuple[Unpriced, ...]:
-        """The rows without a price, by side and reason, the most rows first."""
-        found: dict[tuple[str, str, str], list[Counted]] = {}
+        """Return the rows without a price, by side and reason, the most rows first."""
+        by_reason: dict[tuple[str, str, str], list[Counted]] = {}
         labels = [side.label for side in self.sides]
         numbers = numpy.flatnonzero(~self.comparison.coverage.in_figures)
-        for number, each in zip(numbers.tolist(), self.comparison.roll_up.shapes.among(numbers), strict=True):
+        for number, counted in zip(numbers.tolist(), self.comparison.roll_up.shapes.among(numbers), strict=True):
             sides = zip(labels, self.comparison.sides, strict=True)
             refused = [(label, why) for label, side in sides if (why := side.refusal(number))]
-            # What is wrong says more than what is not offered.
+            # A wrong row says more than a model that is not offered.
             label, why = next((pair for pair in refused if not pair[1].not_offered), refused[0])
-            reason = _NUMBER.sub("...", why.reason) if each.shape.irregular else why.reason
-            found.setdefault((label, each.shape.type or "", reason), []).append(each)
-        rows = (Unpriced(*key, *_counted(shapes)) for key, shapes in found.items())
+            reason = _NUMBER.sub("...", why.reason) if counted.shape.irregular else why.reason
+            by_reason.setdefault((label, counted.shape.type or "", reason), []).append(counted)
+        rows = (Unpriced(*key, *_counted(shapes)) for key, shapes in by_reason.items())
         return tuple(sorted(rows, key=lambda row: (-row.rows, row.side, row.type, row.reason)))
 
     @cached_property
     def disputed(self) -> tuple[Disputed, ...]:
-        """Rows of a billing export that do not agree with the prices under which they were billed."""
-        found: dict[str, list[Counted]] = {}
-        for each in self.comparison.roll_up.shapes:
-            if reason := self.pricer.dispute(each.shape):
-                found.setdefault(reason, []).append(each)
-        rows = (Disputed(reason, *_counted(shapes)) for reason, shapes in found.items())
+        """Return the rows of a billing export that do not agree with the prices under which they were billed."""
+        by_reason: dict[str, list[Counted]] = {}
+        for counted in self.comparison.roll_up.shapes:
+            if reason := self.pricer.dispute(counted.shape):
+                by_reason.setdefault(reason, []).append(counted)
+        rows = (Disputed(reason, *_counted(shapes)) for reason, shapes in by_reason.items())
         return tuple(sorted(rows, key=lambda row: (-row.rows, row.reason)))
 
     def attribution(self, candidate: int = 1) -> Attribution:
@@ -213,11 +213,11 @@ class Answers:
         return attribute(self.comparison, self.sides, candidate)
 
     def lost(self, candidate: int = 1) -> tuple[Uncommon, ...]:
-        """What the current prices offer and a candidate does not, with the reason; the greatest revenue first."""
+        """Return what the current prices offer and a candidate does not, and why; the greatest revenue first."""
         return self._uncommon(self.comparison.coverage.lost(candidate), 0, candidate)
 
     def new(self, candidate: int = 1) -> tuple[Uncommon, ...]:
-        """What a candidate offers and the current prices do not, with the reason; the greatest revenue first."""
+        """Return what a candidate offers and the current prices do not, and why; the greatest revenue first."""
         return self._uncommon(self.comparison.coverage.new(candidate), candidate, 0)
 
     def _uncommon(self, numbers: Any, offers: int, lacks: int) -> tuple[Uncommon, ...]:
@@ -230,12 +230,12 @@ class Answers:
                 requests, amount = sums.get(key, (0, Decimal(0)))
                 more = self.comparison.charge(counted, price.amounts)
                 sums[key] = (requests + counted.requests, EXACT.add(amount, more))
-        found = (Uncommon(*key, requests, amount) for key, (requests, amount) in sums.items())
-        return tuple(sorted(found, key=lambda each: (-each.amount, each.type, each.model, each.reason)))
+        rows = (Uncommon(*key, requests, amount) for key, (requests, amount) in sums.items())
+        return tuple(sorted(rows, key=lambda each: (-each.amount, each.type, each.model, each.reason)))
 
     @cached_property
     def no_effect(self) -> tuple[str, ...]:
-        """For each candidate, why it changes nothing; empty where it changes something."""
+        """Return the reasons why candidates change nothing; empty where each changes something."""
         return without_effect(self.comparison, self.sides)
 
     def since(self, candidate: int = 1) -> Since | None:
@@ -243,13 +243,13 @@ class Answers:
 
         None too where both are priced at one instant, whenever a request was sent.
         """
-        # Rows that are priced as another model's change whenever they were sent.
+        # Remapped rows change their price on every day.
         remapped = self.pricer.remapping.models
         day = (
             None if remapped else first_day(*(self.sides[at] for at in (0, candidate)), contracts=bool(self.by_account))
         )
-        found = self.comparison.since(day, candidate) if day else None
-        return found if found and found.before else None
+        split = self.comparison.since(day, candidate) if day else None
+        return split if split and split.before else None
 
     def customers(self, key: str = "customer", candidate: int = 1) -> Customers:
         """List who pays less and who pays more under a candidate; `key` is the column of `by` that names a customer."""
@@ -273,7 +273,7 @@ class Answers:
         return bridge_of(self.comparison, (before, after), side, rows)
 
     def margin(self) -> Margin:
-        """The cost and margin of every side by model, and what is sold below cost, exactly.
+        """Return the cost and margin of every side by model, and what is sold below cost, exactly.
 
         Raises `SimulationError` where `simulate` was given no costs.
         """
@@ -281,15 +281,15 @@ class Answers:
 
     @cached_property
     def costing(self) -> Costing:
-        """The cost of every shape under each side. Raises `SimulationError` where `simulate` was given no costs."""
+        """Return the cost of every shape by side. Raises `SimulationError` where `simulate` was given no costs."""
         if self.costs is None:
             raise SimulationError("a margin needs to know what we pay: costs")
         return Costing(self.comparison, self.sides, self.pricer, self.costs)
 
     @cached_property
     def cost_prices(self) -> tuple[tuple[SidePrices, SidePrices], ...]:
-        """For each side, cost and margin as prices that the engine can add; without what has no known cost."""
-        rolled, known, found = self.comparison.roll_up, self.costing.known, []
+        """Return cost and margin of each side as prices that the engine adds up; without shapes of unknown cost."""
+        rolled, known, prices = self.comparison.roll_up, self.costing.known, []
         refused: Outcome = Refused("its cost is not known")
         for at, side in enumerate(self.comparison.sides):
             costs, margins = [refused] * len(rolled.shapes), [refused] * len(rolled.shapes)
@@ -298,11 +298,11 @@ class Answers:
                 left = tuple(map(EXACT.subtract, price.amounts, vectors[at]))
                 costs[number], margins[number] = (PricedShape(each, (), "") for each in (vectors[at], left))
             both = (SidePrices(rolled, Outcomes.listed(rolled.shapes, each)) for each in (costs, margins))
-            found.append((next(both), next(both)))
-        return tuple(found)
+            prices.append((next(both), next(both)))
+        return tuple(prices)
 
     def costs_by(self, *keys: str) -> dict[tuple[str | None, ...], tuple[tuple[Decimal, Decimal], ...]]:
-        """Cost and margin under each side by some of the keys, of the requests whose cost is known."""
+        """Return cost and margin under each side by some of the keys, of the requests whose cost is known."""
         sums = [[self.comparison.sums_of(each, keys) for each in pair] for pair in self.cost_prices]
         zero = Decimal(0)
         return {
@@ -312,25 +312,25 @@ class Answers:
 
     @property
     def by_account(self) -> str:
-        """The column of the accounts whose contracts say what rows are charged; empty where the list alone does."""
+        """Return the column of the accounts whose contracts price the rows; empty where the list alone does."""
         return self.comparison.roll_up.plan.account
 
     @cached_property
     def list_prices(self) -> tuple[SidePrices, ...]:
-        """For each side, what every row would be charged at list prices, also of models that contracts keep."""
-        rolled, found = self.comparison.roll_up, []
-        in_figures, apart = self.comparison.coverage.in_figures, Refused("it is in no figure")
+        """Return what every row would be charged at list prices, by side, also of models that contracts keep."""
+        rolled, prices = self.comparison.roll_up, []
+        in_figures, left = self.comparison.coverage.in_figures, Refused("it is in no figure")
         with uncollected():
             lists = [replace(side, card=side.card.listed) for side in self.sides]
             listed = self.pricer.outcomes(lists, rolled.shapes.without_accounts())
-            for own, others in zip(self.outcomes, listed, strict=True):
-                of = numpy.where(others.priced, others.of + len(own.distinct) + 1, own.of)
-                of = numpy.where(in_figures & own.priced, of, len(own.distinct))
-                found.append(SidePrices(rolled, Outcomes(rolled.shapes, [*own.distinct, apart, *others.distinct], of)))
-        return tuple(found)
+            for net, others in zip(self.outcomes, listed, strict=True):
+                of = numpy.where(others.priced, others.of + len(net.distinct) + 1, net.of)
+                of = numpy.where(in_figures & net.priced, of, len(net.distinct))
+                prices.append(SidePrices(rolled, Outcomes(rolled.shapes, [*net.distinct, left, *others.distinct], of)))
+        return tuple(prices)
 
     def discounts(self, key: str = "") -> tuple[Discounted, ...]:
-        """What each customer pays by its contract and would at list prices, under each side; with costs, its margin.
+        """Return what each customer pays by contract and would pay at list prices, by side; with costs, its margin.
 
         `key` is the column of `by` that names a customer, by default that of the account; the amounts add up exactly to
         the totals. Raises `SimulationError` where rows are not priced by contract, or the usage is not grouped so.
@@ -348,7 +348,7 @@ class Answers:
         *,
         since: date | None = None,
     ) -> Expected:
-        """Expect revenue, cost and margin of every side at other volumes; with `since`, the revenue from that day on.
+        """Estimate revenue, cost and margin of every side at other volumes; with `since`, revenue from that day on.
 
         `elasticities` are as in `response`. `volumes` are changes by model, family, type, `all`, or a value of a key
         that the usage is grouped by: `["-5%", "veo=+10%", "customer:acme=-100%"]`. Raises `SimulationError`.
@@ -365,12 +365,12 @@ class Answers:
         return expected_of(cells, elastic, changes, self._groups)
 
     def pace(self, most: int | None = DEFAULT_PACE) -> Pace | None:
-        """The last days of the usage, at most so many (None: all), that a year is reckoned from; None without days."""
+        """Return the last days of the usage, at most `most` (None: all), to scale to a year; None without days."""
         days = self.comparison.roll_up.days
         return pace_of(days, self.table(DAY), most) if days else None
 
     def own_days(self) -> OwnDays | None:
-        """What the usage comes to at the prices of each row's own day; None where the current prices are these.
+        """Price the usage at each row's own day; return None where the current prices already do so.
 
         Raises `SimulationError` where the usage is not grouped by day, which that needs.
         """
@@ -384,11 +384,11 @@ class Answers:
         pricer = self.pricer.apart()
         pricer.remapping = NO_REMAPPING
         with self._trial([Side(OWN_DATE, current.card)], pricer) as trial:
-            whole, now = trial.total, self.total.beside() if len(self.sides) > 1 else NOTHING_LOST_OR_NEW
+            both_sides, now = trial.total, self.total.beside() if len(self.sides) > 1 else NOTHING_LOST_OR_NEW
         offered = self.total.requests - now.new_requests - now.neither
-        without = offered - whole.both_requests()
-        difference = EXACT.subtract(whole.amounts[1], self.total.amounts[0])
-        return OwnDays(whole.amounts[1], difference, without, whole.beside().new_requests)
+        without = offered - both_sides.both_requests()
+        difference = EXACT.subtract(both_sides.amounts[1], self.total.amounts[0])
+        return OwnDays(both_sides.amounts[1], difference, without, both_sides.beside().new_requests)
 
     def response(self, elasticities: Mapping[str, AnyElasticity], candidate: int = 1) -> Response:
         """Estimate the revenue after customers react to the prices, rounded to cents.
@@ -406,7 +406,7 @@ class Answers:
 
     @property
     def _groups(self) -> dict[str, tuple[str, ...]]:
-        """The family and the type of each model."""
+        """Return the family and the type of each model."""
         return {
             model.model: tuple(filter(None, (side.card.tables.families.get(model.model), model.type)))
             for side in self.sides
@@ -415,7 +415,7 @@ class Answers:
 
     @cached_property
     def by_model(self) -> tuple[Row, ...]:
-        """One row per model, whatever the usage is grouped by."""
+        """Return one row per model, whatever the usage is grouped by."""
         return self.table(MODEL)
 
     def unpriced_text(self) -> str:
@@ -425,19 +425,19 @@ class Answers:
             return words if self.reading.found else "the usage has no rows"
         count = self.rows - self.priced
         lines = [f"{count} of {self.rows} rows cannot be priced:"]
-        for each in self.unpriced:
-            example = ", ".join(f"{name} {value}" for name, value in each.examples[0].items() if name != "type")
-            lines.append(f"  {each.rows} {each.type or 'of no known type'}: {each.reason} (for example: {example})")
+        for row in self.unpriced:
+            example = ", ".join(f"{name} {value}" for name, value in row.examples[0].items() if name != "type")
+            lines.append(f"  {row.rows} {row.type or 'of no known type'}: {row.reason} (for example: {example})")
         return "\n".join((*lines, *self.reading.warnings()))
 
     @property
     def reading(self) -> Reading:
-        """What was read: files, columns and rows."""
+        """Return what was read: files, columns and rows."""
         return self.comparison.roll_up.reading
 
     @property
     def sql(self) -> tuple[str, ...]:
-        """The statements of SQL that have run until now, in their order, so that a person can run them by hand.
+        """Return the SQL statements that have run until now, in order, so that a person can run them by hand.
 
         A mark `?` stands for a value that was given. What Spark has run of a usage is not among them.
         """
@@ -455,5 +455,5 @@ class Answers:
 
 
 def _counted(shapes: Sequence[Counted]) -> tuple[int, tuple[dict[str, Any], ...]]:
-    """How many rows shapes have, and a few of them as examples."""
+    """Return how many rows shapes have, and a few of them as examples."""
     return sum(each.requests for each in shapes), tuple(each.shape.row() for each in shapes[:_EXAMPLES])

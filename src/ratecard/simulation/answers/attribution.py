@@ -23,7 +23,7 @@ LOST_PART, NEW_PART, MOVED, BILLED = "lost", "new", "moved", "billed"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one changed rate adds to the total, or takes from it.
+    """The change of the total by one changed rate.
 
     `kind` is `rate` (another amount per unit), `terms` (the same rate, another quantity of it), `added` or `removed`
     (usage is charged by a rate that the other side does not have), or `rounding` (of each request, to the cent). Of
@@ -43,7 +43,7 @@ class Part:
 
     @property
     def percent(self) -> str:
-        """The change of the rate; empty where there are no two."""
+        """Return the change of the rate in percent; empty unless both sides have a rate."""
         return (
             percent_text(self.old, self.new)
             if self.kind == RATE and self.old is not None and self.new is not None
@@ -91,7 +91,7 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
             then, first = (comparison.charge(counted, each.amounts) if each else _ZERO for each in (now, was))
             if then or first or isinstance(was or now, PricedShape):
                 touched |= {(model, part.old_source, part.new_source), *_factors(model, was, now)}
-                # A rate of the list that a contract follows has moved the amount too.
+                # The contract follows the list, so that a list rate has moved the amount too.
                 touched.add((model, _list_source(was), _list_source(now)))
                 amounts[part] = EXACT.add(amounts.get(part, _ZERO), EXACT.subtract(then, first))
     parts = [replace(part, amount=amount) for part, amount in amounts.items() if amount]
@@ -128,7 +128,7 @@ def _of_requests(
         return Part(model, MOVED, f"priced as {new.shape.model}")
     if sides[0].has_rates and sides[candidate].has_rates:
         return None
-    # A bill says what a unit cost, whatever rates that was made of: it is compared with what a unit costs now.
+    # A bill states the price of a unit, but not its rates: it is compared with the price of a unit now.
     sku, unit, sources = old.lines[0].sku, new.unit or old.unit, (old.lines[0].source, new.lines[0].source)
     if old.unit_price is None or new.unit_price is None:
         return Part(model, BILLED, f"{sku}: the rate that it was billed at is not known", unit, None, None, *sources)
@@ -141,18 +141,18 @@ def _list_source(priced: _Priced) -> str:
 
 
 def _pairs(old: PricedShape, new: PricedShape) -> Iterator[tuple[PricedLine | None, PricedLine | None]]:
-    """The lines of both sides that have one SKU and are of the same quantity: several buckets may have one rate."""
+    """Pair the lines of both sides that have one SKU and one quantity; several buckets may share a rate."""
     was, now = map(_by_place, (old, new))
     return ((was.get(place), now.get(place)) for place in {**was, **now})
 
 
 def _by_place(side: PricedShape) -> dict[tuple[str, int, int], PricedLine]:
-    found, times = dict[tuple[str, int, int], PricedLine](), Counter[tuple[str, int]]()
+    lines, times = dict[tuple[str, int, int], PricedLine](), Counter[tuple[str, int]]()
     for line in side.lines:
         place = (line.sku, line.number)
-        found[*place, times[place]] = line
+        lines[*place, times[place]] = line
         times[place] += 1
-    return found
+    return lines
 
 
 def _of_line(
@@ -177,8 +177,8 @@ def _factors(model: str, was: _Priced, now: _Priced) -> set[tuple[str, str, str]
 
 
 def _labels(tables: Tables) -> dict[str, str]:
-    """What a person calls the rate of each line: its charge, and what it is for."""
-    found: dict[str, str] = {}
+    """Return a readable name for the rate of each line: its charge, and what it is for."""
+    labels: dict[str, str] = {}
     for model in tables.models.values():
         for version in model.versions:
             for charge in version.charges:
@@ -187,15 +187,15 @@ def _labels(tables: Tables) -> dict[str, str]:
                         f"{name} {' | '.join(values)}"
                         for name, values in attributes_of(charge, rate, tables.meters).items()
                     )
-                    found.setdefault(rate.source, f"{charge.charge}: {words}" if words else charge.charge)
-    return found
+                    labels.setdefault(rate.source, f"{charge.charge}: {words}" if words else charge.charge)
+    return labels
 
 
 def _changes(old: Side, new: Side) -> Iterator[tuple[str, RateChange]]:
-    """Every rate that differs between two sides on some day, once."""
+    """Yield every rate that differs between two sides on some day, once."""
     days = {EARLIEST, *(day for side in (old, new) for day in side.days())}
     seen = set()
-    # Most days are in the same versions of a model as the day before.
+    # On most days the versions of a model are those of the day before.
     compared = set()
     pairs = {(_on(old, day), _on(new, day)) for day in days}
     for was, now in sorted(pairs, key=lambda pair: (utc(pair[0]), utc(pair[1]))):

@@ -15,14 +15,14 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.plan import MONTH, WEEK
 from ratecard.simulation.rows.columns import DAY
 
-# Of more periods, the first and the last are named.
+# The message names the first and the last of more periods.
 _MOST_NAMED = 12
 EFFECTS = ("price", "size", "volume", "mix")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One model in both periods: its requests, its revenue and what one request holds, then and now, and the effects.
+    """A model in both periods: requests, revenue, what one request holds, then and now, and the effects.
 
     `price` is what other prices do to the requests of both periods: the second's revenue, less what it would be at the
     prices of the end of the first, less the same of the first. The others are at these prices. With q requests of p
@@ -43,13 +43,13 @@ class Step:
 
     @property
     def change(self) -> Fraction:
-        """The change of its revenue."""
+        """Return the change of its revenue."""
         return Fraction(self.revenues[1]) - Fraction(self.revenues[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """From the revenue of one period to that of another: what both have, and the models of only one of them.
+    """The way from one period's revenue to another's: models of both, and those of only one.
 
     Steps and models are in the order of what they change, the greatest first. `fixed`: both have the same prices.
     """
@@ -63,7 +63,7 @@ class Bridge:
 
     @property
     def effects(self) -> dict[str, Fraction]:
-        """Each effect by its name, the greatest first; they add up to the change of revenue exactly."""
+        """Return each effect by its name, the greatest first; they add up to the change of revenue exactly."""
         before, after = self.periods
         sums = {name: sum((getattr(step, name) for step in self.steps), Fraction(0)) for name in EFFECTS}
         sums[f"only in {before}"] = -Fraction(total(list(self.gone.values())))
@@ -74,19 +74,19 @@ class Bridge:
 def bridge_of(
     comparison: Comparison, periods: tuple[str, str], side: int, fixed: Sequence[Row] | None = None
 ) -> Bridge:
-    """The bridge between two days, weeks (by their Monday) or months (`2026-10`) under one side.
+    """Return the bridge between two days, weeks (by their Monday) or months (`2026-10`) under one side.
 
     `fixed` are rows by period and model beside the prices of the end of the first period; None where the side has the
     same prices in both. Raises `SimulationError` for periods that have no priced request.
     """
     key = period_key(comparison, *periods)
-    found = {period: _of_period(comparison.rows((key, MODEL)), period) for period in periods}
-    for period, rows in found.items():
+    by_period = {period: _of_period(comparison.rows((key, MODEL)), period) for period in periods}
+    for period, rows in by_period.items():
         if not rows:
             known = sorted({row.key[0] or "" for row in comparison.rows((key,))} - {""})
             most = f"{known[0]} to {known[-1]}" if len(known) > _MOST_NAMED else ", ".join(known)
             raise SimulationError(f"no request of {period} has a price. The {key}s are: {most}")
-    then, now = (found[period] for period in periods)
+    then, now = (by_period[period] for period in periods)
     at_fixed = None if fixed is None else [_of_period(fixed, period) for period in periods]
     pairs = {model: (then[model], now[model]) for model in sorted(then.keys() & now.keys())}
     steps = _steps(pairs, side, at_fixed)
@@ -106,7 +106,7 @@ def _of_period(rows: Sequence[Row], period: str) -> dict[str, Row]:
 
 
 def last_instant(period: str, key: str) -> datetime:
-    """The last instant of a period: of a day, a week or a month. Raises `SimulationError` for what is none."""
+    """Return the last instant of a day, a week or a month. Raises `SimulationError` if it cannot be read."""
     try:
         first = date.fromisoformat(f"{period}-01" if key == MONTH else period)
     except ValueError:
@@ -119,7 +119,7 @@ def last_instant(period: str, key: str) -> datetime:
 
 
 def period_key(comparison: Comparison, before: str, after: str) -> str:
-    """The key that two periods are of. Raises `SimulationError` where the usage is not grouped by it."""
+    """Return the key of two periods. Raises `SimulationError` where the usage is not grouped by it."""
     if before == after:
         raise SimulationError(f"a bridge leads from one period to another, and both are {before}")
     month = len(before) == len("2026-10")
@@ -157,12 +157,12 @@ def _steps(
 
 
 def _kept(row: Row) -> Fraction:
-    """The amount of a row at fixed prices; what these do not offer keeps its own."""
+    """Return the amount of a row at fixed prices; requests that these do not offer keep their own amount."""
     return Fraction(row.both()[1]) + Fraction(row.beside().lost)
 
 
 def _size(row: Row) -> Fraction | None:
-    """What one request of a model holds on average: tokens, characters or seconds."""
+    """Return the average size of a model's requests: their tokens, characters or seconds."""
     quantities = dict(zip(QUANTITY_NAMES, row.quantities, strict=True))
     tokens = sum((quantities.pop(name) for name in TOKEN_QUANTITIES), Decimal(0))
     held = tokens or next((each for each in quantities.values() if each), Decimal(0))

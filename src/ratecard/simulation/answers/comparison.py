@@ -24,7 +24,7 @@ from ratecard.simulation.prices.price_table import SidePrices
 from ratecard.simulation.rows.columns import DAY
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 
-# Rows can be broken down by it whether it is a key or not: a shape has one.
+# Every shape has a model, so that rows can be broken down by it even if it is not a key.
 MODEL = "model"
 # A week is named by its Monday, a month as `2026-10`; all are text.
 _DAY = "CAST({day} AS VARCHAR(100))"
@@ -33,7 +33,7 @@ _PERIOD_OF = {
     WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR(100))",
     MONTH: f"substr({_DAY}, 1, 7)",
 }
-# Of so many groups the sums are made at once.
+# The engine adds up at most this many groups at once.
 _MOST_AT_ONCE = 1_000_000
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _QUANTITIES = tuple(f"coalesce(sum({name}), 0)" for name in QUANTITY_COLUMNS)
@@ -54,17 +54,17 @@ class Comparison:
         self.coverage = Coverage(roll_up.workspace, self.sides)
         self._amounts = GroupAmounts(roll_up, self.sides, self.coverage)
         self._forgotten = False
-        # Charts and tables ask for the same breakdowns: each is added up once.
+        # Charts and tables ask for the same breakdowns, so that each is added up once.
         self._sums: dict[tuple[str, ...], str] = {}
         self._rows: dict[tuple[str, ...], tuple[Row, ...]] = {}
 
     @cached_property
     def priced(self) -> list[_Priced]:
-        """Every shape in the figures."""
+        """Return every shape in the figures."""
         return list(self._among(numpy.flatnonzero(self.coverage.in_figures)))
 
     def changed(self, candidate: int) -> Iterator[_Priced]:
-        """The shapes in the figures that a candidate may price in another way."""
+        """Yield the shapes in the figures whose price a candidate may change."""
         changed = self.sides[candidate].outcomes.changed(self.sides[0].outcomes)
         return self._among(changed[self.coverage.in_figures[changed]])
 
@@ -76,7 +76,7 @@ class Comparison:
             yield number, counted, (now, *then)
 
     def rows(self, keys: Sequence[str]) -> tuple[Row, ...]:
-        """The breakdown by keys of the roll-up, or by `model`, in their order; without keys all usage as one row."""
+        """Return the breakdown by keys of the roll-up, or by `model`, in order; without keys all usage as one row."""
         keys = tuple(keys)
         if keys not in self._rows:
             with uncollected():
@@ -97,7 +97,7 @@ class Comparison:
 
     @property
     def _connection(self) -> duckdb.DuckDBPyConnection:
-        """The connection. Raises `SimulationError` once what the candidates need is forgotten."""
+        """Return the connection. Raises `SimulationError` once the prices of the candidates are forgotten."""
         if self._forgotten:
             raise SimulationError("this trial is closed; ask inside its `with` block")
         return self.roll_up.workspace.connection
@@ -150,7 +150,7 @@ class Comparison:
     def cells(
         self, marks: Mapping[str, Sequence[str]], since: date | None, costs: Sequence[tuple[SidePrices, SidePrices]]
     ) -> list[ModelSums]:
-        """What each side charges by model, and by the values of keys that `marks` names; with `since`, from a day on.
+        """Return each side's charges by model and by the values in `marks`; with `since`, from that day on.
 
         `costs` are cost and margin as prices, for each side; or empty.
         """
@@ -159,7 +159,7 @@ class Comparison:
         for key, values in marks.items():
             listed = ", ".join(map(DuckDbSql.literal, values))
             keys.append(f"CASE WHEN {self.name(key)} IN ({listed}) THEN {self.name(key)} END")
-        # Each sum with its decimals; those of further prices come after the amounts of all sides.
+        # Each sum has its decimals; the sums of further prices follow the amounts of all sides.
         sums = {"requests": 0} | {f"amount{at}": each.scale for at, each in enumerate((*self.sides, *further))}
         columns = dict(zip(sums, sums, strict=True))
         lost_and_new = [side for side in candidates if self.coverage.lost_and_new[side]]
@@ -203,7 +203,7 @@ class Comparison:
         return ModelSums(model, marks, tuple(sides), tuple(new), tuple(before))
 
     def since(self, day: date, candidate: int) -> Since:
-        """How many requests lie before a day, and what those of that day and after it come to on both sides."""
+        """Count the requests before a day, and add up both sides from that day on."""
         groups, from_then = self.roll_up.groups, f"FILTER (day >= DATE '{day}')"
         query = f"""
             SELECT CAST(coalesce(sum(requests) FILTER (day < DATE '{day}'), 0) AS BIGINT), {_REQUESTS},
@@ -220,29 +220,29 @@ class Comparison:
         return int(self._asked(f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {source})")[0][0])
 
     def name(self, key: str) -> str:
-        """The column of a key, or the expression that makes it.
+        """Return the column of a key, or the expression that makes it.
 
         Raises `SimulationError` for a key that the usage was not grouped by.
         """
-        own, plan = self.roll_up.plan.keys, self.roll_up.plan
-        if key in own and key != DAY:
-            return f"key{own.index(key)}"
-        if (key == DAY or plan.is_period(key)) and DAY in own:
-            return _PERIOD_OF[key].format(day=f"key{own.index(DAY)}")
+        keys, plan = self.roll_up.plan.keys, self.roll_up.plan
+        if key in keys and key != DAY:
+            return f"key{keys.index(key)}"
+        if (key == DAY or plan.is_period(key)) and DAY in keys:
+            return _PERIOD_OF[key].format(day=f"key{keys.index(DAY)}")
         if key != MODEL:
-            known = tuple(dict.fromkeys((*plan.by, *own, MODEL)))
+            known = tuple(dict.fromkeys((*plan.by, *keys, MODEL)))
             words = f"the usage is not grouped by '{key}'.{did_you_mean(key, known)}"
             raise SimulationError(f"{words} It is by: {', '.join(known)}")
         return key
 
     def _grouped_by(self, keys: Sequence[str]) -> str:
-        """How rows are grouped by keys: by the day as it is, which is quicker than by its text."""
-        own = self.roll_up.plan.keys
-        columns = [f"key{own.index(key)}" if key in own else self.name(key) for key in keys]
+        """Return the GROUP BY of keys; it groups by the day itself, which is quicker than by its text."""
+        plan_keys = self.roll_up.plan.keys
+        columns = [f"key{plan_keys.index(key)}" if key in plan_keys else self.name(key) for key in keys]
         return f" GROUP BY {', '.join(columns)}" if columns else ""
 
     def ranges(self) -> list[str]:
-        """Conditions that divide the groups by their first key, in its order.
+        """Return the conditions that divide the groups by their first key, in its order.
 
         The engine holds the sums of so many groups at once; of all millions of them it cannot.
         """
@@ -256,11 +256,11 @@ class Comparison:
                 held = 0
             held += count
         firsts, lasts = ["TRUE", *(f"{name} >= {edge}" for edge in edges)], [f"{name} < {edge}" for edge in edges]
-        found = [f"{first} AND {last}" for first, last in zip(firsts, lasts, strict=False)]
-        return [*found, f"({firsts[-1]} OR {name} IS NULL)"]  # rows without a key come last
+        conditions = [f"{first} AND {last}" for first, last in zip(firsts, lasts, strict=False)]
+        return [*conditions, f"({firsts[-1]} OR {name} IS NULL)"]  # rows without a key come last
 
     def groups(self, *further: SidePrices, within: str = "TRUE") -> str:
-        """The query of the groups in one of the `ranges`: keys, requests, quantities, and each amount, at one scale.
+        """Return the query of the groups in one of the `ranges`: keys, requests, quantities and amounts, at one scale.
 
         Then what is lost and what is new under each candidate. Of `further` prices, the sum of each at its own scale,
         and last how many requests the first of them leaves out.
@@ -292,7 +292,7 @@ class Comparison:
 
     @cached_property
     def places(self) -> tuple[int, ...]:
-        """How many decimals the quantities of a row have in the engine."""
+        """Return the number of decimals that each quantity of a row has in the engine."""
         places = self.roll_up.places
         return tuple(
             max((*places.get(type_, ()), *(0,) * (number + 1))[number] for type_ in types)
@@ -300,8 +300,8 @@ class Comparison:
         )
 
     def charge(self, counted: Counted, amounts: Vector) -> Decimal:
-        """What all rows of a shape come to at these amounts, exactly, whatever decimals they have."""
+        """Return the exact charge for all rows of a shape at these amounts, whatever decimals they have."""
         fixed, *rates = amounts
-        each = zip(counted.sums, rates, self.roll_up.places_of(counted.shape), strict=False)
-        rated = [EXACT.scaleb(EXACT.multiply(Decimal(count), rate), -places) for count, rate, places in each]
+        products = zip(counted.sums, rates, self.roll_up.places_of(counted.shape), strict=False)
+        rated = [EXACT.scaleb(EXACT.multiply(Decimal(count), rate), -places) for count, rate, places in products]
         return total([EXACT.multiply(Decimal(counted.requests), fixed), *rated])

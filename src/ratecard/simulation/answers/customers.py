@@ -20,7 +20,7 @@ _BY_LOSS = f"lost DESC, {OF_ALIKE}"
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """How many customers see a change between two edges, in percent; an open end is None, `unchanged` has both at 0."""
+    """The customers with a change between two edges, in percent; an open end is None, `unchanged` has both at 0."""
 
     least: int | None
     most: int | None
@@ -28,7 +28,7 @@ class Band:
 
     @property
     def label(self) -> str:
-        """`-5 to -1 %`, `unchanged`, `more than +50 %`."""
+        """Name the band: `-5 to -1 %`, `unchanged`, `more than +50 %`."""
         if self.least == self.most == 0:
             return "unchanged"
         if self.least is None:
@@ -39,13 +39,13 @@ class Band:
 
     @property
     def falls(self) -> bool:
-        """Whether its customers pay less."""
+        """Return True if its customers pay less."""
         return self.most is not None and self.most <= 0 and (self.least, self.most) != (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Customers:
-    """The customers by what other prices change on the requests that both sides price.
+    """The customers, by the change on the requests that both sides price.
 
     `less` pay less, `more` pay more; of these, `winners` and `losers` are the first, the largest amounts first. For
     `same` nothing changes. `losing` counts those whose requests the candidate does not offer. A customer of whose
@@ -64,42 +64,42 @@ class Customers:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """All customers, in their order."""
+        """Return all customers, in their order."""
         return self.sums.all()
 
     @property
     def kept(self) -> tuple[Row, ...]:
-        """The customers with requests that both sides price."""
+        """Return the customers with requests that both sides price."""
         return self.sums.rows(_KEPT, candidate=self.candidate)
 
     @property
     def lost(self) -> tuple[Row, ...]:
-        """Those whose requests the candidate does not offer, by what these bring now."""
+        """Return the customers with requests that the candidate does not offer, by their revenue now."""
         return self.first_lost()
 
     def first_lost(self, most: int | None = None) -> tuple[Row, ...]:
-        """Those who lose requests, by what these bring now; with `most`, no more than the first of them."""
+        """Return the customers who lose requests, by the revenue of these now; with `most`, the first ones only."""
         return self.sums.rows(_LOSING, _BY_LOSS, most, self.candidate) if self.losing else ()
 
     def apportioned(self, rows: Sequence[Row], amount: str, places: int, whole: Decimal) -> list[Decimal]:
-        """An amount of some customers, rounded so that those of all add up to `whole`: see `report.figures.apportion`.
+        """Round an amount of some customers so that all of them add up to `whole`: see `report.figures.apportion`.
 
         `amount` is a column of `KeySums.compared`.
         """
         lost = amount == "lost"
         where, order = (_LOSING, _BY_LOSS) if lost else ("TRUE", BY_NAME)
         names = [row.key[0] for row in rows]
-        found, every = self.sums.ranked(amount, self.candidate, places, names, where, order)
+        ranks, every = self.sums.ranked(amount, self.candidate, places, names, where, order)
         missing = int(EXACT.scaleb(whole, places)) - every
-        units = (found[name].units + (found[name].place <= missing) for name in names)
+        units = (ranks[name].units + (ranks[name].place <= missing) for name in names)
         return [EXACT.scaleb(Decimal(each), -places) for each in units]
 
     def above(self, rise: Fraction) -> int:
-        """How many customers pay more by more than a share of it (`Fraction(1, 10)`: by more than 10 %)."""
+        """Count the customers whose charges rise by more than a share (`Fraction(1, 10)`: by more than 10 %)."""
         return self.sums.counts([f"{_KEPT} AND {self.sums.above('move', 'paid', rise)}"], self.candidate)[0]
 
     def beyond(self, rise: Fraction) -> tuple[int, tuple[Row, ...]]:
-        """How many pay more by more than a share of what they pay now, and the first of them.
+        """Count the customers who pay more by more than a share of what they pay now, and return the first of them.
 
         The greatest rise is first, to nine decimals, then the greatest amount; before all are those who paid nothing.
         """
@@ -124,13 +124,13 @@ def customers_of(sums: KeySums, candidate: int) -> Customers:
 
 
 def rise_of(row: Row, candidate: int) -> Fraction:
-    """The change as a share of what is paid now for the requests that both sides price; from nothing, a doubling."""
+    """Return the change as a share of today's charges for requests that both sides price; from zero, a doubling."""
     current, difference = Fraction(row.both(candidate)[0]), Fraction(row.change(candidate))
     return difference / current if current else Fraction(1 if difference else 0)
 
 
 def _distribution(kept: int, below: Sequence[int], above: Sequence[int]) -> Iterator[Band]:
-    """Every band between two edges: falls include their lower edge, rises their upper one."""
+    """Yield every band between two edges: falls include their lower edge, rises their upper one."""
     yield Band(None, _FALLS[0], below[0])
     for (least, first), (most, second) in pairwise(zip(_FALLS, below, strict=True)):
         yield Band(least, most, second - first)

@@ -12,7 +12,7 @@ _KeyValues = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Discounted:
-    """One customer: what its requests come to at list prices and by its contract, and what we pay for them.
+    """A customer: its requests at list prices and by its contract, and what we pay for them.
 
     Each has an amount for every side; `costs` and `margins` are of the requests whose cost is known, and are empty
     where no costs are given. What only a contract offers has the list price of the tables.
@@ -26,11 +26,11 @@ class Discounted:
     margins: tuple[Decimal, ...] = ()
 
     def discount(self, side: int) -> Decimal:
-        """The list less what is charged, exactly: below zero where a contract is dearer."""
+        """Return the list less what is charged, exactly: below zero where a contract is dearer."""
         return EXACT.subtract(self.lists[side], self.nets[side])
 
     def below_cost(self, side: int) -> bool:
-        """Whether its requests together bring less than they cost us."""
+        """Return True if its requests together bring less than they cost us."""
         return bool(self.margins) and self.margins[side] < 0
 
 
@@ -40,10 +40,10 @@ def discounts_of(
     costs: Mapping[_KeyValues, Sequence[tuple[Decimal, Decimal]]],
 ) -> tuple[Discounted, ...]:
     """Put what each customer is charged beside the list and, where there are any, its costs and margins."""
-    zero, found = Decimal(0), []
+    zero, customers = Decimal(0), []
     for row in rows:
         paid = costs.get(row.key, ())
         listed = tuple(amounts.get(row.key, zero) for amounts in lists)
         both = tuple(cost for cost, _ in paid), tuple(margin for _, margin in paid)
-        found.append(Discounted(row.key[0] if row.key else None, row.requests, listed, row.amounts, *both))
-    return tuple(found)
+        customers.append(Discounted(row.key[0] if row.key else None, row.requests, listed, row.amounts, *both))
+    return tuple(customers)

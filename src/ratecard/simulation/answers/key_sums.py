@@ -19,7 +19,7 @@ from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 # The order of the rows of one key, and that of rows whose amounts are alike.
 BY_NAME, OF_ALIKE = "name0 NULLS LAST", "coalesce(name0, ''), name0 NULLS LAST"
 _ZERO = Decimal(0)
-# A rise is put in order by its whole part, and by nine decimals. A product with more than the second would be too long.
+# Rises are ordered by whole part and nine decimals. A product with more than `_LONG` would be too long.
 _FINE, _LONG = 10**9, 10**27
 
 
@@ -32,7 +32,7 @@ class Scales(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """An amount: in units of the last decimal that is shown rounded down, and its place by what that leaves."""
+    """An amount in units of the last decimal shown, rounded down, and its rank by the remainder."""
 
     units: int
     place: int
@@ -66,12 +66,12 @@ class KeySums:
         return tuple(map(self._row, self.ask(f"SELECT {chosen} {source}")))
 
     def counts(self, conditions: Sequence[str], candidate: int) -> list[int]:
-        """How many values meet each of these conditions of `compared`."""
+        """Count the values that meet each of these conditions on `compared`."""
         sums = (f"coalesce(sum(CASE WHEN {each} THEN 1 ELSE 0 END), 0)" for each in conditions)
         return list(self.ask(f"SELECT {', '.join(sums)} FROM {self.compared(candidate)}")[0])
 
     def compared(self, candidate: int) -> str:
-        """The table with what a candidate changes, as integers of one scale.
+        """Return the query of what a candidate changes, as integers of one scale.
 
         `before` and `change` are of the requests that both sides price, `shared` says how many these are; `lost` is
         what only the current side brings. `size` is that of `before`. A rise is `move` of `paid`, which is above zero.
@@ -87,13 +87,13 @@ class KeySums:
             "change": f"(amount{candidate} - {new}) * {then} + {lost} * {now}",
         }
         named = ", ".join(f"{each} AS {name}" for name, each in columns.items())
-        # From nothing, any rise is a doubling.
+        # A rise from zero counts as a doubling.
         move = "CASE WHEN before > 0 THEN change WHEN before < 0 THEN -change WHEN change <> 0 THEN 1 ELSE 0 END"
         further = f"abs(before) AS size, {move} AS move, CASE WHEN before = 0 THEN 1 ELSE abs(before) END AS paid"
         return f"(SELECT *, {further} FROM (SELECT *, {named} FROM {self.table}) AS sums) AS compared"
 
     def above(self, amount: str, of: str, share: Fraction) -> str:
-        """Whether an amount is above a share of another one, which is not below zero.
+        """Return the condition that an amount is above a share of another one, which is not below zero.
 
         Raises `SimulationError` for a share of more than `MOST_OF_SHARE` parts.
         """
@@ -105,19 +105,19 @@ class KeySums:
         return f"({amount} > 0 AND ({of} = 0 OR {self._exceeds(amount, of, share)}))"
 
     def _exceeds(self, amount: str, of: str, share: Fraction, less: int = 0) -> str:
-        """Whether an amount above zero is above a share of another one (or reaches it, with `less` of 1).
+        """Return the condition that a positive amount is above a share of another (or reaches it, with `less` of 1).
 
         Whole parts first, so that no product is longer than what is compared.
         """
-        whole, (times, parts) = share // 1, (share % 1).as_integer_ratio()
+        floor, (times, parts) = share // 1, (share % 1).as_integer_ratio()
         divisor = f"greatest({of}, 1)"
         times_of = f"(({of} % {parts}) * {times} + {(parts - 1) * less})"
         edge = f"({of} // {parts}) * {times} + {times_of} // {parts} - {less}"
         every = f"({amount} // {divisor})"
-        return f"({every} > {whole} OR ({every} = {whole} AND {amount} % {divisor} > {edge}))"
+        return f"({every} > {floor} OR ({every} = {floor} AND {amount} % {divisor} > {edge}))"
 
     def falling_share(self, amount: str, of: str) -> str:
-        """The order by an amount's share of another one, to nine decimals, the greatest first; both at least zero."""
+        """Return the order by an amount's share of another, to nine decimals, greatest first; both at least zero."""
         divisor = f"greatest({of}, 1)"
         rest = f"({amount} % {divisor})"
         fine = f"CASE WHEN {of} < {_LONG} THEN ({rest} * {_FINE}) // {divisor}"
@@ -127,7 +127,7 @@ class KeySums:
     def ranked(
         self, amount: str, candidate: int, places: int, names: Collection[str | None], where: str, order: str = BY_NAME
     ) -> tuple[dict[str | None, Ranked], int]:
-        """Of some values, an amount of `compared` in units of the last of `places`, and all of these rounded down.
+        """Return an amount of some values in units of the last of `places`, and the sum over all, rounded down.
 
         The place is that among all values which meet `where`: the greatest remainder first, then in `order`.
         """
@@ -141,9 +141,9 @@ class KeySums:
         listed = ", ".join(DuckDbSql.literal(name) for name in names if name is not None) or "NULL"
         chosen = f"name0 IN ({listed})" + (" OR name0 IS NULL" if None in names else "")
         query = f"SELECT name0, shown - rest, place, every FROM (SELECT *, {ranks} FROM ({every}) AS given) AS ranked"
-        found = self.ask(f"{query} WHERE {chosen}")
-        of_all = found[0][-1] // unit * finer
-        return {name: Ranked(whole // unit * finer, place) for name, whole, place, _ in found}, of_all
+        answer = self.ask(f"{query} WHERE {chosen}")
+        of_all = answer[0][-1] // unit * finer
+        return {name: Ranked(units // unit * finer, place) for name, units, place, _ in answer}, of_all
 
     def _names(self) -> list[str]:
         return [f"name{number}" for number in range(self.keys)]
@@ -176,5 +176,5 @@ class KeySums:
 
 
 def of_integer(value: int, places: int) -> Decimal:
-    """An integer of 10^-`places` as what it is."""
+    """Convert an integer of 10^-`places` into its decimal value."""
     return EXACT.scaleb(Decimal(value), -places) if value else _ZERO

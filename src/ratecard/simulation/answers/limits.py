@@ -19,7 +19,7 @@ class ChangeLimits:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """What a candidate does beyond the limits.
+    """A candidate's change beyond the limits.
 
     `change` is that of revenue, where it is beyond: None is within, and from nothing to something is beyond any share.
     `over` of `of` customers pay more than the limit allows; `customers` are the first of them, the greatest rise
@@ -43,16 +43,16 @@ def check_customers(simulation: Answers, option: str, key: str = "customer") -> 
 
 
 def beyond(simulation: Answers, limits: ChangeLimits, key: str = "customer") -> Iterator[Beyond]:
-    """Each candidate that is beyond a limit, exactly: a rise of just the limit is within."""
+    """Yield each candidate that is beyond a limit, exactly: a rise of just the limit is within."""
     for candidate in range(1, len(simulation.sides)):
-        whole, beyond_it, count = simulation.total, 0, 0
+        total, beyond_it, count = simulation.total, 0, 0
         over: tuple[Row, ...] = ()
-        # What is lost and what is new changes revenue; a customer's prices rise on what both sides offer.
-        before, after = Fraction(whole.amounts[0]), Fraction(whole.amounts[candidate])
-        change = whole if limits.change is not None and abs(after - before) > limits.change * abs(before) else None
+        # Lost and new requests change revenue; a customer's rise is on the requests that both sides price.
+        before, after = Fraction(total.amounts[0]), Fraction(total.amounts[candidate])
+        change = total if limits.change is not None and abs(after - before) > limits.change * abs(before) else None
         if limits.rise is not None:
-            found = simulation.customers(key, candidate)
-            count = found.less + found.more + found.same
-            beyond_it, over = found.beyond(limits.rise)
+            customers = simulation.customers(key, candidate)
+            count = customers.less + customers.more + customers.same
+            beyond_it, over = customers.beyond(limits.rise)
         if change or beyond_it:
             yield Beyond(candidate, change, over, beyond_it, count)

@@ -13,7 +13,7 @@ from ratecard.simulation.prices.pricer import Pricer
 
 
 class Costing:
-    """What the rows in the figures cost under each side, shape by shape.
+    """The cost of the rows in the figures under each side, shape by shape.
 
     A shape whose cost is not known under a side that sells it is left out under all of them: cost and revenue alike.
     """
@@ -21,8 +21,8 @@ class Costing:
     def __init__(self, comparison: Comparison, sides: Sequence[Side], pricer: Pricer, costs: Costs) -> None:
         self.known: dict[int, tuple[Vector, ...]] = {}
         self.unknown: set[int] = set()
-        for number, counted, found in comparison.priced:
-            vectors = cost_of(counted, found, sides, pricer, costs)
+        for number, counted, prices in comparison.priced:
+            vectors = cost_of(counted, prices, sides, pricer, costs)
             if vectors is None:
                 self.unknown.add(number)
             else:
@@ -46,11 +46,11 @@ class Cost:
 
     @property
     def cost(self) -> Decimal:
-        """What we pay for what the current prices offer."""
+        """Return what the requests that the current prices offer cost us."""
         return self.costs[0]
 
     def margin(self, side: int) -> Decimal:
-        """Revenue less cost under a side, exactly."""
+        """Return revenue less cost under a side, exactly."""
         return EXACT.subtract(self.revenues[side], self.costs[side])
 
 
@@ -74,7 +74,7 @@ class Margin:
 
     @property
     def total(self) -> Cost:
-        """All models together."""
+        """Return the cost of all models together."""
         sides = range(len(self.below))
 
         def summed(each: Sequence[tuple[Decimal, ...]]) -> tuple[Decimal, ...]:
@@ -109,17 +109,17 @@ def margin_of(comparison: Comparison, costing: Costing) -> Margin:
     """Add up the margin of every side, exactly."""
     models: dict[str, _Sums] = {}
     cells: dict[tuple[str, str], _Sums] = {}
-    for number, counted, found in comparison.priced:
+    for number, counted, prices in comparison.priced:
         model = counted.shape.model or ""
         sums = models.setdefault(model, _Sums(comparison.amounts))
-        revenues = [comparison.charge(counted, price.amounts) if price else Decimal(0) for price in found]
+        revenues = [comparison.charge(counted, price.amounts) if price else Decimal(0) for price in prices]
         if (vectors := costing.known.get(number)) is None:
             sums.leave_out(counted.requests, revenues)
             continue
         paid = [comparison.charge(counted, each) for each in vectors]
-        asked = ", ".join(comparison.roll_up.words(counted))
+        words = ", ".join(comparison.roll_up.words(counted))
         sums.add(counted.requests, paid, revenues)
-        cells.setdefault((model, asked), _Sums(comparison.amounts)).add(counted.requests, paid, revenues)
+        cells.setdefault((model, words), _Sums(comparison.amounts)).add(counted.requests, paid, revenues)
     below = tuple(
         tuple(
             sorted(

@@ -23,7 +23,7 @@ def check_effect(reasons: Sequence[str], sides: Sequence[Side]) -> None:
 
 
 def without_effect(comparison: Comparison, sides: Sequence[Side]) -> tuple[str, ...]:
-    """For each candidate, why it changes nothing: each row has its present price, or none as now. Else empty."""
+    """Return, by candidate, why it changes nothing: each row has its present price, or none as now. Else empty."""
     current, *candidates = (side.outcomes for side in comparison.sides)
     return tuple(
         _why(comparison.roll_up, sides[0], side) if outcomes.charge_like(current) else ""
@@ -32,7 +32,7 @@ def without_effect(comparison: Comparison, sides: Sequence[Side]) -> tuple[str, 
 
 
 def first_day(old: Side, new: Side, *, contracts: bool = False) -> date | None:
-    """The first day on which two sides' prices differ; None where one is fixed at an instant, or is as billed.
+    """Return the first day on which two sides' prices differ; None where one has a fixed instant, or is as billed.
 
     With `contracts`, also the day on which a contract begins that only one of them has.
     """
@@ -62,31 +62,31 @@ def _why(rolled: RollUp, current: Side, side: Side) -> str:
     if not changed:
         return "no rate is another than the current one on any day of the usage, or after it"
     used = {each.model or "" for each in shapes.templates}
-    found = {model: day for model, day in changed.items() if model in used}
-    if not found:
+    changed_days = {model: day for model, day in changed.items() if model in used}
+    if not changed_days:
         return f"the usage has none of the models whose rates it changes ({_listed(changed)}); it has {_listed(used)}"
-    first = min(found.values(), key=utc)
+    first = min(changed_days.values(), key=utc)
     last = days[1] if days else max(moments, default=None, key=utc)
     if last is not None and utc(first) > utc(last):
         ends = f"the usage ends on {last}" if days else "the usage ends before"
         return f"its rates hold from {first} on, and {ends}. Price both at a day: --current {first}"
-    return f"no request is charged by a rate that it changes (of {_listed(found)})"
+    return f"no request is charged by a rate that it changes (of {_listed(changed_days)})"
 
 
 def _first_days(old: Side, new: Side, start: date) -> dict[str, date]:
-    """The first day, from the start on, on which a model's rates differ."""
+    """Return the first day, from `start` on, on which the rates of each model differ."""
     days = {start, *(day for side in (old, new) for day in side.days() if utc(day) > utc(start))}
-    found: dict[str, date] = {}
+    first_days: dict[str, date] = {}
     theirs, ours = old.card.tables.models, new.card.tables.models
     at_once = old.at != new.at
     names = {name for name in {**theirs, **ours} if at_once or theirs.get(name) is not ours.get(name)}
     for day in sorted(days, key=utc) if names else ():
         before, after = (side.card.at(side.at or day) for side in (old, new))
-        for name in names - found.keys():
+        for name in names - first_days.keys():
             one, other = Standing.of(before, name), Standing.of(after, name)
             if one.version is not other.version and any(rate_changes(one.priceable(before), other.priceable(after))):
-                found[name] = day
-    return found
+                first_days[name] = day
+    return first_days
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from ratecard.simulation.answers.rows import Row
 from ratecard.simulation.errors import SimulationError
 
-# How many days a year is reckoned from, unless it is said; and how many it has.
+# The number of days that are scaled to a year by default, and the days of a year.
 DEFAULT_PACE, _YEAR = 90, 365
 
 
@@ -29,7 +29,7 @@ class Pace:
     growth: Fraction | None
 
     def year(self, amount: Fraction) -> Fraction:
-        """What an amount of these days comes to in a year."""
+        """Scale an amount of these days to a year."""
         return amount * _YEAR / self.days
 
 

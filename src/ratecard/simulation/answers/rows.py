@@ -32,11 +32,11 @@ class LostAndNew:
 
     @property
     def requests(self) -> int:
-        """The number of requests that only one of the two sides prices."""
+        """Return the number of requests that only one of the two sides prices."""
         return self.lost_requests + self.new_requests
 
     def less(self, other: "LostAndNew") -> "LostAndNew":
-        """The same without what another group has of it."""
+        """Subtract what another group has lost and gained."""
         return LostAndNew(
             self.lost_requests - other.lost_requests,
             remaining(self.lost, other.lost),
@@ -64,32 +64,32 @@ class Row:
     lost_and_new: tuple[LostAndNew, ...] = ()
 
     def beside(self, candidate: int = 1) -> LostAndNew:
-        """What only one side prices, the current one or a candidate (by its number, from 1)."""
+        """Return what only one side prices, the current one or a candidate (by its number, from 1)."""
         return self.lost_and_new[candidate - 1] if self.lost_and_new else NOTHING_LOST_OR_NEW
 
     def difference(self, candidate: int = 1) -> Decimal:
-        """The amount under a candidate less the current one, with lost and new requests; exact."""
+        """Return the amount under a candidate less the current one, with lost and new requests; exact."""
         return EXACT.subtract(self.amounts[candidate], self.amounts[0])
 
     def both(self, candidate: int = 1) -> tuple[Decimal, Decimal]:
-        """The amounts of the requests that both sides price, under the current prices and under a candidate."""
+        """Return the amounts of the requests that both sides price: at the current prices, and under a candidate."""
         lost_and_new = self.beside(candidate)
         return EXACT.subtract(self.amounts[0], lost_and_new.lost), EXACT.subtract(
             self.amounts[candidate], lost_and_new.new
         )
 
     def change(self, candidate: int = 1) -> Decimal:
-        """The difference on the requests that both sides price: what other prices change; exact."""
+        """Return the difference on the requests that both sides price, which other prices make; exact."""
         before, after = self.both(candidate)
         return EXACT.subtract(after, before)
 
     def both_requests(self, candidate: int = 1) -> int:
-        """The number of requests that both sides price."""
+        """Return the number of requests that both sides price."""
         lost_and_new = self.beside(candidate)
         return self.requests - lost_and_new.lost_requests - lost_and_new.new_requests - lost_and_new.neither
 
     def percent(self, candidate: int = 1) -> str:
-        """The difference in percent of the current amount, rounded half-up (`+10.39%`); empty where that is zero."""
+        """Return the difference in percent of the current amount, half-up (`+10.39%`); empty where that is zero."""
         return percent_text(self.amounts[0], self.amounts[candidate])
 
 
@@ -110,7 +110,7 @@ class ModelSums:
 
 @dataclass(frozen=True, slots=True)
 class OwnDays:
-    """What the usage comes to at the prices of each row's own day, and how that differs from the current prices.
+    """The usage at the prices of each row's own day, and the difference to the current prices.
 
     `without` counts the requests that the current prices offer and those of their own day do not, `only` the opposite.
     """
@@ -145,7 +145,7 @@ class Unpriced:
 
 @dataclass(frozen=True, slots=True)
 class Uncommon:
-    """Requests that only one of the current prices and a candidate offer: of which model, and why the other does not.
+    """Requests that only the current prices or only a candidate offers: of which model, and why the other does not.
 
     `amount` is what the side charges that offers them.
     """

@@ -19,7 +19,7 @@ from ratecard.tables.candidate import Scale
 
 # Factors are counted in ten-thousandths, up to a hundred times the price.
 _STEPS, _MOST = 10_000, 100
-# Where volume answers prices, revenue may fall as they rise: factors are tried from below, each so much of a step on.
+# If volume answers prices, revenue may fall as prices rise: factors are tried from below on this grid.
 _GRID = [*range(500, 20_001, 500), *(20_000 * 11**n // 10**n for n in range(1, 42))]
 _PLACES = 12
 REVENUE, MARGIN, YEAR = "revenue", "margin", "year"
@@ -50,7 +50,7 @@ class Reached:
 
 
 def read_target(given: str) -> Target:
-    """`5%`, `revenue=5%`, `margin=40%` or `50000/year`. Raises `SimulationError`.
+    """Read `5%`, `revenue=5%`, `margin=40%` or `50000/year`. Raises `SimulationError`.
 
     >>> read_target("50000/year")
     Target(kind='year', share=Fraction(50000, 1))
@@ -101,7 +101,7 @@ def smallest_factor(
     refused: list[SimulationError] = []
 
     def sums(steps: int) -> tuple[Fraction, Fraction] | None:
-        """What a factor brings, and what is wanted of it; None where tables refuse the factor."""
+        """Return the amount that a factor brings and the amount wanted; None where tables refuse the factor."""
         if steps not in known:
             try:
                 side = _scaled(file, simulation.sides[0], steps)
@@ -112,10 +112,10 @@ def smallest_factor(
             with simulation.trying(side) as trial:
                 if trial.priced != simulation.priced:
                     raise SimulationError(f"{side.label}: {trial.unpriced_text()}")
-                found = trial.expected(elasticities, volumes or {}, since=since)
-            now, revenue = found.total.revenues
+                expected = trial.expected(elasticities, volumes or {}, since=since)
+            now, revenue = expected.total.revenues
             if target.kind == MARGIN:
-                cost, margin = found.total.costs[1], found.total.margins[1]
+                cost, margin = expected.total.costs[1], expected.total.margins[1]
                 known[steps] = cost + margin, cost / kept
             elif pace is not None and target.kind == YEAR:
                 known[steps] = pace.year(revenue - now), target.share
@@ -157,7 +157,7 @@ def _reaches(missing: _Missing, steps: int) -> bool:
 
 
 def _search(missing: _Missing) -> int | None:
-    """The smallest step that reaches it, where revenue never falls as a factor rises."""
+    """Return the smallest step that reaches the target, where revenue never falls as a factor rises."""
     low, high = 0, _STEPS
     while not _reaches(missing, high):
         low, high = high, high * 2
@@ -167,7 +167,7 @@ def _search(missing: _Missing) -> int | None:
 
 
 def _between(missing: _Missing, low: int, high: int) -> int:
-    """A step that reaches it and whose predecessor does not, after one that does not and up to one that does."""
+    """Return a step above `low`, up to `high`, that reaches the target and whose predecessor does not."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if _reaches(missing, middle) else (middle, high)
@@ -175,7 +175,7 @@ def _between(missing: _Missing, low: int, high: int) -> int:
 
 
 def _search_upwards(missing: _Missing) -> int | None:
-    """The first step of a grid that reaches it, made finer; else the one where least is missing, made finer."""
+    """Return the first step of a grid that reaches the target, else that where least is missing, made finer."""
     for low, high in zip([0, *_GRID], _GRID, strict=False):
         if _reaches(missing, high):
             return _between(missing, low, high)
@@ -185,7 +185,7 @@ def _search_upwards(missing: _Missing) -> int | None:
     at = min(known)[1]
     low, high = ([0, *_GRID][at], [*_GRID, _GRID[-1]][at + 1])
     first = low
-    while high - low > 2:  # of one peak, the third with less revenue is left out
+    while high - low > 2:  # with one peak, the third with less revenue can be left out
         third = max(1, (high - low) // 3)
         one, other = missing(low + third), missing(high - third)
         if other is None or (one is not None and one <= other):
@@ -197,7 +197,7 @@ def _search_upwards(missing: _Missing) -> int | None:
 
 
 def _scaled(file: CandidateFile, current: Side, steps: int) -> Side:
-    """The candidate with another factor. Raises `SimulationError` where a rate would have too many digits.
+    """Return the candidate with another factor. Raises `SimulationError` where a rate would have too many digits.
 
     At factor 1 a scaling without rounding is left out, because a candidate cannot say it; its other changes hold. A
     change without effect at this factor is allowed.

@@ -23,7 +23,7 @@ _PLACES = 12
 
 @dataclass(frozen=True, slots=True)
 class Swing:
-    """What one family adds to the revenue, or takes from it, if its prices fall or rise by the share.
+    """The change of revenue if one family's prices fall or rise by the share.
 
     `revenue` is that of its models now. Where its prices cannot be scaled, `reason` says why, and there is no effect.
     """
@@ -36,12 +36,12 @@ class Swing:
 
     @property
     def size(self) -> Decimal:
-        """The greater of both effects."""
+        """Return the greater of both effects."""
         return max((each.copy_abs() for each in (self.fall, self.rise) if each is not None), default=Decimal(0))
 
 
 def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
-    """Every family of the usage, that with the greatest effect first; each effect is priced request by request.
+    """Rank every family of the usage by its effect, the greatest first; each effect is priced request by request.
 
     The usage is that of the simulation and stays as it is: no request is made or left out because of a price. A family
     moves what other families charge by it too (searches). Raises `SimulationError` for a share of 100 % or more.
@@ -59,40 +59,40 @@ def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
     revenues: dict[str, list[Decimal]] = {}
     for row in simulation.by_model:
         revenues.setdefault(side.card.tables.families.get(row.key[0] or "", ""), []).append(row.amounts[0])
-    found = []
+    swings = []
     for family, names in families.items():
         revenue = total(revenues.get(family, []))
         try:
             fall, rise = (_effect(simulation, shapes, names, EXACT.add(Decimal(1), change)) for change in (-step, step))
         except (Refusal, SimulationError) as error:
             words = error.findings[0][1] if isinstance(error, Refusal) else str(error)
-            found.append(Swing(family, revenue, None, None, words))
+            swings.append(Swing(family, revenue, None, None, words))
             continue
         if revenue or fall or rise:
-            found.append(Swing(family, revenue, fall, rise))
-    return tuple(sorted(found, key=lambda swing: (-swing.size, -swing.revenue, swing.family)))
+            swings.append(Swing(family, revenue, fall, rise))
+    return tuple(sorted(swings, key=lambda swing: (-swing.size, -swing.revenue, swing.family)))
 
 
 _Priced = Sequence[tuple[Counted, PricedShape]]
 
 
 def _alike(simulation: Answers) -> Collection[_Priced]:
-    """The shapes that have a price, by what decides about them."""
-    found: dict[tuple[bool, str | None, date | None], list[tuple[Counted, PricedShape]]] = {}
+    """Return the shapes that have a price, grouped by what decides it."""
+    by_basis: dict[tuple[bool, str | None, date | None], list[tuple[Counted, PricedShape]]] = {}
     for _, counted, prices in simulation.comparison.priced:
         if prices[0] is not None:
             shape = counted.shape
-            found.setdefault((shape.type == "rpc", shape.model, shape.moment), []).append((counted, prices[0]))
-    return found.values()
+            by_basis.setdefault((shape.type == "rpc", shape.model, shape.moment), []).append((counted, prices[0]))
+    return by_basis.values()
 
 
 def _effect(simulation: Answers, shapes: Collection[_Priced], names: Sequence[str], factor: Decimal) -> Decimal:
-    """What is charged more if the rates of some models are multiplied."""
+    """Return the change of all charges if the rates of some models are multiplied by a factor."""
     current = simulation.sides[0]
-    # The examples are of the prices as they are.
+    # The examples are of the unscaled prices, so that the card is not proved.
     card = RateCard(_scaled(current.card.tables, names, factor))._unproved
     side = Side(f"times {factor}", card, current.at)
-    # What is priced for this family alone is forgotten with it.
+    # A pricer of its own forgets the prices of this family afterwards.
     pricer = simulation.pricer.apart()
     added = []
     for priced in shapes:
@@ -109,7 +109,7 @@ def _effect(simulation: Answers, shapes: Collection[_Priced], names: Sequence[st
 
 
 def _scaled(tables: Tables, names: Sequence[str], factor: Decimal) -> Tables:
-    """Tables in which every rate of some models is multiplied, in all versions."""
+    """Return tables in which every rate of some models is multiplied, in all versions."""
     change, models = Scale(scale=Selection(), factor=factor), dict(tables.models)
     for name in names:
         model: AnyModel = models[name]

@@ -20,7 +20,7 @@ _REQUESTS, _REVENUE, _COST, _MARGIN = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Elasticity:
-    """By what share volume changes for each share that the price changes: -0.8 loses 8 % of it at a rise of 10 %.
+    """The change of volume for each share that the price changes: -0.8 loses 8 % of it at a rise of 10 %.
 
     `low` and `high` are the range that is thought possible.
     """
@@ -42,7 +42,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedModel:
-    """What a model, or all of them, is expected to have under each side, the current one first.
+    """The expected figures of a model, or of all, under each side, the current one first.
 
     Costs and margins are of the requests whose cost is known, and zero where no costs are given. All are exact: a
     volume that answers a price is a fraction, which may have no last decimal.
@@ -67,7 +67,7 @@ class Expected:
     ranges: tuple[tuple[Fraction, Fraction], ...]
 
     def change(self, candidate: int) -> Fraction:
-        """What a candidate adds to the revenue at the current prices, both at the volume that is expected."""
+        """Return what a candidate adds to the revenue of the current prices, both at the expected volume."""
         return self.total.revenues[candidate] - self.total.revenues[0]
 
 
@@ -83,16 +83,16 @@ class Moving(NamedTuple):
 
     @property
     def change(self) -> Fraction:
-        """The change in price as a share; none from nothing."""
+        """Return the change in price as a share; zero where nothing was paid before."""
         return (self.both[_REVENUE] - self.before) / self.before if self.before else Fraction(0)
 
     def at(self, elasticity: Decimal | Fraction) -> list[Fraction]:
-        """Requests, revenue, cost and margin once volume has answered the price; never below nothing."""
+        """Return requests, revenue, cost and margin once volume has answered the price; never below zero."""
         factor = max(Fraction(0), 1 + Fraction(elasticity) * self.change)
         return [both * factor + new for both, new in zip(self.both, self.new, strict=True)]
 
     def plus(self, other: "Moving") -> "Moving":
-        """Both together."""
+        """Add another model's figures."""
         both, new = ([*map(Fraction.__add__, *pair)] for pair in ((self.both, other.both), (self.new, other.new)))
         return Moving(self.before + other.before, both, new)
 
@@ -103,7 +103,7 @@ def expected_of(
     volumes: Mapping[str, Decimal],
     groups: Groups,
 ) -> Expected:
-    """Expect the revenue, cost and margin of every side at other volumes.
+    """Estimate the revenue, cost and margin of every side at other volumes.
 
     First each request counts as often as `volumes` says, whatever the prices are: by the most special of its model, its
     family, its type and `all`, times those of the other keys (`customer:acme`). Then the volume of what both sides
@@ -135,8 +135,8 @@ def _added(models: Sequence[ExpectedModel], name: str) -> tuple[Fraction, ...]:
 
 
 def _moving(cell: ModelSums, side: int, factor: Fraction) -> Moving:
-    whole, new = ([factor * Fraction(each) for each in amounts] for amounts in (cell.sides[side], cell.new[side]))
-    return Moving(factor * Fraction(cell.before[side]), [*map(Fraction.__sub__, whole, new)], new)
+    offered, new = ([factor * Fraction(each) for each in amounts] for amounts in (cell.sides[side], cell.new[side]))
+    return Moving(factor * Fraction(cell.before[side]), [*map(Fraction.__sub__, offered, new)], new)
 
 
 def response(models: Sequence[Row], candidate: int, elasticities: Mapping[str, Elasticity], groups: Groups) -> Response:
@@ -164,7 +164,7 @@ def response(models: Sequence[Row], candidate: int, elasticities: Mapping[str, E
 def _range(
     moving: Mapping[str, Moving], elasticities: Mapping[str, Elasticity], groups: Groups
 ) -> tuple[Fraction, Fraction]:
-    """The least and the most revenue of these models within the ranges of their elasticities."""
+    """Return the least and the most revenue of these models within the ranges of their elasticities."""
     low = high = Fraction(0)
     for name in (None, *elasticities):
         chosen = [each for model, each in moving.items() if _special(elasticities, model, groups) == name]
@@ -175,25 +175,25 @@ def _range(
 
 
 def _turns(moving: Sequence[Moving], elasticity: Elasticity) -> list[Fraction]:
-    """Where revenue may be least or most within a range: its ends, and where the volume of a model comes to nothing."""
+    """Return where revenue may be least or most in a range: its ends, and where the volume of a model is zero."""
     low, high = sorted((Fraction(elasticity.low), Fraction(elasticity.high)))
     changes = (each.change for each in moving)
     return [low, high, *(turn for change in changes if change and low < (turn := -1 / change) < high)]
 
 
 def _special(named: Collection[str], model: str, groups: Groups) -> str | None:
-    """The most special of a model, its family, its type and `all` that has a name here."""
+    """Return the most special of a model, its family, its type and `all` that is named here."""
     return next((each for each in (model, *groups.get(model, ()), ALL) if each in named), None)
 
 
 def _key(name: str, keys: Collection[str]) -> str:
-    """The key of `customer:acme`, where the usage is grouped by it; empty for the name of a model or a family."""
+    """Return the key of `customer:acme` if the usage is grouped by it; empty for the name of a model or a family."""
     key, colon, _ = name.partition(":")
     return key if colon and key in keys else ""
 
 
 def marks_of(volumes: Iterable[str], keys: Collection[str]) -> dict[str, list[str]]:
-    """The values of other keys than the model that volumes name, by key."""
+    """Return, by key, the values of keys other than the model that volumes name."""
     marks: dict[str, list[str]] = {}
     for name in volumes:
         if key := _key(name, keys):
@@ -227,7 +227,7 @@ AnyElasticity = Elasticity | Decimal | int | float | str
 
 
 def elasticities_of(given: Mapping[str, AnyElasticity] | Iterable[str]) -> dict[str, Elasticity]:
-    """Elasticities by model, family, type or `all`: a number, or a text with a range like `-0.8:-1.2..-0.4`.
+    """Read elasticities by model, family, type or `all`: a number, or a text with a range like `-0.8:-1.2..-0.4`.
 
     As texts too: `kling=-0.8`. Raises `SimulationError` for anything else, and for a name that is there twice.
 
@@ -248,7 +248,7 @@ def elasticities_of(given: Mapping[str, AnyElasticity] | Iterable[str]) -> dict[
 
 
 def read_elasticity(given: str) -> tuple[str, Elasticity]:
-    """`kling=-0.8`, or with a range `kling=-0.8:-1.2..-0.4`; `all` means every model. Raises `SimulationError`."""
+    """Read `kling=-0.8`, or `kling=-0.8:-1.2..-0.4` with a range; `all`: every model. Raises `SimulationError`."""
     name, equals, words = given.partition("=")
     value, _, around = words.partition(":")
     low, dots, high = around.partition("..")
@@ -268,7 +268,7 @@ def read_elasticity(given: str) -> tuple[str, Elasticity]:
 
 
 def volumes_of(given: Mapping[str, Decimal | str] | Iterable[str]) -> dict[str, Decimal]:
-    """Changes of volume by model, family, type, `all` or a value of a key (`customer:acme`), as shares: `-5%` is -0.05.
+    """Read volume changes by model, family, type, `all` or a key's value (`customer:acme`): `-5%` is -0.05.
 
     Raises `SimulationError` for what is not a percentage of at least -100%, and for a name that is there twice.
 

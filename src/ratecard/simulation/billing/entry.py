@@ -19,7 +19,7 @@ from ratecard.tables.limits import Rates
 
 
 class Odd(NamedTuple):
-    """The numbers of a row that is priced by itself: what the engine could not read."""
+    """The numbers of a row that is priced by itself: those that the engine could not read."""
 
     units: Decimal
     amount: Decimal
@@ -40,7 +40,7 @@ class BilledRow(NamedTuple):
 
 
 def read_entry(shape: UsageShape, currency: str, rates: Rates | None, stated: Sequence[Rates]) -> BilledRow:
-    """The entry of a shape, priced in a currency; `rates` were in effect then, and are not known without an instant.
+    """Read the entry of a shape, priced in a currency; `rates` were in effect then, None without an instant.
 
     `stated`: those of all times, newest first. Raises `ValueError`: what is wrong with these rows, by the name of the
     field.
@@ -52,20 +52,20 @@ def read_entry(shape: UsageShape, currency: str, rates: Rates | None, stated: Se
     worth = _worth(charged, currency, rates, stated)
     if "ledger_odd" not in values:
         return BilledRow(sku, shape.model or "", Decimal(values["ledger_price"]), values["ledger_entry"], None, worth)
-    given = json.loads(values["ledger_odd"])
-    own = price_field(charged)
-    other = next(name for name in PRICES if name != own)
-    if given.pop(other):
-        raise ValueError(f"{other}: of a row in {charged}, whose price is {own}")
-    units, price, amount = (number_of(name, given[name]) for name in ("unit", own, "amount"))
-    # What all rows of its charge come to, if several balances paid it.
-    parts = [Decimal(given[name]) for name in ("part_unit", "part_amount") if given.get(name)]
+    numbers = json.loads(values["ledger_odd"])
+    price_name = price_field(charged)
+    other = next(name for name in PRICES if name != price_name)
+    if numbers.pop(other):
+        raise ValueError(f"{other}: of a row in {charged}, whose price is {price_name}")
+    units, price, amount = (number_of(name, numbers[name]) for name in ("unit", price_name, "amount"))
+    # The sum of all rows of its charge, if several balances paid it.
+    parts = [Decimal(numbers[name]) for name in ("part_unit", "part_amount") if numbers.get(name)]
     kind = entry_of(units, price, amount, worth, (parts[0], parts[1]) if parts else None)
     return BilledRow(sku, shape.model or "", price, kind, Odd(units, amount), worth)
 
 
 def _worth(charged: str, currency: str, rates: Rates | None, stated: Sequence[Rates]) -> Decimal:
-    """What one of the currency of a row is worth in the one that amounts are added in."""
+    """Return what one unit of a row's currency is worth in the currency of the sums."""
     if not charged:
         raise ValueError(f"currency: missing. Allowed: {', '.join(currencies(*stated))}")
     payers = worths(currency, rates)
@@ -81,16 +81,16 @@ def _worth(charged: str, currency: str, rates: Rates | None, stated: Sequence[Ra
 
 # The places of the amount of a row, of a unit and of a billed amount among the amounts of a shape.
 _ROW, _UNIT, _AMOUNT = 0, 1, 2
-# What a video is charged by.
+# The unit of a video's price.
 CLIP = "clip"
 
 
 def as_billed(entry: BilledRow, currency: str) -> PricedShape:
-    """The ledger's own amounts, which are negative where something was charged, at what their currency is worth."""
+    """Price a row by its own amount, which is negative where something was charged, at its currency's worth."""
     place, amount = (_ROW, minus(entry.odd.amount)) if entry.odd else (_AMOUNT, Decimal(-1))
     charged = multiply(amount, entry.worth)
     line = PricedLine(entry.sku, "", "", entry.price, place, charged, *_of_units(entry, Decimal(1))[::-1])
-    # A price per unit is known only where it makes the amount.
+    # The price per unit is known only if it makes the amount.
     return _one(line, entry.price if entry.kind == CHARGE else None, currency)
 
 
@@ -105,7 +105,7 @@ def at_price(
 
 
 def at_total(entry: BilledRow, quote: Quote) -> PricedShape:
-    """Units times the total of a quote, by its lines."""
+    """Price units at the total of a quote, by its lines."""
     lines = []
     for line in charged_lines(quote):
         number, amount = _of_units(entry, line.amount)
@@ -115,7 +115,7 @@ def at_total(entry: BilledRow, quote: Quote) -> PricedShape:
 
 
 def _of_units(entry: BilledRow, amount: Decimal) -> tuple[int, Decimal]:
-    """The place of an amount of a unit, and the amount: of a row by itself, times its units."""
+    """Return an amount per unit and its place; for an odd row, which is priced whole, times its units."""
     return (_ROW, multiply(entry.odd.units, amount)) if entry.odd else (_UNIT, amount)
 
 

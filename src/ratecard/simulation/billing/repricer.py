@@ -35,7 +35,7 @@ from ratecard.simulation.prices.pricer import NO_INSTANT, Pricer
 from ratecard.simulation.rows.billing_export import CREDIT, DISPUTED
 
 BY_USAGE = "re-rate from usage"
-# The dispute of every row but the first of a request and a SKU.
+# The reason of a dispute for every row but the first of a request and a SKU.
 AGAIN = "requestId: this request is charged by this SKU already"
 
 
@@ -48,7 +48,7 @@ class ListedPrice(NamedTuple):
 
 
 class Dispute(NamedTuple):
-    """Why rows are not as they should be, what they say, and what they should say; None where that is not known."""
+    """A reason why rows are wrong, what they say, and what they should say; None where that is not known."""
 
     reason: str
     entry: BilledRow
@@ -56,7 +56,7 @@ class Dispute(NamedTuple):
 
 
 class LedgerPricer(Pricer):
-    """Prices shapes of ledger rows; `billed` is the card under which they were billed, each at its own time."""
+    """The pricer of ledger rows; `billed` is the card under which they were billed, each at its own time."""
 
     noun = "row"
 
@@ -64,16 +64,16 @@ class LedgerPricer(Pricer):
         super().__init__(predicates, currency)
         self.billed = Side("billed", billed)
         self._price_books: dict[tuple[RateCard, date], PriceBook] = {}
-        # By the version under which rows were billed.
+        # Keyed by the version under which rows were billed.
         self._sales: dict[Identity, dict[str, list[SkuSale]]] = {}
         self._clips: dict[Identity, Clips] = {}
-        # By that version and the one that they are charged by.
+        # Keyed by that version and the one by which they are charged.
         self._charged: dict[tuple[BilledRow, Identity, Identity], Outcome] = {}
         self._same: dict[tuple[Identity, Identity], bool] = {}
         self._structural: dict[tuple[Identity, Identity], str] = {}
 
     def price(self, side: Side, shape: UsageShape, basis: Hashable = None) -> Outcome:
-        """What a side charges for the rows of a shape, or why that cannot be said."""
+        """Price the rows of a shape under a side, or say why that is not possible."""
         try:
             entry = self._entry(shape)
             if not side.has_rates:
@@ -91,17 +91,17 @@ class LedgerPricer(Pricer):
         return _once(self._charged, key, lambda: self._priced(was, now, entry))
 
     def basis(self, side: Side, shape: UsageShape) -> Hashable:
-        """A row of a bill was charged by the prices of its own moment."""
+        """Return the moment of a row: a bill was charged by the prices of that moment."""
         return shape.moment
 
     def alike(self, one: Side, other: Side, shape: UsageShape) -> bool:
-        """A row of a bill says more than its model: each is asked."""
+        """Return False: a row of a bill says more than its model, so that each is priced."""
         return False
 
     def dispute(self, shape: UsageShape) -> str:
-        """What of these rows does not agree with the prices under which they were billed; empty where all does."""
-        found = self.disputed(shape)
-        return found.reason if found else ""
+        """Say what contradicts the prices under which these rows were billed; empty where all agrees."""
+        disputed = self.disputed(shape)
+        return disputed.reason if disputed else ""
 
     def disputed(self, shape: UsageShape) -> Dispute | None:
         """Return what of these rows does not agree with the prices under which they were billed; None where all does.
@@ -128,7 +128,7 @@ class LedgerPricer(Pricer):
         return None
 
     def is_checked(self, shape: UsageShape) -> bool:
-        """Whether the price of these rows is known beside what they say."""
+        """Return True if the prices can say what these rows should have cost."""
         try:
             return self._expected(shape, self._entry(shape)) is not None
         except (QuoteError, ValueError):
@@ -152,7 +152,7 @@ class LedgerPricer(Pricer):
         return ListedPrice(sold[0].line.unit_rate, sold[0].line.source, not _rounded(sold)) if sold else None
 
     def _entry(self, shape: UsageShape) -> BilledRow:
-        """The entry of a shape, at what balances were worth when it was billed."""
+        """Return the entry of a shape, at what balances were worth when it was billed."""
         rates = self.billed.card.at(shape.moment).limits.rates if shape.moment else None
         return read_entry(shape, self.currency, rates, [each.rates for each in self.billed.card.tables.limits])
 
@@ -175,7 +175,7 @@ class LedgerPricer(Pricer):
             return Refused(f"structure: {error}; {BY_USAGE}")
 
     def _line(self, was: ModelInEffect, now: ModelInEffect, sku: str) -> LineItem:
-        """The line of a SKU: the same for every request that is charged by it."""
+        """Return the line of a SKU, which is the same for every request charged by it."""
         sold = self._sales_of(was).get(sku)
         if not sold:
             raise ValueError(f"SKU {sku} is not in the version of {was.version.effective} of {was.model.model}")
@@ -187,7 +187,7 @@ class LedgerPricer(Pricer):
         return line_in(sku, sold, now)
 
     def _clip(self, was: ModelInEffect, now: ModelInEffect, entry: BilledRow) -> PricedShape:
-        """A clip is charged its total: known as long as nothing changes, then found by the requests that have it."""
+        """Price a clip by its total: kept while rates are the same, else that of the requests with this total."""
         if entry.kind == DISPUTED:
             raise ValueError(f"amount: is not unit x {price_field(self.currency)}, and a clip has no other price")
         if not entry.sku.startswith(f"{was.model.model}-"):
@@ -209,7 +209,7 @@ class LedgerPricer(Pricer):
             raise ValueError(f"{was.model.model}: {changed}")
 
     def _versions(self, side: Side, moment: date, entry: BilledRow) -> tuple[ModelInEffect, ModelInEffect]:
-        """The version under which a row was billed, and the one that a side charges it by."""
+        """Return the version under which a row was billed, and the one by which a side charges it."""
         billed, now = self._book(self.billed, moment), self._book(side, moment)
         name = model_of(billed, entry.model, entry.sku)
         if not name:
@@ -220,7 +220,7 @@ class LedgerPricer(Pricer):
                 raise ValueError(f"structure: {entry.model} has no {name} there; {BY_USAGE}")
         try:
             was = ModelInEffect.of(billed, name)
-        except QuoteError as error:  # what it was billed by is not known, so that no prices say what it would be
+        except QuoteError as error:  # without the billed price, no price says what it would be
             raise ValueError(Refused.of(error).reason) from None
         return was, ModelInEffect.of(now, name)
 
@@ -236,7 +236,7 @@ class LedgerPricer(Pricer):
 
 
 def _rounded(sold: Sequence[SkuSale]) -> bool:
-    """Whether no decimal holds what one counted thing is of the unit: rows then have rounded units."""
+    """Return True if no decimal holds one counted thing's part of the unit: rows then have rounded units."""
     return any(isinstance(each.line.rate.of_unit, Fraction) for each in sold)
 
 
@@ -249,7 +249,7 @@ Known = TypeVar("Known")
 
 
 def _once(known: dict[Key, Known], key: Key, make: Callable[[], Known]) -> Known:
-    """What is kept under a key; the first time it is made."""
+    """Return the value kept under a key; make it the first time."""
     if key not in known:
         known[key] = make()
     return known[key]

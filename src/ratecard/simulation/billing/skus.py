@@ -30,7 +30,7 @@ class ModelInEffect(NamedTuple):
 
     @classmethod
     def of(cls, book: PriceBook, name: str) -> "ModelInEffect":
-        """Raises `QuoteError` for a model that has no price, and says why."""
+        """Return a model in effect. Raises `QuoteError` if it has no price, and says why."""
         model, version = book.in_effect(name)
         return cls(book, model, book._at_hour(version))
 
@@ -43,7 +43,7 @@ class SkuSale(NamedTuple):
 
 
 def model_of(book: PriceBook, named: str, sku: str) -> str:
-    """The model of a row: the one that it names, else the one with the longest name that the SKU begins with.
+    """Return the model that a row names, else the one with the longest name that the SKU begins with.
 
     A search beside a text model is charged by the rates of the search.
     """
@@ -58,32 +58,32 @@ def model_of(book: PriceBook, named: str, sku: str) -> str:
 
 
 def sold_by_sku(in_effect: ModelInEffect) -> dict[str, list[SkuSale]]:
-    """Every SKU of a version that is not video, with a request for each way to be charged by it."""
-    found: dict[str, list[SkuSale]] = {}
+    """Return every SKU of a version that is not video, with a request for each way to be charged by it."""
+    sales: dict[str, list[SkuSale]] = {}
     for request in _requests(in_effect.model, in_effect.version, in_effect.book.tables):
         try:
             quote = in_effect.book.rate(request)
         except QuoteError:
             continue  # a combination that has no price
-        # What a request lacks of its minimum is another price each time.
+        # The minimum adds another amount to each request, so that it has no rate.
         for line in (line for line in quote.lines if line.unit != MINIMUM):
-            found.setdefault(line.sku, []).append(SkuSale(request, line))
-    return found
+            sales.setdefault(line.sku, []).append(SkuSale(request, line))
+    return sales
 
 
 def _requests(model: AnyModel, version: MeteredVersion, tables: Tables) -> Iterator[dict[str, Any]]:
-    """Every request that may have a rate of its own; a value that is left out may mean another one later."""
+    """Yield every request that may have a rate of its own; a value left out may mean another one later."""
     yield from unit_usages(model, version, tables)
     yield {"type": model.type, "model": model.model}
     yield from edge_usages(model, version, tables)
 
 
 def line_in(sku: str, sold: list[SkuSale], now: ModelInEffect) -> LineItem:
-    """The line of these requests in another version. Raises `ValueError` where they have not all the same one.
+    """Return the line of these requests in another version. Raises `ValueError` where they differ.
 
     Raises `QuoteError` where a request has no price there.
     """
-    found: dict[tuple[object, ...], LineItem] = {}
+    lines: dict[tuple[object, ...], LineItem] = {}
     place, refused = f"the version of {now.version.effective} of {now.model.model}", []
     for request, was in sold:
         try:
@@ -95,14 +95,14 @@ def line_in(sku: str, sold: list[SkuSale], now: ModelInEffect) -> LineItem:
             raise ValueError(f"SKU {sku} is not in {place}, or not for all that it stood for")
         if (line.quantity, line.unit) != (was.quantity, was.unit):
             raise ValueError(f"SKU {sku} counts something else in {place}")
-        found[line.unit_rate, line.source] = line
-    if refused and not found:
+        lines[line.unit_rate, line.source] = line
+    if refused and not lines:
         raise refused[0]
     if refused:
         raise ValueError(f"SKU {sku} is not in {place} for all that it stood for")
-    if len({rate for rate, _ in found}) > 1:
+    if len({rate for rate, _ in lines}) > 1:
         raise ValueError(f"SKU {sku} has more than one rate in {place}")
-    return next(iter(found.values()))
+    return next(iter(lines.values()))
 
 
 _REFERENCE = "reference_video_total_duration"
@@ -118,11 +118,11 @@ class Clips:
             self._cells.setdefault(cell.quote.lines[0].sku, []).append(cell)
 
     def cells(self, sku: str, billed: Decimal) -> list[Cell]:
-        """All requests of a SKU that were charged this amount; empty where the price depends on a measured video."""
+        """Return the requests of a SKU that cost this amount; empty where the price depends on a measured video."""
         return [] if self.measured(sku) else [cell for cell in self._cells.get(sku, ()) if cell.quote.total == billed]
 
     def nearest(self, sku: str, billed: Decimal) -> Cell | None:
-        """The request of a SKU whose price is nearest to this amount; None where it depends on a measured video.
+        """Return the request of a SKU with the price nearest to this amount; None if a measured video decides it.
 
         Raises `ValueError` for a SKU by which no request is charged.
         """
@@ -133,7 +133,7 @@ class Clips:
         return min(self._cells[sku], key=lambda cell: abs(cell.quote.total - billed))
 
     def measured(self, sku: str) -> bool:
-        """Whether the price depends on seconds or pixels of a video that was sent, which no row holds."""
+        """Return True if the price depends on seconds or pixels of a sent video, which no row holds."""
         version = self.in_effect.version
         cells = (cell for each in self._cells.values() for cell in each)
         if version.accepts.reference_video_total_duration and not any(_REFERENCE in cell.body for cell in cells):
@@ -141,7 +141,7 @@ class Clips:
         return any(cell.video or _REFERENCE in cell.body for cell in self._cells.get(sku, ()))
 
     def repriced(self, sku: str, billed: Decimal, now: PriceBook) -> Quote | None:
-        """What the requests of a row are quoted in another book; None: as they were billed, by the very same rates.
+        """Quote the requests of a row in another book; None if the rates, and so the charge, are the same.
 
         Raises `QuoteError` where the book refuses them, and `ValueError` where they would not all cost the same.
         """
@@ -152,27 +152,27 @@ class Clips:
             if all(cell.video is None for cell in cells) and _same_rates(cells, now):
                 return None
             raise ValueError(f"the price of SKU {sku} depends on the video that was sent, and its rates changed")
-        found, refused = [], []
+        quotes, refused = [], []
         for cell in self.cells(sku, billed):
             try:
-                found.append(now.quote_video(cell.body))
+                quotes.append(now.quote_video(cell.body))
             except QuoteError as error:
                 refused.append(error)
         if refused:
-            if found:
+            if quotes:
                 raise ValueError(f"some requests of SKU {sku} that were charged {text(billed)} would have no price")
             raise refused[0]
-        if not found:
+        if not quotes:
             raise ValueError(f"no request of SKU {sku} was charged {text(billed)}")
-        totals = sorted({quote.total for quote in found})
+        totals = sorted({quote.total for quote in quotes})
         if len(totals) > 1:
             words = " or ".join(map(text, totals))
             raise ValueError(f"requests of SKU {sku} that were charged {text(billed)} would be charged {words}")
-        return found[0]
+        return quotes[0]
 
 
 def _same_rates(cells: Sequence[Cell], now: PriceBook) -> bool:
-    """Whether each of these requests has the same lines at the same rates in another book."""
+    """Return True if each of these requests has the same lines at the same rates in another book."""
     try:
         return all(_rates(cell.quote) == _rates(now.quote_video(cell.body)) for cell in cells)
     except QuoteError:
@@ -183,14 +183,14 @@ def _rates(quote: Quote) -> list[tuple[str, Decimal]]:
     return [(line.sku, line.unit_rate) for line in quote.lines]
 
 
-# What changes no price, or is in the rates already.
+# Terms that change no price, or are in the rates already.
 _FREE = ("context_tokens", "surcharges ", "mode", "markup of ")
 _ACCEPTS = "accepts "
 _SHOWN = 3
 
 
 def structural(was: ModelInEffect, now: ModelInEffect) -> str:
-    """The conditions that differ, as a person reads them; empty where only rates do."""
+    """Say which conditions differ, for a person; empty where only rates do."""
     changes = list(_binding(was, term_changes(_terms(was), _terms(now))))
     more = [f"and {len(changes) - _SHOWN} more"] if len(changes) > _SHOWN else []
     words = (f"{each.term} was {each.old or 'not set'}, is {each.new or 'not set'}" for each in changes[:_SHOWN])
@@ -198,14 +198,14 @@ def structural(was: ModelInEffect, now: ModelInEffect) -> str:
 
 
 def same_rates(was: ModelInEffect, now: ModelInEffect) -> bool:
-    """Whether two versions charge the same for every request."""
+    """Return True if two versions charge the same for every request."""
     if was.version is now.version:
         return True
     return not structural(was, now) and not rate_changes(_priceable(was), _priceable(now))
 
 
 def _binding(was: ModelInEffect, changes: Iterable[TermChange]) -> Iterator[TermChange]:
-    """A choice of a video that had to be made, as there were two or more, may have got more or fewer."""
+    """Yield the changes that matter; not those of a choice that had to be made, as there were two or more values."""
     for change in changes:
         field = change.term.removeprefix(_ACCEPTS)
         choices = getattr(getattr(was.version, "accepts", None), field, None)
@@ -215,7 +215,7 @@ def _binding(was: ModelInEffect, changes: Iterable[TermChange]) -> Iterator[Term
 
 
 def _terms(in_effect: ModelInEffect) -> Terms:
-    """The conditions, and what each unit counts: the same unit may count something else in another folder."""
+    """Return the conditions, and what each unit counts: a unit may count something else in another folder."""
     units = in_effect.book.tables.units
     counted = {f"what {charge.charge} counts": units[charge.unit].counts for charge in in_effect.version.charges}
     return {**terms_of(_priceable(in_effect)), **counted}

@@ -88,12 +88,12 @@ def quote_row(prices: PriceBook, row: DemoRow) -> Quote:
 
 
 _MOST_PROMPT = 1_000_000
-# What a search is switched on by, and how many of it a request makes.
+# The fields that switch on a search, and the number of searches of a request.
 _SEARCHED = {"web_search": (("on", 1), ("auto", 2)), "web_scraping": ((True, 3),), "x_search": ((True, 8),)}
 
 
 class _Chat(NamedTuple):
-    """Median tokens of one way to use a language model, and what the cache has of the prompt, per mille."""
+    """The median tokens of one way to use a language model, and the cached part of the prompt, per mille."""
 
     prompt: int
     completion: int
@@ -249,7 +249,7 @@ _FRACTIONAL = "fractional"
 # Every model has at least one in this many of all rows.
 _RAREST = 10_000
 _FINE = 10**15
-# How many models of each type have wrong rows.
+# The number of models of each type that have wrong rows.
 _SPOILT_MODELS = 4
 
 
@@ -273,7 +273,7 @@ class Period(NamedTuple):
 
     @property
     def days(self) -> int:
-        """How many days it has."""
+        """Return its number of days."""
         return (self.end - self.start).days
 
 
@@ -306,11 +306,11 @@ class Traffic:
             yield from (offer for offer in self._known[key] if self.samples[offer.first].has_price(prices))
 
     def _sampled(self, prices: PriceBook, model: AnyModel, version: Version) -> Iterator[DemoModel]:
-        found = list(_samples(prices, model, version, self._chance))
+        drawn = list(_samples(prices, model, version, self._chance))
         if model.type not in ("text", "embedding"):
-            self._chance.shuffle(found)
+            self._chance.shuffle(drawn)
         groups: dict[str, list[Sample]] = defaultdict(list)
-        for sample in found:
+        for sample in drawn:
             groups[_FRACTIONAL if sample.clip else sample.row["type"]].append(sample)
         for group, samples in groups.items():
             yield DemoModel(group, model.model, len(self.samples), len(samples))
@@ -354,15 +354,15 @@ def _weights(periods: list[Period], fractional: int, chance: Random) -> dict[tup
     for period in periods:
         for offer in period.offers:
             days[offer.group][offer.model] += period.days
-    whole = sum(_SHARES[group] for group in days if group != _FRACTIONAL)
+    shares = sum(_SHARES[group] for group in days if group != _FRACTIONAL)
     weights = {}
     for group, models in sorted(days.items()):
-        share = fractional * whole if group == _FRACTIONAL else (MILLION - fractional) * _SHARES[group]
+        share = fractional * shares if group == _FRACTIONAL else (MILLION - fractional) * _SHARES[group]
         ranked = sorted(models)
         chance.shuffle(ranked)
         rate = {model: MILLION // rank for rank, model in enumerate(ranked, 1)}
         total = sum(rate[model] * models[model] for model in models)
-        least = _FINE * whole * MILLION // _RAREST if share and group != _FRACTIONAL else 0
+        least = _FINE * shares * MILLION // _RAREST if share and group != _FRACTIONAL else 0
         for model in models:
             rows = _FINE * share * rate[model] * models[model] // total
             weights[group, model] = max(rows, least) // models[model]

@@ -77,7 +77,7 @@ def _hours(periods: Sequence[Period]) -> Iterator[tuple[int, int, int]]:
                 yield since + hour * _HOUR, number, weight * _WEEKDAYS[start.weekday()] * of_hour
 
 
-# Of each period; a power of two.
+# The slots of each period; a power of two.
 _SLOTS = 65_536
 
 
@@ -134,8 +134,8 @@ def _prepare(
         records.append(sample.row | dict(zip(_OF_SAMPLE, of_sample, strict=True)))
     connection.register("sample_rows", pyarrow.Table.from_pylist(records, _schema()))
     connection.execute("CREATE TABLE samples AS SELECT row_number() OVER () - 1 AS sample, * FROM sample_rows")
-    for name, found in (("stretches", demo_stretches(periods, bad)), ("pages", _pages_of(periods, rows))):
-        records = [record._asdict() for record in found]
+    for name, tuples in (("stretches", demo_stretches(periods, bad)), ("pages", _pages_of(periods, rows))):
+        records = [record._asdict() for record in tuples]
         connection.register(f"{name}_rows", pyarrow.Table.from_pylist(records))
         connection.execute(f"CREATE TABLE {name} AS SELECT * FROM {name}_rows")
     connection.execute("CREATE TABLE slots AS SELECT slot + unnest(range(slots)) AS slot, first, kinds FROM stretches")
@@ -203,9 +203,9 @@ def _column(name: str) -> str:
             return name
 
 
-def _thousandths(whole: str, digits: int) -> str:
+def _thousandths(thousandths: str, digits: int) -> str:
     """Return thousandths as a decimal: a product, because a quotient would be a float."""
-    return f"(({whole})::DECIMAL({digits}, 0) * 0.001::DECIMAL(4, 3))::DECIMAL({digits}, 3)"
+    return f"(({thousandths})::DECIMAL({digits}, 0) * 0.001::DECIMAL(4, 3))::DECIMAL({digits}, 3)"
 
 
 def _schema() -> "pyarrow.Schema":
@@ -219,12 +219,12 @@ def _schema() -> "pyarrow.Schema":
 
 
 _ERRNO = re.compile(r'"errno":"(\d+)"')
-# How often the progress is told.
+# Reports of progress per second.
 _A_SECOND = 5
 
 
 class Format(NamedTuple):
-    """How DuckDB writes a format, and how a timestamp in it is made of microseconds."""
+    """A file format: how DuckDB writes it, and how it makes a timestamp of microseconds."""
 
     options: str
     timestamp: str
@@ -269,7 +269,7 @@ def _write_table(connection: "duckdb.DuckDBPyConnection", query: str, path: Path
                 raise
         new.replace(path)
     except (OSError, duckdb.IOException) as error:
-        # DuckDB wraps what the system says into its own words.
+        # DuckDB puts the system's message into its own words.
         number = _ERRNO.search(str(error))
         reason = os.strerror(int(number[1])) if number else str(error).splitlines()[0]
         raise SimulationError(f"{path} cannot be written: {reason}. It is as it was") from None
@@ -357,12 +357,12 @@ def demo_usage(
     return traffic.periods[0].start, traffic.periods[-1].end - timedelta(days=1)
 
 
-def _check(name: str, given: int, least: int, most: int) -> None:
-    if not least <= given <= most:
-        raise ValueError(f"{name} {given} is not allowed. Allowed: {least:,} to {most:,}")
+def _check(name: str, number: int, least: int, most: int) -> None:
+    if not least <= number <= most:
+        raise ValueError(f"{name} {number} is not allowed. Allowed: {least:,} to {most:,}")
 
 
-def _millionths(name: str, given: Decimal) -> int:
-    if not 0 <= given <= 1:
-        raise ValueError(f"{name} {given} is not a part of one. Allowed: 0 to 1, like 0.001")
-    return int(given * MILLION)
+def _millionths(name: str, share: Decimal) -> int:
+    if not 0 <= share <= 1:
+        raise ValueError(f"{name} {share} is not a part of one. Allowed: 0 to 1, like 0.001")
+    return int(share * MILLION)

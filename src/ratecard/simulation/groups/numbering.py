@@ -56,8 +56,8 @@ def place(
         FROM (SELECT DISTINCT {length} AS length FROM {read})""")
     ((count, unlike),) = run("""
         SELECT (SELECT count(*) FROM lengths), count(*) = count(DISTINCT hashed) FROM templates""").fetchall()
-    own = {"type": "type", grouping.model: "model", DuckDbSql().text(grouping.day): "day"}
-    keys = {name: own.get(key, name) for key, name in zip(grouping.keys, plan.key_columns, strict=True)}
+    named = {"type": "type", grouping.model: "model", DuckDbSql().text(grouping.day): "day"}
+    keys = {name: named.get(key, name) for key, name in zip(grouping.keys, plan.key_columns, strict=True)}
     sums = {f"q{number}": grouping.sums[number] for number in grouping.summed}
     columns = {"day": grouping.day or "CAST(NULL AS DATE)"} | ({"slot": "slot"} if grouping.slot else {})
     columns |= {ACCOUNT_COLUMN: DuckDbSql().text(ACCOUNT_COLUMN)} if plan.account_column == ACCOUNT_COLUMN else {}
@@ -90,7 +90,7 @@ def place(
 def number(
     connection: duckdb.DuckDBPyConnection, workspace: Workspace, plan: Plan, placed: PlacedGroups, first: int
 ) -> tuple[PlacedGroups, Shapes]:
-    """Number the shapes of groups from `first` on. Gives the same groups with these numbers, and the shapes."""
+    """Number the shapes of groups from `first` on. Return the same groups with these numbers, and the shapes."""
     run, sums = connection.execute, ("requests", *placed.sums)
     slot, party = (["slot"] if plan.dated and plan.predicates.cuts else []), (["party"] if plan.account else [])
     parts, of_shape = ", ".join(("place", "day", *slot, *party)), ", ".join(("place", "moment", *party))
@@ -111,7 +111,7 @@ def number(
         SELECT CAST({first} + row_number() OVER (ORDER BY {of_shape}) - 1 AS INTEGER) AS shape, *
         FROM (SELECT {of_shape}, {total} FROM dated GROUP BY {of_shape})""")
     table = workspace.new_table("numbered")
-    own = _same("placed", "dated", parts)
+    same_group = _same("placed", "dated", parts)
     left_out = ", ".join(["shape"] * placed.is_numbered + party)
     run(f"""
         CREATE TABLE {table} AS
@@ -120,7 +120,7 @@ def number(
         JOIN (
             SELECT shape, {", ".join(f"dated.{name}" for name in parts.split(", "))}
             FROM dated JOIN shapes ON {_same("dated", "shapes", of_shape)}
-        ) AS dated ON {own}""")
+        ) AS dated ON {same_group}""")
     return placed._replace(table=table, is_numbered=True), _shapes(connection, plan, placed, parties, first)
 
 
@@ -152,7 +152,7 @@ def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties) 
     """Return the query of the parts of shapes with the beginning of the period of their model that holds their day."""
     if not plan.dated:
         return "SELECT *, CAST(NULL AS DATE) AS moment FROM parts"
-    # Rows of RPC take the prices of RPC, whatever model they name.
+    # Rows of RPC have the prices of RPC, whatever model they name.
     priced_model = f"CASE WHEN type = 'rpc' THEN {DuckDbSql.literal(plan.rpc_model)} ELSE model END"
     terms = ""
     if plan.account:

@@ -24,7 +24,7 @@ class OpenUsage:
 
     @property
     def source(self) -> Source:
-        """The files of the usage."""
+        """Return the files of the usage."""
         return Source.of(self.stamps)
 
     def rows(self) -> int | None:

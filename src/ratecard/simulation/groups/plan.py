@@ -33,7 +33,7 @@ NO_ACCOUNT = (
     "the usage has neither a column 'account' nor 'customer', so that it does not say whose rows are. "
     "Name it: --map account=COLUMN"
 )
-# How many decimals of a sum of seconds a column of some type can need.
+# The decimals that a sum of seconds can need in a column of some type.
 _PLACES: dict[ColumnType, int] = {"integer": 0, "boolean": 0}
 
 
@@ -44,47 +44,47 @@ class Plan(NamedTuple):
 
     by: tuple[str, ...]
     predicates: Predicates
-    # Whether some card is read at each row's own time.
+    # True if some card prices each row at its own time.
     dated: bool
     # What a row of RPC calls, which names no model, is counted under.
     rpc_model: str = "rpc"
     # The type of each model, which a row without a type has.
     types: Mapping[str, str] = {}
     chosen: Chosen = Chosen()
-    # Keys that are columns of the usage, though they are called like a period.
+    # Keys that are columns of the usage, although they have the name of a period.
     own: tuple[str, ...] = ()
     # The columns of each type of row.
     layouts: Mapping[str, Layout] = LAYOUTS
-    # What these depend on: the meters of every card.
+    # The meters of every card, on which the layouts depend.
     meters: tuple[Meters, ...] = ()
-    # The column of the usage that names the account whose prices a row has; empty where all have those of the list.
+    # The column of the account whose prices a row has; empty where all rows have those of the list.
     account: str = ""
 
     @property
     def sums(self) -> int:
-        """How many quantities of a row are summed at most."""
+        """Return the greatest number of quantities that are summed for a row."""
         return max(_LEAST_SUMS, *(layout.sums for layout in self.layouts.values()))
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys that are kept apart: of a week or a month, the day."""
+        """Return the keys of the groups: for a week or a month, the day."""
         return tuple(dict.fromkeys(DAY if self.is_period(key) else key for key in self.by))
 
     @property
     def others(self) -> dict[str, str]:
-        """The keys that a shape or its day does not have, each by the name of its column among groups."""
+        """Return the keys that a shape or its day does not have, by the name of their column among groups."""
         return {f"key{number}": key for number, key in enumerate(self.keys) if key not in ("type", "model", DAY)}
 
     @property
     def account_column(self) -> str:
-        """The column of the account among groups, which may be that of a key; empty where it does not matter."""
+        """Return the column of the account among groups, perhaps that of a key; empty where it does not matter."""
         if not self.account:
             return ""
         return next((name for name, key in self.others.items() if key == self.account), ACCOUNT_COLUMN)
 
     @property
     def key_columns(self) -> tuple[str, ...]:
-        """The columns of the keys."""
+        """Return the columns of the keys."""
         return tuple(f"key{number}" for number in range(len(self.keys)))
 
     def is_period(self, key: str) -> bool:
@@ -97,16 +97,16 @@ class Usage(NamedTuple):
 
     columns: Mapping[str, str]
     types: Mapping[str, ColumnType]
-    # How many decimals each decimal column has.
+    # The number of decimals of each decimal column.
     scales: Mapping[str, int] = {}
     table: str = "usage"
-    # Whether rows may lack a type, so that their models' are needed.
+    # True if rows may lack a type, so that those of their models are needed.
     untyped: bool = False
     # The types that its rows may have.
     layouts: Mapping[str, Layout] = LAYOUTS
-    # What its engine calls the type of each column.
+    # The engine's name for the type of each column.
     declared: Mapping[str, str] = {}
-    # Of a roll-up that is kept: the keys, and the rows that it was made of.
+    # The keys of a kept roll-up, and the condition that its rows meet.
     by: tuple[str, ...] | None = None
     where: str | None = None
 
@@ -120,17 +120,17 @@ class Usage(NamedTuple):
 
     @property
     def account(self) -> str:
-        """The known column that names the account of a row; empty without any."""
+        """Return the known column that names the account of a row; empty without any."""
         return next((name for name in _ACCOUNT_COLUMNS if self.has(name)), "")
 
     @property
     def is_counted(self) -> bool:
-        """Whether its rows are groups of rows already."""
+        """Return True if its rows are groups of rows already."""
         return self.by is not None
 
     @property
     def is_ledger(self) -> bool:
-        """Whether the rows are those of a billing export."""
+        """Return True if the rows are those of a billing export."""
         return self.table == LEDGER
 
 

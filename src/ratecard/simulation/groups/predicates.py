@@ -61,7 +61,7 @@ _BUCKETS = next(layout.buckets for layout in LAYOUTS.values() if layout.buckets)
 
 
 class Predicates(NamedTuple):
-    """Derived from the declarations of the tables, all compared cards together.
+    """Conditions that decide prices, derived from the tables of all compared cards together.
 
     `thresholds`: where long-context rates begin, in order. `lacking`: the buckets of tokens for which some version of a
     type has no price, so that it matters whether a request has any. `boundaries`: the instants at which some price
@@ -101,12 +101,12 @@ class Predicates(NamedTuple):
         `layouts`: the columns of the usage. `known`: what the first card asks, and maybe more. `contracts`: rows have
         the prices of their accounts.
         """
-        found, cards = known or cls(), tuple(cards)
+        merged, cards = known or cls(), tuple(cards)
         for layout in layouts.values() if known is None else ():
             if layout.buckets:
                 in_usage = any(column.name in BUCKET_OF for column in layout.quantities)
                 counts = tuple(column.name for column in layout.counts)
-                found = cls(buckets=layout.buckets, in_usage=in_usage, counts=counts)
+                merged = cls(buckets=layout.buckets, in_usage=in_usage, counts=counts)
         for card in cards[known is not None :]:
             models = card.tables.models if dated and by_model else ()
             bases = {name: price_basis(card.tables, _rpc_or(card, name)) for name in models}
@@ -116,27 +116,27 @@ class Predicates(NamedTuple):
             held = held_contracts(card) if contracts else ()
             begins = {each for contract in held for each in contract.boundaries}
             boundaries = _rising(card.boundaries(), begins) if dated else ()
-            found = found.joined(cls((), {}, boundaries, changes, windows, contracts=(held,) if held else ()))
+            merged = merged.joined(cls((), {}, boundaries, changes, windows, contracts=(held,) if held else ()))
             for type_, rates in _token_rates(card):
-                names = found.buckets.names
+                names = merged.buckets.names
                 lacking = tuple(each for each in names if not rates.always_prices(each, names))
-                found = found.joined(cls(rates.thresholds, {type_: lacking} if lacking else {}))
-        own, pairs = dict(found.of_model), tuple(pairs)
-        found = found._replace(summed=dict(_summed(cards, pairs, layouts)))
+                merged = merged.joined(cls(rates.thresholds, {type_: lacking} if lacking else {}))
+        dates, pairs = dict(merged.of_model), tuple(pairs)
+        merged = merged._replace(summed=dict(_summed(cards, pairs, layouts)))
         for old, new in pairs:
-            if old in own:  # the rows of a model that no card has are split at every day
-                own[old] = tuple(sorted({*own[old], *found.of_model.get(new, ())}))
-            if both := tuple(dict.fromkeys((*found.windows.get(old, ()), *found.windows.get(new, ())))):
-                found = found._replace(windows={**found.windows, old: both})
-        if found.in_usage and found.buckets.counted:
-            found = found._replace(
-                lacking={type_: tuple(dict.fromkeys((*names, BY_BUCKET))) for type_, names in found.lacking.items()}
+            if old in dates:  # the rows of a model that no card has are split at every day
+                dates[old] = tuple(sorted({*dates[old], *merged.of_model.get(new, ())}))
+            if both := tuple(dict.fromkeys((*merged.windows.get(old, ()), *merged.windows.get(new, ())))):
+                merged = merged._replace(windows={**merged.windows, old: both})
+        if merged.in_usage and merged.buckets.counted:
+            merged = merged._replace(
+                lacking={type_: tuple(dict.fromkeys((*names, BY_BUCKET))) for type_, names in merged.lacking.items()}
             )
-        return found._replace(of_model=own)
+        return merged._replace(of_model=dates)
 
     @property
     def cuts(self) -> tuple[int, ...]:
-        """The seconds of a UTC day at which a price may change, rising from 0; none where the boundaries say all."""
+        """Return the seconds of a UTC day at which a price may change, from 0; none where the boundaries say all."""
         within = {each.hour * 3600 + each.minute * 60 + each.second for each in self.boundaries} - {0}
         windows = self.windows.get("", ())
         return tuple(sorted({0} | within | seconds_of_changes(windows))) if within or windows else ()
@@ -226,11 +226,11 @@ def _summed(
                 if not all(_linear(version, tables, meter) for version in model.versions):
                     not_linear[-1][1].setdefault(part, set()).add(model.model)
     for part, names in known.items():
-        apart = {name for tables, models in not_linear if part in models for name in names
+        separate = {name for tables, models in not_linear if part in models for name in names
                  if (meant := _meant(tables, name)) and meant.model in models[part]}  # fmt: skip
-        apart |= {old for old, new in pairs if new in apart}
-        if names & apart:
-            yield part, frozenset(names - apart)
+        separate |= {old for old, new in pairs if new in separate}
+        if names & separate:
+            yield part, frozenset(names - separate)
 
 
 def _parts(type_: str, layouts: Mapping[str, Layout]) -> Iterator[tuple[str, str]]:
@@ -252,14 +252,14 @@ def _linear(version: Version, tables: Tables, meter: str) -> bool:
     """Return True if what a version charges for a count by meter, or without one for all else, can be summed."""
     if not isinstance(version, MeteredVersion):
         return True
-    own = is_linear(version, tables, meter)
+    linear = is_linear(version, tables, meter)
     if not (meter and isinstance(version, TextVersion) and meter in version.surcharges):
-        return own
+        return linear
     if meter in SEARCHES:  # a field of the same name may say how many, unless a charge counts them by itself
-        return own and any(meter in method_of(each).meters(tables) for each in version.charges)
+        return linear and any(meter in method_of(each).meters(tables) for each in version.charges)
     charged = [each for each in tables.models[version.surcharges[meter]].versions if isinstance(each, MeteredVersion)]
     declared = all(tables.units[each.charges[0].unit].counts in tables.meters.by_name for each in charged)
-    return own and declared and all(is_linear(each, tables) for each in charged)
+    return linear and declared and all(is_linear(each, tables) for each in charged)
 
 
 def _rpc_or(card: RateCard, name: str) -> str | None:

@@ -15,7 +15,7 @@ _HEAD = ("type", "model", "timestamp")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read of a usage.
+    """A record of what was read of a usage.
 
     `columns` are those that were read, as they are named here and in the usage. `missing`: by type, the known columns
     that the usage does not have. `unused`: columns of the usage that nothing uses; `meant`: for some of them the
@@ -43,16 +43,16 @@ class Reading:
         layouts = {name: layout for name, layout in usage.layouts.items() if name in types}
         known = {name: tuple(column.name for column in layout.columns) for name, layout in layouts.items()}
         dated = plan.dated or plan.chosen.by_day or DAY in plan.keys
-        asked = [name for name in _HEAD if name != "timestamp" or dated]
+        used = [name for name in _HEAD if name != "timestamp" or dated]
         chosen = read_condition(usage.where).columns if usage.where else ()
-        asked += [
+        used += [
             *plan.keys,
             *filter(None, [plan.account]),
             *chosen,
             *plan.chosen.columns,
             *(name for names in known.values() for name in names),
         ]
-        columns = {name: usage.columns[name] for name in dict.fromkeys(asked) if usage.has(name)}
+        columns = {name: usage.columns[name] for name in dict.fromkeys(used) if usage.has(name)}
         if usage.is_ledger:  # every column of an export is part of the ledger that is made of it
             return replace(self, columns={name: each for name, each in columns.items() if name not in ("type",)})
         missing = {name: tuple(each for each in names if not usage.has(each)) for name, names in known.items()}
@@ -94,6 +94,6 @@ class Reading:
 def _meant(name: str, missing: Collection[str]) -> str | None:
     """Return the missing column that a column of the usage looks like."""
     words = name.lower()
-    if (own := OTHER_NAMES.get(words)) in missing:
-        return own
+    if (alias := OTHER_NAMES.get(words)) in missing:
+        return alias
     return next(iter(suggestions(name, missing, most=1, slip=True)), None)

@@ -46,7 +46,7 @@ class RollUp:
         self.workspace, self.plan, self.places = workspace, plan, places
         # Every shape, in the order of its number.
         self.shapes = Shapes()
-        # What was read, once all of it is.
+        # The reading, once it is complete.
         self.reading = Reading()
         self._sums = tuple(f"q{number}" for number in range(plan.sums))
         self._parts = list[PlacedGroups]()
@@ -72,8 +72,8 @@ class RollUp:
 
     def groups_by(self, keys: Collection[str]) -> str:
         """Return the groups by these keys, or by more where a table of fewer, which is made once, would save little."""
-        asked = {DAY if self.plan.is_period(key) else key for key in keys}
-        wanted = tuple(key for key in self.plan.keys if key in asked)
+        key_columns = {DAY if self.plan.is_period(key) else key for key in keys}
+        wanted = tuple(key for key in self.plan.keys if key in key_columns)
         if wanted == self.plan.keys:
             return self.groups
         if wanted not in self._coarser:
@@ -94,7 +94,7 @@ class RollUp:
 
     @cached_property
     def groups(self) -> str:
-        """The view of the groups: shape, type, model, day, keys, requests and sums."""
+        """Return the view of the groups: shape, type, model, day, keys, requests and sums."""
         parts = [self._part(part) for part in self._parts] or [self._nothing()]
         view = self.workspace.new_table("groups")
         self.workspace.connection.execute(f"CREATE VIEW {view} AS {' UNION ALL '.join(parts)}")
@@ -119,7 +119,7 @@ class RollUp:
 
     @cached_property
     def rows(self) -> int:
-        """Every row of the usage."""
+        """Return the number of rows of the usage."""
         return sum(self.shapes.requests.tolist())
 
     def words(self, counted: Counted) -> Iterator[str]:
@@ -143,7 +143,7 @@ class RollUp:
 
     @cached_property
     def days(self) -> tuple[date, date] | None:
-        """The first and the last day, where days are kept apart."""
+        """Return the first and the last day; None unless groups have a day."""
         if DAY not in self.plan.keys:
             return None
         query = f"SELECT min(day), max(day) FROM {self.groups}"
@@ -164,17 +164,17 @@ class RollUp:
         `dated`: some card is read at each row's own time. Raises `SimulationError` where only the usage
         itself could be grouped so.
         """
-        own = self.plan.predicates
-        if own.covers(predicates) and dated <= self.plan.dated:
+        current = self.plan.predicates
+        if current.covers(predicates) and dated <= self.plan.dated:
             return self
-        same_days = dated <= self.plan.dated and own.covers(predicates._replace(contracts=own.contracts))
-        if not own.groups(predicates) or not (same_days or DAY in self.plan.keys):
+        same_days = dated <= self.plan.dated and current.covers(predicates._replace(contracts=current.contracts))
+        if not current.groups(predicates) or not (same_days or DAY in self.plan.keys):
             words = "has other thresholds or days of change than the usage was rolled up for; simulate it anew"
             raise SimulationError(f"the candidate {words}")
-        plan = self.plan._replace(predicates=own.joined(predicates), dated=dated or self.plan.dated)
-        found = RollUp(self.workspace, plan, self.places)
-        found.reading = self.reading
+        plan = self.plan._replace(predicates=current.joined(predicates), dated=dated or self.plan.dated)
+        rolled = RollUp(self.workspace, plan, self.places)
+        rolled.reading = self.reading
         for part in self._parts:
             with self.workspace.another() as connection:
-                found._number(connection, part)
-        return found
+                rolled._number(connection, part)
+        return rolled

@@ -54,7 +54,7 @@ _WRITER = DuckDbSql()
 class Grouping(NamedTuple):
     """The query that groups the rows of some types, and the expressions by which its groups are read."""
 
-    # One of `parts_of`: which types.
+    # The kind of type that this query reads: one of `parts_of`.
     name: str
     query: str
     model: str
@@ -68,7 +68,7 @@ class Grouping(NamedTuple):
     # The column of how many of the cuts of its day an instant has passed; empty if no price changes within a day.
     slot: str
     keys: tuple[str, ...]
-    # As many integers as the plan has.
+    # It has as many integers as the plan has sums.
     sums: tuple[str, ...]
     # What the columns of the shape hold, and the columns of the query that are sums.
     attribute_names: tuple[str, ...] = ()
@@ -76,12 +76,12 @@ class Grouping(NamedTuple):
 
     @property
     def template(self) -> tuple[str, ...]:
-        """The columns that are the same in all shapes of a template."""
+        """Return the columns that are the same in all shapes of a template."""
         return ("type", "model", *(name for name in self.shape if name != self.length))
 
     @property
     def summed(self) -> tuple[int, ...]:
-        """The numbers of the sums that some type has."""
+        """Return the numbers of the sums that some type has."""
         return tuple(number for number, total in enumerate(self.sums) if total != "0")
 
 
@@ -109,7 +109,7 @@ class RowQuantities(NamedTuple):
 class RollUpSql:
     """Makes the queries in the dialect of the engine that holds the usage; DuckDB writes values of groups as text."""
 
-    # How many requests the rows of a group are.
+    # The expression for the number of requests in a group.
     _requests = "count(*)"
 
     def __init__(self, usage: Usage, plan: Plan, dialect: Dialect) -> None:
@@ -128,8 +128,8 @@ class RollUpSql:
             # Written in this way, DuckDB compares the dictionary of a column chunk instead of every row.
             where = f"NOT ({type_} NOT IN ({', '.join(map(repr, types))}))"
             if name == OTHER_TYPES:
-                apart = [repr(type_) for part, listed in parts.items() if part != OTHER_TYPES for type_ in listed]
-                where = f"{type_} IS NULL OR {type_} NOT IN ({', '.join(apart)})" if apart else "TRUE"
+                separate = [repr(type_) for part, listed in parts.items() if part != OTHER_TYPES for type_ in listed]
+                where = f"{type_} IS NULL OR {type_} NOT IN ({', '.join(separate)})" if separate else "TRUE"
             yield self._grouping(name, {each: self.usage.layouts[each] for each in types}, where)
 
     def counting(self, by: str = "") -> str:
@@ -145,9 +145,9 @@ class RollUpSql:
         """Return a query of one timestamp that is not an instant, as text."""
         if not self.usage.has("timestamp"):
             return f"SELECT {self.dialect.digits('NULL')} AS odd"
-        given = self._column("timestamp")
-        where = f"{given} IS NOT NULL AND {self._day()} IS NULL"
-        return f"SELECT {self.dialect.digits(given)} AS odd FROM {self._every} WHERE {where} LIMIT 1"
+        timestamp = self._column("timestamp")
+        where = f"{timestamp} IS NOT NULL AND {self._day()} IS NULL"
+        return f"SELECT {self.dialect.digits(timestamp)} AS odd FROM {self._every} WHERE {where} LIMIT 1"
 
     def parts(self) -> str:
         """Return a query of (name, untyped): each name of `groupings` that has rows, and whether they have no type."""
@@ -165,13 +165,13 @@ class RollUpSql:
         self._given_type = usage.columns.get("type")
         if not usage.untyped:
             return
-        given = self.dialect.digits(quoted(self._given_type)) if self._given_type else None
+        stated = self.dialect.digits(quoted(self._given_type)) if self._given_type else None
         # The name of a text model may have parameters behind it.
         name = self._plain_name(self.dialect.digits(self._column("model"))) if usage.has("model") else ""
-        found = (
+        of_model = (
             self.dialect.looked_up(name, self.plan.types) if name and self.plan.types else self.dialect.digits("NULL")
         )
-        typed = f"CASE WHEN {given} IS NOT NULL THEN {given} ELSE {found} END" if given else found
+        typed = f"CASE WHEN {stated} IS NOT NULL THEN {stated} ELSE {of_model} END" if stated else of_model
         self.usage = usage._replace(
             columns={**usage.columns, "type": _TYPE},
             types={**usage.types, _TYPE: "text"},
@@ -234,7 +234,7 @@ class RollUpSql:
         attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
         for column in (each for each in columns if each.kind == "condition"):
             stating = {name: attributes[column.name] for name, each in layouts.items() if column in each.attributes}
-            if len(stating) < len(layouts):  # of other types it says nothing
+            if len(stating) < len(layouts):  # of other types the column says nothing
                 attributes[column.name] = self._of_type(layouts, stating, "NULL")
         counts = self._counts(layouts, quantities.counts) if quantities.counts else {}
         return attributes | counts | self._predicates(quantities)
@@ -259,8 +259,8 @@ class RollUpSql:
         for layout in (each for each in layouts.values() if not (each.buckets and each.buckets.counted)):
             condition = regular
             if layout.places:  # what another type has in the column means nothing, and may be too much for a sum
-                own = {name: quantities.is_summed[name] for name, each in layouts.items() if each is layout}
-                condition = self._of_type(layouts, own, "FALSE")
+                is_summed = {name: quantities.is_summed[name] for name, each in layouts.items() if each is layout}
+                condition = self._of_type(layouts, is_summed, "FALSE")
             for column in layout.quantities:
                 numbers[sum_of(column)] = Summed(self._number(column, layout.places), condition, layout.places)
         for type_, counts in quantities.tokens.items():
@@ -287,12 +287,12 @@ class RollUpSql:
         """Return the sum of a number of the rows of a group."""
         return self.dialect.total(*number)
 
-    def _of_type(self, layouts: Mapping[str, Layout], found: Mapping[str, str], otherwise: str, name: str = "") -> str:
+    def _of_type(self, layouts: Mapping[str, Layout], cases: Mapping[str, str], otherwise: str, name: str = "") -> str:
         """Return an expression by type of row: that of its type, or `otherwise`; no CASE if all have the same."""
-        if found.keys() == layouts.keys() and len(set(found.values())) == 1:
-            return next(iter(found.values()))
-        whens = "".join(f" WHEN '{type_}' THEN {expression}" for type_, expression in found.items())
-        return f"CASE {name or self._column('type')}{whens} ELSE {otherwise} END" if found else otherwise
+        if cases.keys() == layouts.keys() and len(set(cases.values())) == 1:
+            return next(iter(cases.values()))
+        whens = "".join(f" WHEN '{type_}' THEN {expression}" for type_, expression in cases.items())
+        return f"CASE {name or self._column('type')}{whens} ELSE {otherwise} END" if cases else otherwise
 
     def _written(
         self, name: str, query: str, layouts: Mapping[str, Layout], attributes: Sequence[str], totals: Sequence[str]
@@ -300,7 +300,7 @@ class RollUpSql:
         """Make the grouping of a query: its groups are read as text and integers, in the same way for every type."""
         rpc = _WRITER.literal(self.plan.rpc_model)
         model = f"CASE WHEN type = 'rpc' THEN coalesce(model, {rpc}) ELSE model END"
-        own = {"type": "type", "model": model, DAY: _WRITER.text(DAY)}
+        expressions = {"type": "type", "model": model, DAY: _WRITER.text(DAY)}
         columns = {each: _alias(number, each) for number, each in enumerate(attributes)}
         predicates = {}
         if PREDICATES in columns:  # quantities that are given as they are say by themselves what these would
@@ -316,7 +316,7 @@ class RollUpSql:
             columns.get(LENGTH, ""),
             self._day_of_group(),
             SLOT if self._cuts else "",
-            tuple(own.get(key) or _WRITER.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
+            tuple(expressions.get(key) or _WRITER.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
             self._sums(layouts),
             tuple(attributes),
             tuple(totals),
@@ -332,15 +332,15 @@ class RollUpSql:
 
     def _sums(self, layouts: Mapping[str, Layout]) -> tuple[str, ...]:
         """Return each sum by type of row, as an integer."""
-        found = []
+        sums = []
         for number in range(self.plan.sums):
             totals = {
                 type_: _WRITER.scaled(self._total(each, number), places_of_type(self.usage, each)[number])
                 for type_, each in layouts.items()
                 if number < each.sums
             }
-            found.append(self._of_type(layouts, totals, "0", "type"))
-        return tuple(found)
+            sums.append(self._of_type(layouts, totals, "0", "type"))
+        return tuple(sums)
 
     def _total(self, layout: Layout, number: int) -> str:
         """Return a sum of a type, by its number. Token counts overlap, and are made disjoint."""
@@ -362,25 +362,25 @@ class RollUpSql:
 
     def _added(self, layouts: Mapping[str, Layout]) -> dict[UsageColumn, str]:
         """Return for each count by meter the condition that it is summed: it can be, and is charged linearly."""
-        found = {}
+        conditions = {}
         for column in dict.fromkeys(column for layout in layouts.values() for column in layout.counts):
             number = self._number(column, PLACES_SUMMED)
             summed = self._summed(column.name, f"coalesce({number} >= 0 AND {number} < {_TOO_MANY}, FALSE)")
             of_types = {name: summed for name, layout in layouts.items() if layout.counts}
-            found[column] = self._of_type(layouts, of_types, "FALSE")
-        return found
+            conditions[column] = self._of_type(layouts, of_types, "FALSE")
+        return conditions
 
     def _counts(self, layouts: Mapping[str, Layout], added: Mapping[UsageColumn, str]) -> dict[str, str]:
         """Return the columns of counts by meter: those that are not summed, and which of the others a row has."""
-        found = {
+        counts = {
             column.name: f"CASE WHEN NOT {is_added} THEN {self._column(column.name)} END"
             for column, is_added in added.items()
         }
-        for name, value in found.items():
+        for name, value in counts.items():
             stating = {each: value for each, layout in layouts.items() if layout.counts}
-            found[name] = self._of_type(layouts, stating, "NULL")  # of video it says nothing
+            counts[name] = self._of_type(layouts, stating, "NULL")  # of video it says nothing
         terms = (f"{_one_if(is_added)} * {1 << number}" for number, is_added in enumerate(added.values()))
-        return found | {SUMMED: " + ".join(terms)}
+        return counts | {SUMMED: " + ".join(terms)}
 
     def _predicates(self, quantities: RowQuantities) -> dict[str, str]:
         """Return the columns of what quantities decide: the predicates of a regular row, or the raw quantities."""
@@ -389,7 +389,7 @@ class RollUpSql:
             return {}
         columns = (column for layout in counted.values() for column in layout.quantities)
         raw = {column.name: self._column(column.name) for column in columns if self._has(column)}
-        found = {
+        record = {
             RAW_QUANTITIES: f"CASE WHEN {regular} THEN NULL ELSE {self.dialect.given(raw) if raw else repr('{}')} END"
         }
         used = {
@@ -401,18 +401,18 @@ class RollUpSql:
         terms = list(map(self._tier, prompts))
         if any(used.values()):
             terms.append(self._of_type(counted, {name: each for name, each in used.items() if each}, "0"))
-        return found | {PREDICATES: " + ".join(terms)} if terms else found
+        return record | {PREDICATES: " + ".join(terms)} if terms else record
 
     def _used(self, type_: str, buckets: Buckets, counts: Mapping[str, str], regular: str) -> str:
         """Return the sum of the weights of buckets without a price that a row uses; empty if every bucket has one."""
-        terms, own = [], buckets.own()
+        terms, own_counts = [], buckets.own()
         for name in self.plan.predicates.lacking.get(type_, ()):
             if name == BY_BUCKET:
                 condition = self._by_bucket(buckets)
             else:
-                count = _signed(own[name], counts)
-                # Only of regular quantities the difference cannot overflow.
-                count = f"CASE WHEN {regular} THEN {count} ELSE 0 END" if len(own[name]) > 1 else count
+                count = _signed(own_counts[name], counts)
+                # The difference cannot overflow for regular quantities.
+                count = f"CASE WHEN {regular} THEN {count} ELSE 0 END" if len(own_counts[name]) > 1 else count
                 condition = f"{count} > 0"
             terms.append(f"{_one_if(condition)} * {self.plan.predicates.weight(type_, name)}")
         return " + ".join(terms)
@@ -427,18 +427,18 @@ class RollUpSql:
     def _tokens(self, layout: Layout, numbers: Sequence[str]) -> dict[str, str]:
         """Return the tokens of a row by bucket, inclusive, from the counts of `usage` or those by bucket."""
         by_column = {column.name: number for column, number in zip(layout.quantities, numbers, strict=True)}
-        found = {bucket: by_column.get(name, _ZERO) for name, bucket in BUCKET_OF.items()}
+        by_name = {bucket: by_column.get(name, _ZERO) for name, bucket in BUCKET_OF.items()}
         buckets = layout.buckets
         if buckets is None or not buckets.counted:
-            return found
-        given = {name: by_column[f"{OF_BUCKETS}.{name}"] for name in buckets.counted}
+            return by_name
+        direct = {name: by_column[f"{OF_BUCKETS}.{name}"] for name in buckets.counted}
         by_bucket = self._by_bucket(buckets)
         for name in BUCKETS:
             if not self.plan.predicates.in_usage:
-                found[name] = given.get(name, _ZERO)
+                by_name[name] = direct.get(name, _ZERO)
             else:
-                found[name] = f"CASE WHEN {by_bucket} THEN {given.get(name, _ZERO)} ELSE {found[name]} END"
-        return found | {name: number for name, number in given.items() if name not in BUCKETS}
+                by_name[name] = f"CASE WHEN {by_bucket} THEN {direct.get(name, _ZERO)} ELSE {by_name[name]} END"
+        return by_name | {name: number for name, number in direct.items() if name not in BUCKETS}
 
     def _tier(self, prompt: str) -> str:
         """Return how many thresholds a prompt is above; most are below all of them."""

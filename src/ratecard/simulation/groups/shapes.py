@@ -29,7 +29,7 @@ from ratecard.simulation.rows.columns import (
 )
 from ratecard.simulation.workspace.workspace import integers_of
 
-# Of how many shapes objects are made at once while they are gone through.
+# The number of shapes that are objects at the same time during a loop.
 _AT_ONCE = 10_000
 _RPC = "rpc"
 _COLUMNS = {
@@ -58,36 +58,36 @@ class UsageShape(NamedTuple):
 
     @property
     def incomplete(self) -> bool:
-        """Whether it lacks a quantity without which every card refuses its rows; one that has none may need none."""
+        """Return True if it lacks a quantity that every card needs for such rows; without any it may need none."""
         if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
             return False
-        given = {
+        present = {
             name for name, value in from_json(from_json(self.attributes)[RAW_QUANTITIES]).items() if value is not None
         }
-        if any(name.startswith(f"{OF_BUCKETS}.") for name in given):
+        if any(name.startswith(f"{OF_BUCKETS}.") for name in present):
             return False
-        own = {column.name for column in layout.quantities}
-        return bool(own & given) and not own - {*layout.optional} <= given
+        names = {column.name for column in layout.quantities}
+        return bool(names & present) and not names - {*layout.optional} <= present
 
     @property
     def irregular(self) -> bool:
-        """Whether it has quantities as they are. Safe as a text search: a quote inside a value would be escaped."""
+        """Return True if it has raw quantities. A text search is safe: a quote in a value would be escaped."""
         return f'"{RAW_QUANTITIES}":' in self.attributes
 
     def values(self) -> dict[str, Any]:
         """Return what the rows of this shape have in the columns of their type; other columns mean nothing of them."""
-        own, others = _COLUMNS.get(self.type or "", ()), _OTHERS.get(self.type or "", USAGE_COLUMNS)
-        given = from_json(self.attributes).items()
-        return {name: value for name, value in given if value is not None and (name in own or name not in others)}
+        names, others = _COLUMNS.get(self.type or "", ()), _OTHERS.get(self.type or "", USAGE_COLUMNS)
+        pairs = from_json(self.attributes).items()
+        return {name: value for name, value in pairs if value is not None and (name in names or name not in others)}
 
     def row(self) -> dict[str, Any]:
         """Return a row that has this shape, in the columns of a usage table."""
         values = self.values()
-        given = from_json(values.pop(RAW_QUANTITIES, "{}"))
+        quantities = from_json(values.pop(RAW_QUANTITIES, "{}"))
         for name in (PREDICATES, SUMMED):
             values.pop(name, None)
-        found = {"type": self.type, "model": self.model, **values, **given}
-        return {name: value for name, value in found.items() if value is not None}
+        row = {"type": self.type, "model": self.model, **values, **quantities}
+        return {name: value for name, value in row.items() if value is not None}
 
 
 class ShapeRequest(NamedTuple):
@@ -95,7 +95,7 @@ class ShapeRequest(NamedTuple):
 
     usage: dict[str, Any]
     source: SourceVideo | None
-    # The number for `Predicates.split`; None: the shape has quantities as they are.
+    # The number for `Predicates.split`; None: the shape has raw quantities.
     predicates: int | None = 0
     # The counts by meter that are summed: their numbers among the columns of these, and their meters.
     counted: tuple[tuple[int, str], ...] = ()
@@ -110,9 +110,9 @@ def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
     if shape.model is not None and shape.type != "rpc":
         usage["model"] = shape.model
     values = shape.values()
-    given, predicates = values.pop(RAW_QUANTITIES, None), values.pop(PREDICATES, 0)
-    if given is not None:
-        values |= {name: value for name, value in from_json(given).items() if value is not None}
+    raw, predicates = values.pop(RAW_QUANTITIES, None), values.pop(PREDICATES, 0)
+    if raw is not None:
+        values |= {name: value for name, value in from_json(raw).items() if value is not None}
     summed, counted = int(values.pop(SUMMED, 0)), []
     for number, name in enumerate(counts):
         if summed >> number & 1:
@@ -121,18 +121,18 @@ def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
         elif name in values:  # all of them in the order of the row
             values[name] = values.pop(name)
     for name, value in values.items():
-        way, own, read = _place(name)
+        way, name_there, read = _place(name)
         within = usage
         for part in way:
             within = within.setdefault(part, {})
-        within[own] = read(value)
+        within[name_there] = read(value)
     if shape.type == "rpc":
         usage["calls"] = [usage.pop("call", {})]
     source = usage.pop("source", None)
     return ShapeRequest(
         usage,
         SourceVideo(**source) if source else None,
-        None if given is not None else int(predicates),
+        None if raw is not None else int(predicates),
         tuple(counted),
     )
 
@@ -210,8 +210,8 @@ class Shapes:
     ) -> None:
         self.templates, self.lengths, self.moments = list(templates), list(lengths), list(moments)
         self.accounts = list(accounts)
-        own: tuple[Any, ...] = columns or (numpy.empty(0, numpy.int32),) * 5
-        self.template, self.length, self.moment, self.party, self.requests = own
+        numbers: tuple[Any, ...] = columns or (numpy.empty(0, numpy.int32),) * 5
+        self.template, self.length, self.moment, self.party, self.requests = numbers
         self.sums = tuple(sums)
 
     @classmethod
@@ -232,12 +232,12 @@ class Shapes:
         shape = integers_of(table["shape"])
 
         def in_order(name: str) -> Any:
-            found = numpy.zeros(len(shape), numpy.int64)
+            ordered = numpy.zeros(len(shape), numpy.int64)
             if name in table.column_names:
                 column = integers_of(table[name])
-                found = numpy.empty_like(column)
-                found[shape] = column  # an engine need not give them in their order
-            return found
+                ordered = numpy.empty_like(column)
+                ordered[shape] = column  # an engine need not give them in their order
+            return ordered
 
         template, length = numpy.divmod(in_order("place"), max(1, len(lengths)))
         known = [each for each in lengths if each is not None]
@@ -249,17 +249,17 @@ class Shapes:
 
     @cached_property
     def numbers(self) -> list[int | Decimal | str]:
-        """The lengths as a request has them."""
+        """Return the lengths as a request has them."""
         return list(map(number_as_given, self.lengths))
 
     @property
     def undated(self) -> bool:
-        """Whether some shape has no moment."""
+        """Return True if some shape has no moment."""
         return any(self.moments[number] is None for number in numpy.unique(self.moment).tolist())
 
     @cached_property
     def standing(self) -> tuple[list[UsageShape], Any]:
-        """Whatever differs in type, model, moment or account, and for each shape the number of its own.
+        """Return the distinct types, models, moments and accounts as shapes, and for each shape the number of its own.
 
         What decides the price of a shape's model does not depend on its attributes; usage of RPC does not name its
         model.
@@ -269,14 +269,14 @@ class Shapes:
         model = numpy.array(of_template or [0], numpy.int64)[self.template]
         # As many as there are: models times moments may be far more.
         moments = model * max(1, len(self.moments)) + self.moment
-        numbers, own = numpy.unique(moments * len(self.accounts) + self.party, return_inverse=True)
+        numbers, of_shape = numpy.unique(moments * len(self.accounts) + self.party, return_inverse=True)
         first = {number: self.templates[at] for at, number in reversed(list(enumerate(of_template)))}
-        found = []
+        shapes = []
         for number in numbers.tolist():
             rest, party = divmod(number, len(self.accounts))
             named, moment = divmod(rest, len(self.moments))
-            found.append(first[named].shape(None, self.moments[moment], self.accounts[party]))
-        return found, own.astype(numpy.int32)
+            shapes.append(first[named].shape(None, self.moments[moment], self.accounts[party]))
+        return shapes, of_shape.astype(numpy.int32)
 
     def without_accounts(self) -> "Shapes":
         """Return the same shapes as if no account had a contract."""

@@ -34,14 +34,14 @@ class SoldShape:
 
 
 class Costs(ABC):
-    """What the rows of a shape cost us."""
+    """The costs of the rows of a shape."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def about(self) -> str:
-        """What the report says of them."""
+        """Describe the costs for the report."""
 
     @abstractmethod
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
@@ -49,7 +49,7 @@ class Costs(ABC):
 
     @property
     def card(self) -> Side | None:
-        """The rate card that the usage must be rolled up for; None where the charges say enough."""
+        """Return the rate card that the usage must be rolled up for; None where the charges say enough."""
         return None
 
     def check_margin(self, kept: Fraction) -> None:  # noqa: B027 (most costs have nothing to check)
@@ -71,21 +71,21 @@ class CardCosts(Costs):
 
     @property
     def about(self) -> str:
-        """What the report says of them."""
+        """Name the card and its tables."""
         return f"{self.side.label}, tables {self.side.card.digest}"
 
     @property
     def card(self) -> Side | None:
-        """The rate card."""
+        """Return the side of the rate card."""
         return self.side
 
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
         """Return what a row costs, per request and per unit of each quantity; None where that is not known."""
         at = self.side.at or sold.side.at
-        # Whoever is paid by us knows none of our accounts.
+        # Suppliers do not know our accounts, so that costs have no contracts.
         shape = (sold.price.shape or sold.counted.shape)._replace(account=None)
-        found = pricer.price(replace(self.side, at=at), shape)
-        return found.amounts if found.price else None
+        outcome = pricer.price(replace(self.side, at=at), shape)
+        return outcome.amounts if outcome.price else None
 
     def following(self, at: datetime | None) -> Costs:
         """Return the same costs at the instant of whatever side they are compared with, where theirs is `at`."""
@@ -102,20 +102,20 @@ class ListedCosts(Costs):
 
     @property
     def about(self) -> str:
-        """What the report says of them."""
+        """Name the file and its number of costs."""
         return f"{self.label}, {len(self.units) + len(self.skus)} costs"
 
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
         """Return what a row costs, per request and per unit of each quantity; None where that is not known."""
-        shape, found = sold.price.shape or sold.counted.shape, list(NOTHING) * len(sold.price.amounts)
+        shape, costs = sold.price.shape or sold.counted.shape, list(NOTHING) * len(sold.price.amounts)
         for line in sold.price.lines:
             if line.sku == ROUNDING_PART or line.unit == MINIMUM:
                 continue
             if (cost := self._of_unit(shape.model, line)) is None:
                 return None
             place = line.number if line.counted is None else line.counted
-            found[place] = EXACT.add(found[place], EXACT.multiply(line.quantity, cost))
-        return tuple(found)
+            costs[place] = EXACT.add(costs[place], EXACT.multiply(line.quantity, cost))
+        return tuple(costs)
 
     def _of_unit(self, model: str | None, line: PricedLine) -> Decimal | None:
         if (cost := self.skus.get(line.sku)) is not None:
@@ -133,8 +133,8 @@ class ListedCosts(Costs):
             if model not in models:
                 raise SimulationError(f"{self.label}: there is no model '{model}'.{did_you_mean(model, models)}")
             if (model, unit) not in units:
-                own = sorted(each for name, each in units if name == model)
-                words = f"{model} is not charged by '{unit}'.{did_you_mean(unit, own)} Allowed: {', '.join(own)}"
+                names = sorted(each for name, each in units if name == model)
+                words = f"{model} is not charged by '{unit}'.{did_you_mean(unit, names)} Allowed: {', '.join(names)}"
                 raise SimulationError(f"{self.label}: {words}")
         for sku in self.skus:
             if not any(sku.startswith(f"{name}-") for name in models):
@@ -151,7 +151,7 @@ class ShareCosts(Costs):
 
     @property
     def about(self) -> str:
-        """What the report says of them."""
+        """Say which share of which charge they are."""
         return f"{self.label} of the current charge, and of a candidate's where only it has a price"
 
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:

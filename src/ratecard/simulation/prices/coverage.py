@@ -9,7 +9,7 @@ import numpy
 from ratecard.simulation.prices.price_table import SidePrices
 from ratecard.simulation.workspace.workspace import Workspace
 
-# Of two sides, only the current one prices a shape, only the candidate, or neither.
+# A shape is priced by the current side only, by the candidate only, or by neither.
 LOST, NEW, NEITHER = 1, 2, 3
 
 
@@ -25,15 +25,15 @@ class Coverage:
 
     @cached_property
     def _one_sided(self) -> tuple[Any, Any]:
-        """Of each shape that only some sides price: whether it is in the figures, and whether it is left out."""
+        """Mark the shapes that only some sides price: those in the figures, and those left out."""
         priced = [side.priced for side in self._sides]
-        apart = numpy.logical_or.reduce(priced) & ~numpy.logical_and.reduce(priced)
+        one_sided = numpy.logical_or.reduce(priced) & ~numpy.logical_and.reduce(priced)
         known = numpy.logical_and.reduce([side.priced | side.outcomes.not_offered for side in self._sides])
-        return apart & known, apart & ~known
+        return one_sided & known, one_sided & ~known
 
     @cached_property
     def in_figures(self) -> Any:
-        """Of each shape, whether it is in the figures."""
+        """Mark each shape that is in the figures."""
         return numpy.logical_and.reduce([side.priced for side in self._sides]) | self._one_sided[0]
 
     def lost(self, candidate: int) -> Any:
@@ -46,22 +46,22 @@ class Coverage:
 
     @cached_property
     def left_out(self) -> str:
-        """The table of shapes that some side prices, and that are in no figure; empty without any."""
+        """Return the table of shapes that some side prices and that are in no figure; empty without any."""
         return self._table("left_out", {0: numpy.flatnonzero(self._one_sided[1])})
 
     @cached_property
     def only_candidates(self) -> str:
-        """The table of shapes that only candidates price; empty without any."""
+        """Return the table of shapes that only candidates price; empty without any."""
         return self._table("only_candidates", {0: numpy.flatnonzero(self._one_sided[0] & ~self._sides[0].priced)})
 
     @cached_property
     def lost_and_new(self) -> tuple[str, ...]:
-        """For each side, the table of shapes that only one of it and the current one prices; empty without any."""
-        found = [""]
+        """Return, by side, the table of shapes that only it or only the current side prices; empty without any."""
+        tables = [""]
         for side, prices in enumerate(self._sides[1:], 1):
             neither = numpy.flatnonzero(self._one_sided[0] & ~self._sides[0].priced & ~prices.priced)
-            found.append(self._table("lost_and_new", {LOST: self.lost(side), NEW: self.new(side), NEITHER: neither}))
-        return tuple(found)
+            tables.append(self._table("lost_and_new", {LOST: self.lost(side), NEW: self.new(side), NEITHER: neither}))
+        return tuple(tables)
 
     def drop(self) -> None:
         """Drop the tables."""

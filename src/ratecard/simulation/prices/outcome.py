@@ -23,7 +23,7 @@ NOT_OFFERED, WRONG, NOT_ADDED = "not offered", "wrong", "not added"
 
 
 class PricedLine(NamedTuple):
-    """What one rate adds to each row of a shape: its SKU, its `file:line`, the unit rate, and the amount.
+    """The part of one rate in each row of a shape: its SKU, its `file:line`, the unit rate, and the amount.
 
     `number` is 0 for an amount per request, else the number of the quantity that it is per unit of. `quantity` counts
     the units that are charged, per request or per unit in the same way, unless `counted` is the number that it goes by.
@@ -44,12 +44,12 @@ class PricedLine(NamedTuple):
 
     @property
     def amounts(self) -> Vector:
-        """The amount in its place."""
+        """Return the amount in its place."""
         return (*NOTHING * self.number, self.amount)
 
 
 class PricedShape(NamedTuple):
-    """What each row of a shape is charged: an amount per request and per unit of each quantity, and the lines of it.
+    """The charge of each row of a shape: an amount per request and per unit of each quantity, and its lines.
 
     `charged` has the lines, or makes them of a shape when they are asked for: those of a million shapes would fill the
     memory. `shape` is the shape that the rows are priced as, where that is another one. `unit_price` and `unit` are
@@ -65,21 +65,21 @@ class PricedShape(NamedTuple):
 
     @property
     def refusal(self) -> None:
-        """There is none."""
+        """Return None: there is a price."""
 
     @property
     def not_offered(self) -> bool:
-        """Whether the side has no price because it does not offer what the rows ask for."""
+        """Return False: the side offers what the rows ask for."""
         return False
 
     @property
     def lines(self) -> tuple[PricedLine, ...]:
-        """The lines of the charge."""
+        """Return the lines of the charge."""
         return self.charged if isinstance(self.charged, tuple) else self.charged()
 
     @property
     def price(self) -> "PricedShape":
-        """This price."""
+        """Return this price."""
         return self
 
     def of_shape(self, shape: UsageShape) -> "PricedShape":
@@ -90,18 +90,18 @@ class PricedShape(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """Why the rows of a shape have no price, in words and by kind."""
+    """The reason why the rows of a shape have no price, in words and by kind."""
 
     reason: str
     kind: str = WRONG
 
     @property
     def price(self) -> None:
-        """There is none."""
+        """Return None: there is no price."""
 
     @property
     def amounts(self) -> Vector:
-        """Nothing, for rows without a price."""
+        """Return nothing, for rows without a price."""
         return NOTHING
 
     @classmethod
@@ -112,12 +112,12 @@ class Refused(NamedTuple):
 
     @property
     def refusal(self) -> "Refused":
-        """This refusal."""
+        """Return this refusal."""
         return self
 
     @property
     def not_offered(self) -> bool:
-        """Whether the side has no price because it does not offer what the rows ask for."""
+        """Return True if the side has no price because it does not offer what the rows ask for."""
         return self.kind == NOT_OFFERED
 
 

@@ -22,7 +22,7 @@ class Outcomes:
         self.shapes, self.distinct, self.of = shapes, list(distinct), of
         self._numbers = {id(outcome): number for number, outcome in enumerate(self.distinct)}
         self._known: dict[Hashable, dict[Hashable, int]] = {}
-        # Templates of shapes that every card refuses: asked once for all that are priced beside these.
+        # Templates that every card refuses, which are priced once for all outcomes.
         self._incomplete: dict[int, bool] = {}
 
     @classmethod
@@ -41,8 +41,8 @@ class Outcomes:
             start, common = len(distinct), len(chunk[0].distinct)
             distinct += chunk[0].distinct
             for column, outcomes in zip(columns, chunk, strict=True):
-                own = len(distinct) - common
-                numbers = numpy.where(outcomes.of < common, outcomes.of + start, outcomes.of + own)
+                offset = len(distinct) - common
+                numbers = numpy.where(outcomes.of < common, outcomes.of + start, outcomes.of + offset)
                 column.append(numbers.astype(numpy.int32))
                 distinct += outcomes.distinct[common:]
         return [cls(shapes, distinct, numpy.concatenate(column)) for column in columns]
@@ -96,10 +96,10 @@ class Outcomes:
 
     @cached_property
     def priced(self) -> Any:
-        """For each shape, whether it has a price."""
+        """Mark each shape that has a price."""
         return numpy.array([bool(each.price) for each in self.distinct] or [False])[self.of]
 
     @cached_property
     def not_offered(self) -> Any:
-        """For each shape, whether the side does not offer what it asks for."""
+        """Mark each shape that the side does not offer."""
         return numpy.array([each.not_offered for each in self.distinct] or [False])[self.of]

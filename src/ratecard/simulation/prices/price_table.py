@@ -42,7 +42,7 @@ class SidePrices:
         if base:  # what only the base prices is taken away from it
             some = (some | base.priced) & (outcomes.of != base.outcomes.of)
         numbers = numpy.flatnonzero(some)
-        # Many shapes have the same amounts.
+        # Many shapes share their amounts.
         self._places: _Places = base._places if base else _places_of_templates(roll_up)
         of_sums, of_templates = self._places
         kinds = len(of_sums)
@@ -59,7 +59,7 @@ class SidePrices:
 
     @property
     def priced(self) -> Any:
-        """For each shape, whether it has a price."""
+        """Mark each shape that has a price."""
         return self.outcomes.priced
 
     def refusal(self, number: int) -> Refused | None:
@@ -112,7 +112,7 @@ class SidePrices:
         _register(connection, "given_shapes", {"shape": shapes, "vector": vectors})
         prices = dict(zip(self._numbers, columns, strict=True))
         _register(connection, "given_prices", {"vector": numpy.arange(len(columns[0])), **prices})
-        given = "given_shapes JOIN given_prices AS given USING (vector)"
+        source = "given_shapes JOIN given_prices AS given USING (vector)"
         if not self.base:
             types, joined = ("BIGINT" if _short(column) else "HUGEINT" for column in columns), ""
             numbers = [f"CAST(given.{number} AS {type_})" for number, type_ in zip(self._numbers, types, strict=True)]
@@ -123,7 +123,7 @@ class SidePrices:
             numbers = [f"CAST(given.{number} AS HUGEINT) - {each} * {finer}" for number, each in pairs]
         named = (f"{each} AS {name}" for each, name in zip(numbers, self._numbers, strict=True))
         chosen = ", ".join(("CAST(shape AS INTEGER) AS shape", *named))
-        connection.execute(f"CREATE TABLE {name} AS SELECT {chosen} FROM {given}{joined}")
+        connection.execute(f"CREATE TABLE {name} AS SELECT {chosen} FROM {source}{joined}")
         connection.unregister("given_shapes")
         connection.unregister("given_prices")
         return name
@@ -146,8 +146,8 @@ def _added(column: Any, starts: Any) -> Iterable[int]:
     sizes = abs(column)
     if len(sizes) and int(sizes.max()) * len(sizes) >= 2**63:
         sizes = sizes.astype(object)
-    found: list[int] = numpy.add.reduceat(sizes, starts).tolist() if len(sizes) else []
-    return found
+    sums: list[int] = numpy.add.reduceat(sizes, starts).tolist() if len(sizes) else []
+    return sums
 
 
 def _short(integers: Sequence[int]) -> bool:
@@ -168,8 +168,8 @@ def _array(column: Any) -> Any:
 def _places(unique: Sequence[_Amounts]) -> int:
     """Return how many decimals some amounts have, for sums that have some themselves."""
     fixed = (places_of(amounts[0]) for amounts, _ in unique)
-    each = (zip(amounts[1:], of, strict=False) for amounts, of in unique)
-    return max([0, *fixed, *(places_of(rate) + of for pairs in each for rate, of in pairs if rate)])
+    products = (zip(amounts[1:], of, strict=False) for amounts, of in unique)
+    return max([0, *fixed, *(places_of(rate) + of for pairs in products for rate, of in pairs if rate)])
 
 
 def _integer(amount: Decimal, places: int) -> int:

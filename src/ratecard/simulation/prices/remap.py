@@ -44,8 +44,8 @@ class Remapping:
         """Return a shape as one of the model that was named for it; the parameters of a model's name stay."""
         if not self.models or shape.model is None or shape.type == "rpc":
             return None
-        if (whole := self.models.get(shape.model)) is not None:
-            return shape._replace(model=whole)
+        if (named := self.models.get(shape.model)) is not None:
+            return shape._replace(model=named)
         model, suffix = split_name(shape.model)
         before, colon, rest = shape.model.partition(":")
         if colon and rest[:1] in ("", "&"):  # parameters that begin without a name
@@ -59,11 +59,11 @@ class Remapping:
             return None
         name = plain_name(tables, shape.model)
         suffix = shape.model.removeprefix(name)
-        seen, found = set[str](), tables.named(name)
-        while found is not None and found.retired and found.retired_at(day) and found.model not in seen:
-            seen.add(found.model)
-            found = tables.models.get(found.retired.successor or "")
-        return shape._replace(model=f"{found.model}{suffix}") if found and found.model not in seen | {name} else None
+        seen, model = set[str](), tables.named(name)
+        while model is not None and model.retired and model.retired_at(day) and model.model not in seen:
+            seen.add(model.model)
+            model = tables.models.get(model.retired.successor or "")
+        return shape._replace(model=f"{model.model}{suffix}") if model and model.model not in seen | {name} else None
 
     def pairs(self, cards: Iterable[RateCard]) -> Iterator[tuple[str, str]]:
         """Yield pairs of a model and another that its rows may be priced as."""

@@ -20,15 +20,15 @@ AS_BILLED, OWN_DATE = "as-billed", "each row's own date"
 
 @dataclass(frozen=True, slots=True)
 class AsBilled(Side):
-    """What the rows of a billing export say was charged. Its card says under which prices they were billed."""
+    """The charges that a billing export states. Its card says under which prices they were billed."""
 
     @property
     def has_rates(self) -> bool:
-        """The amounts of a bill are its own."""
+        """Return False: a bill states amounts, not rates."""
         return False
 
 
-# A folder, a candidate file, a git revision or a date, as a word; or any of them as what it is.
+# A folder, a candidate file, a git revision or a date, as text; or any of these as an object.
 Specification = str | Path | date | datetime | RateCard | Side
 
 
@@ -42,12 +42,12 @@ def sides(
     """
     base = Side(OWN_DATE, load_rate_card(tables)) if current is None else _side(current, tables, None)
     several: Sequence[Any] = candidates if isinstance(candidates, (list, tuple)) else [candidates]
-    found = [base, *against(base, several, tables)]
-    labels = [side.label for side in found]
+    compared = [base, *against(base, several, tables)]
+    labels = [side.label for side in compared]
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         raise SimulationError(f"'{twice}' is compared with itself; name each side once")
-    return tuple(found)
+    return tuple(compared)
 
 
 def against(base: Side, candidates: Sequence[Specification], tables: Path | None = None) -> list[Side]:
@@ -89,29 +89,29 @@ def _candidate_costs(file: Path, compared: Sequence[Side]) -> Costs:
     return CardCosts(Side(str(file), card))
 
 
-def _side(given: Specification, tables: Path | None, base: Side | None) -> Side:
-    if isinstance(given, Side):
-        return given
-    if isinstance(given, RateCard):
-        return Side("current" if base is None else f"card {given.digest[:12]}", given)
-    if isinstance(given, date):
-        at = utc(given)
-        return Side(given.isoformat(), load_rate_card(tables), at)
-    if given == AS_BILLED:
+def _side(spec: Specification, tables: Path | None, base: Side | None) -> Side:
+    if isinstance(spec, Side):
+        return spec
+    if isinstance(spec, RateCard):
+        return Side("current" if base is None else f"card {spec.digest[:12]}", spec)
+    if isinstance(spec, date):
+        at = utc(spec)
+        return Side(spec.isoformat(), load_rate_card(tables), at)
+    if spec == AS_BILLED:
         return AsBilled(AS_BILLED, base.card if base else load_rate_card(tables))
     try:
-        found = named(str(given), tables)
-        if not isinstance(found, Stack):
-            return side_of(str(given), found, tables)
+        stack = named(str(spec), tables)
+        if not isinstance(stack, Stack):
+            return side_of(str(spec), stack, tables)
     except (SideError, RevisionError) as error:
         raise SimulationError(str(error)) from None
     if base is None:
-        raise SimulationError(f"{given} is a candidate, and the current prices are a folder, a revision or a date")
+        raise SimulationError(f"{spec} is a candidate, and the current prices are a folder, a revision or a date")
     if base.at is None:
-        return Side(str(given), found.over(base.card), None, found.candidates)
+        return Side(str(spec), stack.over(base.card), None, stack.candidates)
     try:
-        day = found.holds(base.at.astimezone(UTC).date())
+        day = stack.holds(base.at.astimezone(UTC).date())
     except SideError as error:
         raise SimulationError(str(error)) from None
     at = max(base.at, utc(day))
-    return Side(str(given), found.over(base.card), at, found.candidates)
+    return Side(str(spec), stack.over(base.card), at, stack.candidates)

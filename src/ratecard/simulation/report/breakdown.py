@@ -16,22 +16,22 @@ from ratecard.simulation.report.table import Column, Kind, Table, Value
 
 _HEADINGS = {"model": "Model", "day": "Day", "week": "Week of", "month": "Month", "customer": "Customer"}
 _DAYS = ("day", "week")
-# What a key is called that the usage leaves empty.
+# The name of a key that the usage leaves empty.
 NO_VALUE = "(none)"
 TOTAL, ALL_OTHERS = "Total", "All others"
-# How many columns of changes fit on a page beside a name, requests and the current amount.
+# The number of columns of changes that fit on a page beside a name, requests and the current amount.
 _MOST_CHANGES = 8
 # More rows of a key than a page shows, and than a browser sorts at once; the files have all.
 MOST_OF_KEY = 1_000
 
 
 def heading(key: str) -> str:
-    """The heading of a key's column; a column of the usage by its own name."""
+    """Return the heading of a key's column; a column of the usage has its own name."""
     return _HEADINGS.get(key, key)
 
 
 def breakdown(report: Report, *keys: str, exact: bool = False) -> Table:
-    """The table by some keys, its amounts rounded so that they add up.
+    """Return the table by some keys, its amounts rounded so that they add up.
 
     With `exact`, for a workbook: the exact amounts, the quantities, and beside them every digit as text.
     """
@@ -42,7 +42,7 @@ def breakdown(report: Report, *keys: str, exact: bool = False) -> Table:
 
 
 def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
-    """The same in tables that fit on a page: of several candidates what each changes, a few of them in each table."""
+    """Yield the same in tables that fit on a page: with several candidates, the changes of a few of them each."""
     rows = rows_of(report, key, min(1, len(report.candidates)))
     amounts = shown(report, rows)
     if len(report.candidates) <= 1:
@@ -57,7 +57,7 @@ def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
 
 
 def changing_most(report: Report, key: str, most: int, candidate: int, *, exact: bool = False) -> Table:
-    """The groups of one key whose amount changes most under a candidate, and all others as one row."""
+    """Return the groups of a key whose amount changes most under a candidate, and all others as one row."""
     rows = report.simulation.table(key)
     amounts = [row.amounts for row in rows] if exact else shown(report, rows)
     order = sorted(range(len(rows)), key=lambda index: rows[index].difference(candidate).copy_abs(), reverse=True)
@@ -71,17 +71,17 @@ def changing_most(report: Report, key: str, most: int, candidate: int, *, exact:
 
 
 def largest(report: Report, key: str, most: int, *, exact: bool = False) -> Table:
-    """The groups of a key that bring most at the current prices, each with its share of the revenue, and all others."""
+    """Return the groups of a key with most revenue at the current prices, with their shares, and all others."""
     rows = rows_of(report, key, 0)
     amounts = [row.amounts[0] for row in rows] if exact else [each[0] for each in shown(report, rows)]
     order = sorted(
         range(len(rows)), key=lambda at: (rows[at].key == (ALL_OTHERS,), -amounts[at], rows[at].key[0] or "")
     )
-    whole = report.simulation.total.amounts[0] if exact else report.rounded(0)
+    revenue = report.simulation.total.amounts[0] if exact else report.rounded(0)
 
     def line(name: str, chosen: Sequence[int]) -> tuple[Value, ...]:
         amount = _sum(amounts[at] for at in chosen)
-        share = Fraction(amount) / Fraction(whole) if whole else None
+        share = Fraction(amount) / Fraction(revenue) if revenue else None
         return name, sum(rows[at].requests for at in chosen), amount, share
 
     lines = [line(NO_VALUE if rows[at].key[0] is None else str(rows[at].key[0]), [at]) for at in order[:most]]
@@ -93,7 +93,7 @@ def largest(report: Report, key: str, most: int, *, exact: bool = False) -> Tabl
 
 
 def rows_of(report: Report, key: str, candidate: int) -> Sequence[Row]:
-    """The groups of a key in their order; of more than `MOST_OF_KEY` those that change most, and all others as one row.
+    """Return the groups of a key in order; of more than `MOST_OF_KEY`, those that change most and all others.
 
     Without a candidate (0), those that bring most. The engine finds them: there may be millions.
     """
@@ -106,7 +106,7 @@ def rows_of(report: Report, key: str, candidate: int) -> Sequence[Row]:
 
 
 def changes_of(table: Table, kind: Kind = Kind.CHANGE) -> list[Decimal]:
-    """The changes in a table of one candidate, or what is lost or new; nothing where that is not a column."""
+    """Return the changes in a table of one candidate, or what is lost or new; nothing without such a column."""
     place = next((number for number, column in enumerate(table.columns) if column.kind is kind), None)
     if place is None:
         return []
@@ -114,9 +114,9 @@ def changes_of(table: Table, kind: Kind = Kind.CHANGE) -> list[Decimal]:
 
 
 def sides_table(report: Report, *, exact: bool = False) -> Table:
-    """The whole under every side, a row each; with `exact`, for a workbook, the exact amounts."""
-    whole = report.simulation.total
-    amounts = whole.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
+    """Return all usage under every side, a row each; with `exact`, for a workbook, the exact amounts."""
+    usage = report.simulation.total
+    amounts = usage.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
     before = amounts[0]
     rows: list[tuple[Value, ...]] = [(report.names[0], report.simulation.sides[0].label, before, None, None)]
     for candidate in report.candidates:
@@ -127,7 +127,7 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
             report.simulation.no_effect[candidate - 1],
         )
         named = f"{name} (no change: {why})" if why else name
-        rows.append((named, label, amounts[candidate], change, share_of_change(whole, candidate)))
+        rows.append((named, label, amounts[candidate], change, share_of_change(usage, candidate)))
     columns = [Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT)]
     if report.lost_and_new:
         columns += [Column("By prices", Kind.CHANGE), Column("Lost", Kind.LOST), Column("New", Kind.NEW)]
@@ -138,7 +138,7 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
 
 
 def _further_sides(report: Report, *, exact: bool) -> Iterator[tuple[Value, ...]]:
-    """The same at the volume that is expected, and at the prices of their own days, where these are others."""
+    """Yield rows at the expected volume, and at the prices of each row's own day, where these differ."""
     places = FRACTION_PLACES if exact else report.figures.places
     if (expected := report.expected) is not None:
         revenues = [round_half_up(from_fraction(each, places), places) for each in expected.total.revenues]
@@ -151,23 +151,23 @@ def _further_sides(report: Report, *, exact: bool) -> Iterator[tuple[Value, ...]
                 change,
                 report.share(side) if side else None,
             )
-    if isinstance(own := report.own_days, OwnDays):
-        amounts = (own.amount, own.difference) if exact else report.shown_own_days(own)
+    if isinstance(days := report.own_days, OwnDays):
+        amounts = (days.amount, days.difference) if exact else report.shown_own_days(days)
         now = Fraction(report.simulation.total.amounts[0])
-        yield "Own days", OWN_DATE, *amounts, Fraction(own.difference) / now if now else None
-    elif own is not None:
-        yield "Own days", f"cannot be had: {own}", None, None, None
+        yield "Own days", OWN_DATE, *amounts, Fraction(days.difference) / now if now else None
+    elif days is not None:
+        yield "Own days", f"cannot be had: {days}", None, None, None
 
 
 def shown(report: Report, rows: Sequence[Row]) -> tuple[tuple[Decimal, ...], ...]:
-    """The amounts of rows that make up the whole, rounded so that they add up."""
+    """Round the amounts of rows that make up all usage so that they add up to its rounded amount."""
     return apportion_rows([row.amounts for row in rows], report.simulation.total.amounts, report.figures.places)
 
 
 def columns_of(
     report: Report, candidates: Sequence[int], *, named: bool = False, several: bool = False
 ) -> Iterator[Column]:
-    """The columns of the amounts: the current one; of each candidate, itself, its change and the same in percent.
+    """Yield the columns of amounts: the current one; each candidate's amount, change and change in percent.
 
     With `several`, the headings of changes have the candidates' names; with `named`, the amount of a single one.
     """
@@ -180,7 +180,7 @@ def columns_of(
 
 
 def values_of(amounts: Sequence[Decimal], shares: Sequence[Fraction | None]) -> Iterator[Value]:
-    """The values of those columns."""
+    """Yield the values of those columns."""
     yield amounts[0]
     for amount, share in zip(amounts[1:], shares, strict=True):
         yield from (amount, EXACT.subtract(amount, amounts[0]), share)
@@ -212,7 +212,7 @@ def _table(
     if margins:
         names = [f"{name}: {word}" for name in report.names for word in ("cost", "margin")]
         columns += [Column(name, Kind.MONEY) for name in names]
-    whole = replace(report.simulation.total, key=(TOTAL, *[""] * (len(keys) - 1)))
+    usage = replace(report.simulation.total, key=(TOTAL, *[""] * (len(keys) - 1)))
     parts = [_lost_and_new_shown(report, rows, side, exact) for side in differing]
     lost_and_new = list(zip(*(column for part in parts for column in part), strict=True)) or [()] * len(rows)
 
@@ -226,15 +226,15 @@ def _table(
         return (*named, row.requests, *quantities, *values_of(chosen, shares), *more, *digits, *paid)
 
     if margins:
-        margins[whole.key] = report.simulation.costs_by()[()]
-    totals = whole.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
-    found = tuple(values(*each) for each in zip(rows, amounts, lost_and_new, strict=True))
-    last = values(whole, totals, [amount for side in differing for amount in report.parts(side, exact=exact)[1:]])
-    return Table(f"By {', '.join(keys)}", tuple(columns), found, last)
+        margins[usage.key] = report.simulation.costs_by()[()]
+    totals = usage.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
+    lines = tuple(values(*each) for each in zip(rows, amounts, lost_and_new, strict=True))
+    last = values(usage, totals, [amount for side in differing for amount in report.parts(side, exact=exact)[1:]])
+    return Table(f"By {', '.join(keys)}", tuple(columns), lines, last)
 
 
 def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[tuple[Decimal, ...], ...]:
-    """What is lost and what is new in each row; rounded to what is shown of the whole, unless exact amounts are."""
+    """Return what is lost and new in each row; unless `exact`, rounded to add up to the shown totals."""
     lost_and_new = [row.beside(side) for row in rows]
     lost, new = [EXACT.minus(each.lost) for each in lost_and_new], [each.new for each in lost_and_new]
     if exact:
@@ -244,17 +244,17 @@ def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int, exact: b
     return apportion(lost, places, lost_shown), apportion(new, places, new_shown)
 
 
-def _rest(whole: Row, rows: Iterable[Row]) -> Row:
+def _rest(usage: Row, rows: Iterable[Row]) -> Row:
     """Return all that is in none of these rows, as one."""
     for row in rows:
-        whole = Row(
+        usage = Row(
             (ALL_OTHERS,),
-            whole.requests - row.requests,
-            tuple(map(remaining, whole.quantities, row.quantities)),
-            tuple(map(remaining, whole.amounts, row.amounts)),
-            tuple(one.less(other) for one, other in zip(whole.lost_and_new, row.lost_and_new, strict=True)),
+            usage.requests - row.requests,
+            tuple(map(remaining, usage.quantities, row.quantities)),
+            tuple(map(remaining, usage.amounts, row.amounts)),
+            tuple(one.less(other) for one, other in zip(usage.lost_and_new, row.lost_and_new, strict=True)),
         )
-    return whole
+    return usage
 
 
 def _sum(amounts: Iterable[Decimal]) -> Decimal:

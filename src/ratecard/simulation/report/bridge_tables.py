@@ -22,7 +22,7 @@ _MEANINGS = {
 
 
 def effects_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Table:
-    """What each effect adds to the revenue of the first period, the greatest first; they add up to the change.
+    """Return what each effect adds to the first period's revenue, the greatest first; they sum to the change.
 
     With `exact`, for a workbook, the exact amounts.
     """
@@ -36,12 +36,12 @@ def effects_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tab
     ]
     columns = (Column("Effect"), Column("Adds", Kind.CHANGE), Column("Is"))
     before, after = bridge.periods
-    whole = change if exact else _change(report, bridge)
-    return Table(f"Why revenue differs from {before} to {after}", columns, tuple(rows), ("Total", whole, ""))
+    shown = change if exact else _change(report, bridge)
+    return Table(f"Why revenue differs from {before} to {after}", columns, tuple(rows), ("Total", shown, ""))
 
 
 def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Table:
-    """The effects of each model, the greatest change first, then the models of one period alone.
+    """Return the effects of each model, the greatest change first, then the models of one period alone.
 
     With `exact`, for a workbook: exact amounts, with the revenue of each model in both periods.
     """
@@ -57,7 +57,7 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
         *rounded, rest = _shown(report, effects, _change(report, bridge))
         sums = rounded
         fractions = [[getattr(step, name) for step in bridge.steps] for name in EFFECTS]
-        shown = [_shown(report, column, whole) for column, whole in zip(fractions, rounded, strict=True)]
+        shown = [_shown(report, column, totals) for column, totals in zip(fractions, rounded, strict=True)]
         changes_alone = list(apportion(changes_alone, report.figures.places, rest))
     columns = [Column("Model"), *(Column(f"{period}: requests", Kind.COUNT) for period in bridge.periods)]
     columns += [Column(f"{period}: size", Kind.QUANTITY) for period in bridge.periods]
@@ -77,17 +77,17 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
         for (name, now, then), amount in zip(alone, changes_alone, strict=True)
     ]
     requests = [sum(step.requests[number] for step in bridge.steps) for number in (0, 1)]
-    whole = (*bridge.revenues, EXACT.subtract(*reversed(bridge.revenues))) if exact else (_change(report, bridge),)
+    totals = (*bridge.revenues, EXACT.subtract(*reversed(bridge.revenues))) if exact else (_change(report, bridge),)
     return Table(
         f"From {before} to {after}, by model",
         tuple(columns),
         tuple(rows),
-        ("Total", *requests, None, None, *sums, *whole),
+        ("Total", *requests, None, None, *sums, *totals),
     )
 
 
 def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:
-    """What the bridge comes to, and how it is meant."""
+    """Yield sentences that say the revenue of both periods, and at which prices the effects are."""
     money = report.figures.money
     before, after = (round_half_up(revenue, report.figures.places) for revenue in bridge.revenues)
     yield f"Revenue was {money(before)} in {bridge.periods[0]} and {money(after)} in {bridge.periods[1]}."
@@ -100,7 +100,7 @@ def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:
 
 
 def bridge_record(bridge: Bridge) -> dict[str, Any]:
-    """The bridge as JSON has it: its effects, which add up, and those of each model.
+    """Return the bridge for JSON: its effects, which add up, and those of each model.
 
     Effects that no decimal holds are rounded so that they add up; `exact` has them as fractions, `1/3`.
     """
@@ -124,13 +124,13 @@ def bridge_record(bridge: Bridge) -> dict[str, Any]:
 
 
 def _change(report: Report, bridge: Bridge) -> Decimal:
-    """The change of revenue as it is shown."""
+    """Return the change of revenue as it is shown."""
     before, after = (round_half_up(revenue, report.figures.places) for revenue in bridge.revenues)
     return EXACT.subtract(after, before)
 
 
-def _shown(report: Report, parts: Sequence[Fraction], whole: Decimal) -> list[Decimal]:
-    return list(apportion([from_fraction(each, _PLACES) for each in parts], report.figures.places, whole))
+def _shown(report: Report, parts: Sequence[Fraction], total: Decimal) -> list[Decimal]:
+    return list(apportion([from_fraction(each, _PLACES) for each in parts], report.figures.places, total))
 
 
 def _size(size: Fraction | None) -> Decimal | None:

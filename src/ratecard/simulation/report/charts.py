@@ -42,7 +42,7 @@ class Chart(NamedTuple):
 
 
 def revenue_by_period(report: Report, period: str) -> Chart:
-    """A line for each side by day, week or month; of several candidates what each of them changes."""
+    """Draw a line for each side by day, week or month; with several candidates, what each of them changes."""
     rows = report.simulation.table(period)
     known = [(row.key[0], amounts) for row, amounts in zip(rows, shown(report, rows), strict=True) if row.key[0]]
     times, amounts = [time for time, _ in known], [each for _, each in known]
@@ -72,7 +72,7 @@ def revenue_by_period(report: Report, period: str) -> Chart:
 def _coinciding(
     figures: Figures, lines: Sequence[tuple[str, Sequence[Decimal]]], period: str, height: Decimal
 ) -> Iterator[str]:
-    """What a reader cannot see: lines that are one, or so near that they look like one."""
+    """Yield what a reader cannot see: lines that are one, or so near that they look like one."""
     for (name, line), (other, another) in combinations(lines, 2):
         distances = [EXACT.subtract(one, two).copy_abs() for one, two in zip(line, another, strict=True)]
         most, same = max(distances, default=Decimal(0)), distances.count(Decimal(0))
@@ -86,28 +86,28 @@ def _coinciding(
 
 
 def largest_chart(report: Report, key: str) -> Chart:
-    """A bar for each value of a key that brings most at the current prices."""
+    """Draw a bar for each value of a key with most revenue at the current prices."""
     table = largest(report, key, _MODELS)
     bars = [(str(row[0]), row[2]) for row in table.rows if isinstance(row[2], Decimal)]
     return bar_chart(report, f"Revenue by {heading(key).lower()}", "Those that bring most, and all others.", bars)
 
 
 def change_by_model(report: Report, candidate: int) -> Chart:
-    """A bar for each model that changes most; what is lost and what is new have parts of it in their own colours."""
+    """Draw a bar for each model that changes most; its lost and new requests are parts in their own colours."""
     table = changing_most(report, "model", _MODELS, candidate)
-    names, whole = [str(row[0]) for row in table.rows], changes_of(table)
+    names, sums = [str(row[0]) for row in table.rows], changes_of(table)
     by_kind = {kind: changes_of(table, kind) for kind in _TONES}
     by_kind = {kind: amounts for kind, amounts in by_kind.items() if any(amounts)}
-    prices = [EXACT.subtract(amount, total(list(rest))) for amount, *rest in zip(whole, *by_kind.values(), strict=True)]
+    prices = [EXACT.subtract(amount, total(list(rest))) for amount, *rest in zip(sums, *by_kind.values(), strict=True)]
     chart = bar_chart(report, "Change by model", "", list(zip(names, prices, strict=True)), _colours(prices))
     words = {"name": "by prices", "textposition": "auto", "textangle": 0, "cliponaxis": False}
     data = [chart.data[0] | words | _points(report, "x", prices, signed=range(len(prices)), labelled=True)]
     for kind, amounts in by_kind.items():
-        own = {"name": kind.value, "marker": {"color": _TONES[kind]}}
-        data.append(data[0] | own | _points(report, "x", amounts, signed=range(len(amounts)), labelled=True))
+        drawn = {"name": kind.value, "marker": {"color": _TONES[kind]}}
+        data.append(data[0] | drawn | _points(report, "x", amounts, signed=range(len(amounts)), labelled=True))
     also = ", ".join(kind.value for kind in by_kind)
     note = "The models that change most" + (f": by prices, {also}." if also else ".")
-    # A bar has those of its parts that are below zero to the left, and the others to the right.
+    # The parts below zero go to the left of a bar, the others to the right.
     bars = [[*map(Fraction, parts)] for parts in zip(prices, *by_kind.values(), strict=True)]
     zero = Fraction(0)
     least = min(sum((min(part, zero) for part in parts), zero) for parts in bars)
@@ -122,7 +122,7 @@ def change_by_model(report: Report, candidate: int) -> Chart:
 def bar_chart(
     report: Report, title: str, note: str, bars: Sequence[tuple[str, Decimal]], colours: Sequence[str] | str = _QUIET
 ) -> Chart:
-    """A bar for each name, the first one at the top."""
+    """Draw a bar for each name, the first one at the top."""
     names = [name for name, _ in bars]
     drawn = {"type": "bar", "orientation": "h", "y": _labels(names), "marker": {"color": colours}}
     amounts = [Decimal(0), *(amount for _, amount in bars)]
@@ -132,7 +132,7 @@ def bar_chart(
 
 
 def customers_chart(report: Report, customers: Customers) -> Chart:
-    """How many customers see which change, without the empty bands at both ends."""
+    """Draw how many customers see which change, without the empty bands at both ends."""
     bands = list(customers.distribution)
     while bands and not bands[0].customers:
         bands.pop(0)
@@ -150,7 +150,7 @@ def customers_chart(report: Report, customers: Customers) -> Chart:
 
 
 def waterfall(report: Report, candidate: int) -> Chart:
-    """From the current total by the rates that changed to that of the candidate."""
+    """Draw the steps from the current total, by the rates that changed, to the candidate's."""
     before, after = report.rounded(0), report.rounded(candidate)
     parts = greatest_parts(report, candidate, _PARTS)
     changes = [amount for _, amount, _ in parts]
@@ -179,7 +179,7 @@ def waterfall(report: Report, candidate: int) -> Chart:
 
 
 def _span(before: Decimal, changes: Sequence[Decimal]) -> tuple[Decimal, Decimal, bool]:
-    """What the axis of a waterfall shows: all steps; from zero on unless they would be too small to see."""
+    """Return what a waterfall's axis shows: all steps; it begins at zero unless they would be too small to see."""
     levels = list(accumulate(map(Fraction, changes), initial=Fraction(before)))
     least, most = min(levels), max(levels)
     pad = (most - least or most) / _PAD
@@ -191,18 +191,18 @@ def _span(before: Decimal, changes: Sequence[Decimal]) -> tuple[Decimal, Decimal
 def _points(
     report: Report, axis: str, amounts: Sequence[Decimal], signed: range = range(0), *, labelled: bool = False
 ) -> dict[str, Any]:
-    """Values on an axis, and how each is written where the pointer is; with `labelled`, beside its bar too."""
+    """Return values on an axis, and the text of each under the pointer; with `labelled`, beside its bar too."""
     figures = report.figures
     words = [
         figures.change(amount) if index in signed else figures.money(amount) for index, amount in enumerate(amounts)
     ]
-    found = {axis: list(map(text, amounts)), "customdata": words, "hovertemplate": "%{customdata}"}
+    points = {axis: list(map(text, amounts)), "customdata": words, "hovertemplate": "%{customdata}"}
     shown = [each if amount else "" for each, amount in zip(words, amounts, strict=True)]
-    return found | {"text": shown} if labelled else found
+    return points | {"text": shown} if labelled else points
 
 
 def _labels(names: Sequence[str]) -> list[str]:
-    """Names on several lines; each is one word for the chart, so that equal beginnings stay apart."""
+    """Wrap names; each is one word for the chart, so that it does not merge equal beginnings."""
     return ["<br>".join(wrap(escape(name), _LABEL)) for name in names]
 
 
@@ -216,7 +216,7 @@ def _colours(changes: Sequence[Decimal]) -> list[str]:
 
 
 def _money_axis(figures: Figures, low: Decimal, high: Decimal) -> dict[str, Any]:
-    """An axis of amounts that are written as everywhere else: a sign is before the symbol of the currency."""
+    """Return an axis of amounts, written as in the whole report: a sign is before the currency's symbol."""
     ticks = _ticks(low, high)
     places = max(places_of(plain(each)) for each in ticks)
     written = replace(figures, places=max(places, 2) if places else 0)
@@ -225,12 +225,12 @@ def _money_axis(figures: Figures, low: Decimal, high: Decimal) -> dict[str, Any]
 
 
 def _ticks(low: Decimal, high: Decimal) -> list[Decimal]:
-    """At most six round amounts between two, such as -100, 0 and 100."""
+    """Return at most six round amounts between two, such as -100, 0 and 100."""
     span = Fraction(high) - Fraction(low)
     if not span:
         return [low]
     size = Fraction(10) ** (len(str(int(span))) if span >= 1 else -len(str(int(1 / span))) + 1)
-    step = next(each for times in (1, 2, 4, 5, 10, 20, 40) if span / (each := size / times) >= 3)
+    step = next(round_step for times in (1, 2, 4, 5, 10, 20, 40) if span / (round_step := size / times) >= 3)
     first, last = ceil(Fraction(low) / step), floor(Fraction(high) / step)
     return [exact_decimal(step * number) for number in range(first, last + 1)]
 

@@ -13,7 +13,7 @@ from ratecard.simulation.report.table import Column, Kind, Table, Value
 
 
 def discounts_table(report: Report, sides: Sequence[int], *, exact: bool = False) -> Table:
-    """Who is below cost, then who pays another amount than the list's, the greatest discount first; all others as one.
+    """List who is below cost, then who does not pay the list's amount, the greatest discount first; then others.
 
     Of each side what the list comes to, the discount on it and what is left; with `exact`, for a workbook, exactly.
     """
@@ -32,12 +32,12 @@ def discounts_table(report: Report, sides: Sequence[int], *, exact: bool = False
     named = [at for *_, at in sorted(ranked)[:MOST_OF_KEY]]
 
     def line(name: str, chosen: Sequence[int]) -> tuple[Value, ...]:
-        found: list[Value] = [name, sum(customers[at].requests for at in chosen)]
+        cells: list[Value] = [name, sum(customers[at].requests for at in chosen)]
         for side in sides:
             listed, net = (total_of([amounts[at] for at in chosen]) for amounts in shown[side])
-            found += [listed, EXACT.subtract(listed, net), net]
+            cells += [listed, EXACT.subtract(listed, net), net]
         below = (report.names[side] for side in sides if len(chosen) == 1 and customers[chosen[0]].below_cost(side))
-        return (*found, ", ".join(below)) if report.margin else tuple(found)
+        return (*cells, ", ".join(below)) if report.margin else tuple(cells)
 
     lines = [line(NO_VALUE if (customer := customers[at].customer) is None else customer, [at]) for at in named]
     if others := sorted({*range(len(customers))} - {*named}):
@@ -54,7 +54,7 @@ def _shown(
     if exact:
         return lists, nets
     places, net = report.figures.places, report.rounded(side)
-    whole = EXACT.subtract(round_half_up(total_of(lists), places), net)
+    given_up = EXACT.subtract(round_half_up(total_of(lists), places), net)
     shown = apportion(nets, places, net)
-    discounts = apportion([each.discount(side) for each in customers], places, whole)
+    discounts = apportion([each.discount(side) for each in customers], places, given_up)
     return list(map(EXACT.add, shown, discounts)), shown

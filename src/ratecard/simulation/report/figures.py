@@ -24,14 +24,14 @@ from ratecard.base.money import (
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
 
-# Fractions that no decimal holds are written with as many decimals as no amount that is shown has.
+# Fractions without an exact decimal are written with more decimals than any other amount.
 FRACTION_PLACES = 12
 # Amounts of one row: the current one first, then that of each candidate.
 _Amounts = Sequence[Decimal]
 
 
 def apportion(amounts: _Amounts, places: int, whole: Decimal | None = None) -> tuple[Decimal, ...]:
-    """Amounts rounded to `places` that add up to `whole`: their exact sum, rounded half-up, unless it is given.
+    """Round amounts to `places` so that they add up to `whole`, by default their exact sum, rounded half-up.
 
     Every amount is rounded down, and the units that are then missing go to the largest remainders; of equal ones to
     the first. So no amount moves by a unit or more, none changes its sign, and zero stays zero. A `whole` that is given
@@ -58,15 +58,15 @@ def adding_up(parts: Sequence[Fraction]) -> list[Decimal]:
     >>> adding_up([Fraction(1, 3), Fraction(2, 3)])
     [Decimal('0.333333333333'), Decimal('0.666666666667')]
     """
-    exact, whole = list(map(as_decimal, parts)), nearest(sum(parts, Fraction(0)), FRACTION_PLACES)
+    exact, sum_ = list(map(as_decimal, parts)), nearest(sum(parts, Fraction(0)), FRACTION_PLACES)
     if all(isinstance(each, Decimal) for each in exact):
         return [each for each in exact if isinstance(each, Decimal)]
-    places = max(FRACTION_PLACES, places_of(whole))
-    return list(apportion([from_fraction(each, 2 * places) for each in parts], places, whole))
+    places = max(FRACTION_PLACES, places_of(sum_))
+    return list(apportion([from_fraction(each, 2 * places) for each in parts], places, sum_))
 
 
 def apportion_rows(rows: Sequence[_Amounts], totals: _Amounts, places: int) -> tuple[tuple[Decimal, ...], ...]:
-    """Rows of amounts whose columns add up to the rounded totals, and so do the changes from the first column.
+    """Round rows of amounts so that columns, and changes from the first column, add up to the rounded totals.
 
     What is rounded is the current amount and each change, so that what does not change is shown without one, and a rise
     never as a fall. A candidate's amount is then the sum of both, less than two units from the exact one.
@@ -77,12 +77,12 @@ def apportion_rows(rows: Sequence[_Amounts], totals: _Amounts, places: int) -> t
     """
     if not rows:
         return ()
-    whole, *wholes = (round_half_up(amount, places) for amount in totals)
-    current = apportion([row[0] for row in rows], places, whole)
+    first, *wholes = (round_half_up(amount, places) for amount in totals)
+    current = apportion([row[0] for row in rows], places, first)
     columns = [current]
     for side, rounded in enumerate(wholes, 1):
         changes = [EXACT.subtract(row[side], row[0]) for row in rows]
-        shown = apportion(changes, places, EXACT.subtract(rounded, whole))
+        shown = apportion(changes, places, EXACT.subtract(rounded, first))
         columns.append(tuple(EXACT.add(one, change) for one, change in zip(current, shown, strict=True)))
     return tuple(zip(*columns, strict=True))
 
@@ -104,7 +104,7 @@ class Figures:
     places: int = 2
 
     def money(self, amount: Decimal) -> str:
-        """An amount that is rounded already.
+        """Write an amount that is rounded already.
 
         >>> Figures(Locale("de", "DE"), "USD", 2).money(Decimal("1234.50")).replace(chr(0xA0), " ")
         '1.234,50 $'
@@ -112,11 +112,11 @@ class Figures:
         return self._written(self.locale.currency_formats["standard"], amount, self.places)
 
     def change(self, amount: Decimal) -> str:
-        """An amount with its sign."""
+        """Write an amount with its sign."""
         return _plus(amount) + self.money(amount)
 
     def exact(self, amount: Decimal) -> str:
-        """An amount with all of its digits, and at least as many decimals as its currency has.
+        """Write an amount with all of its digits, and at least as many decimals as its currency has.
 
         >>> [Figures(ENGLISH, "USD").exact(Decimal(each)) for each in ("0.00115", "1.5")]
         ['$0.00115', '$1.50']
@@ -128,7 +128,7 @@ class Figures:
         return self._written(self.locale.currency_formats["standard"], short, places)
 
     def counted(self, number: int, noun: str) -> str:
-        """A number of things: with an s behind the noun unless it is one.
+        """Write a number of things: with an s behind the noun unless it is one.
 
         >>> Figures(ENGLISH, "USD").counted(1, "row"), Figures(ENGLISH, "USD").counted(1200, "row")
         ('1 row', '1,200 rows')
@@ -136,15 +136,15 @@ class Figures:
         return f"{self.count(number)} {noun}{'' if number == 1 else 's'}"
 
     def rounded(self, amount: Fraction) -> Decimal:
-        """A fraction with the decimals that are shown."""
+        """Round a fraction to the decimals that are shown."""
         return round_half_up(from_fraction(amount, self.places), self.places)
 
     def count(self, number: int) -> str:
-        """A whole number."""
+        """Write a whole number."""
         return self._written(self.locale.decimal_formats[None], Decimal(number), 0)
 
     def quantity(self, amount: Decimal) -> str:
-        """A quantity with the decimals that it has.
+        """Write a quantity with the decimals that it has.
 
         >>> Figures(ENGLISH, "USD", 2).quantity(Decimal("10108.30"))
         '10,108.30'
@@ -152,7 +152,7 @@ class Figures:
         return self._written(self.locale.decimal_formats[None], amount, places_of(amount))
 
     def percent(self, share: Fraction | None, *, signed: bool = True) -> str:
-        """A share of one as percent, rounded half-up to two decimals; nothing for none. A change has a sign.
+        """Write a share of one as percent, half-up to two decimals; nothing for None. A change has a sign.
 
         >>> Figures(ENGLISH, "USD", 2).percent(Fraction(1, 3)), Figures(ENGLISH, "USD", 2).percent(Fraction(-1, 10**6))
         ('+33.33%', '-<0.01%')
@@ -170,14 +170,14 @@ class Figures:
 
     @property
     def symbol(self) -> tuple[str, str]:
-        """What is written before and behind an amount."""
+        """Return the text before and behind an amount."""
         before, _, behind = self.locale.currency_formats["standard"].pattern.partition("#")
         symbol = str(get_currency_symbol(self.currency, locale=self.locale))
         return (symbol, "") if "¤" in before else ("", f"\N{NO-BREAK SPACE}{symbol}" if "¤" in behind else "")
 
     @property
     def separators(self) -> str:
-        """The decimal mark and that of thousands, together, as charts want them."""
+        """Return the decimal mark and that of thousands, together, as charts want them."""
         symbols = self.locale.number_symbols["latn"]
         return f"{symbols['decimal']}{symbols['group']}"
 
@@ -189,7 +189,7 @@ class Figures:
 
 
 def read_locale(given: str) -> Locale:
-    """A locale by its name, like `de_DE` or `de-DE`. Raises `SimulationError`."""
+    """Read the name of a locale, like `de_DE` or `de-DE`. Raises `SimulationError`."""
     try:
         return Locale.parse(given, sep="-" if "-" in given else "_")
     except (ValueError, UnknownLocaleError):
@@ -197,7 +197,7 @@ def read_locale(given: str) -> Locale:
 
 
 def read_share(given: str) -> Fraction:
-    """A percentage, `10%`, as a share of one. Raises `SimulationError`.
+    """Read a percentage, `10%`, as a share of one. Raises `SimulationError`.
 
     >>> read_share("2.5%")
     Fraction(1, 40)

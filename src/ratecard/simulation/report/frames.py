@@ -25,7 +25,7 @@ _SHARE_PLACES = 6
 
 
 def arrow_of(report: Report, answer: str) -> pyarrow.Table:
-    """One answer as a table: keys first, then `current` and each candidate by its name.
+    """Return one answer as a table: keys first, then `current` and each candidate by its name.
 
     Raises `SimulationError` for an unknown answer.
     """
@@ -36,11 +36,11 @@ def arrow_of(report: Report, answer: str) -> pyarrow.Table:
 
 
 def _groups(report: Report) -> pyarrow.Table:
-    """Every group, read from the engine: what Python holds does not grow with them."""
+    """Return every group, read from the engine: the memory of Python does not grow with their number."""
     connection = report.simulation.comparison.roll_up.workspace.connection
-    source, found = groups_query(report)
+    source, group_fields = groups_query(report)
     ordered = (("key",), ("amount",), ("count", "quantity", "part"))
-    columns = [field for kinds in ordered for field in found if field.kind in kinds]
+    columns = [field for kinds in ordered for field in group_fields if field.kind in kinds]
     chosen = (
         f"{parquet_value(field)} AS {DuckDbSql.quoted(name)}"
         for field, name in zip(columns, unlike(field.name for field in columns), strict=True)
@@ -50,7 +50,7 @@ def _groups(report: Report) -> pyarrow.Table:
 
 
 def _customers(report: Report) -> pyarrow.Table:
-    """Every customer: what each side charges, and what each candidate changes by prices, loses and adds."""
+    """Return every customer: each side's charges, and what each candidate changes by prices, loses and adds."""
     if not report.has(CUSTOMER):
         raise SimulationError(f"the usage is not grouped by '{CUSTOMER}'. Add it: by=[..., '{CUSTOMER}']")
     rows = report.simulation.table(CUSTOMER)
@@ -67,18 +67,18 @@ def _customers(report: Report) -> pyarrow.Table:
 
 
 def _attribution(report: Report) -> pyarrow.Table:
-    """Every part of every candidate's difference."""
-    found = [
+    """Return every part of every candidate's difference."""
+    parts = [
         (report.names[candidate], part)
         for candidate in report.candidates
         for part in report.attribution(candidate).parts
     ]
-    columns: _Columns = {"candidate": [name for name, _ in found]}
-    return table_of(columns | _records([part for _, part in found], Part))
+    columns: _Columns = {"candidate": [name for name, _ in parts]}
+    return table_of(columns | _records([part for _, part in parts], Part))
 
 
 def _margin(report: Report) -> pyarrow.Table:
-    """Revenue, cost and margin of every model under each side."""
+    """Return revenue, cost and margin of every model under each side."""
     margin = report.simulation.margin()
     models = margin.models
     columns: _Columns = {
@@ -94,7 +94,7 @@ def _margin(report: Report) -> pyarrow.Table:
 
 
 def _discounts(report: Report) -> pyarrow.Table:
-    """List, discount and net of every customer under each side, and its margin where costs are given."""
+    """Return list, discount and net of every customer under each side, and its margin where costs are given."""
     customers = report.simulation.discounts()
     columns: _Columns = {
         report.simulation.by_account: [each.customer for each in customers],
@@ -110,7 +110,7 @@ def _discounts(report: Report) -> pyarrow.Table:
 
 
 def _unpriced(report: Report) -> pyarrow.Table:
-    """Rows without a price, by side and reason, with examples as the usage has them."""
+    """Return the rows without a price, by side and reason, with examples as the usage has them."""
     rows = report.without_price
     columns = _records(rows, Unpriced)
     columns["examples"] = [
@@ -130,7 +130,7 @@ ANSWERS: Mapping[str, Callable[[Report], pyarrow.Table]] = {
 
 
 def table_of(columns: _Columns, kinds: Mapping[str, Any] | None = None) -> pyarrow.Table:
-    """A table of columns; amounts of a column have the decimals of the one that has most."""
+    """Make a table of columns; all amounts of a column have as many decimals as its longest one."""
     known = kinds or {}
     names = unlike(columns)
     arrays = [pyarrow.array(values, known.get(name) or _kind(values)) for name, values in columns.items()]
@@ -140,8 +140,8 @@ def table_of(columns: _Columns, kinds: Mapping[str, Any] | None = None) -> pyarr
 def _kind(values: Sequence[Any]) -> Any:
     amounts = [value for value in values if isinstance(value, Decimal)]
     if not amounts:
-        whole = any(isinstance(value, int) for value in values)
-        return pyarrow.int64() if whole else pyarrow.string()
+        integers = any(isinstance(value, int) for value in values)
+        return pyarrow.int64() if integers else pyarrow.string()
     places = max(0, *map(places_of, amounts))
     digits = max(1, *(len(str(int(abs(value)))) for value in amounts)) + places
     if digits > _WIDE:
@@ -150,12 +150,12 @@ def _kind(values: Sequence[Any]) -> Any:
 
 
 def _records(rows: Sequence[Any], kind: Any) -> _Columns:
-    """The fields of records as columns."""
+    """Return the fields of records as columns."""
     return {field.name: [getattr(row, field.name) for row in rows] for field in fields(kind)}
 
 
 def polars_of(table: pyarrow.Table) -> Any:
-    """A table as a frame of Polars. Raises `SimulationError` where Polars is not installed, or cannot hold a column."""
+    """Convert a table to Polars. Raises `SimulationError` if Polars is not installed or cannot hold a column."""
     try:
         import polars
     except ModuleNotFoundError as error:

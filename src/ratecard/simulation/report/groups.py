@@ -25,7 +25,7 @@ from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 _PERCENT_PLACES = 2
 # A difference up to here can be multiplied for a percentage within 128 bits.
 _MOST_EXACT = 10**33
-# What is divided off both amounts beyond.
+# The divisor of both amounts if they are greater.
 _COARSE = 10**6
 
 
@@ -42,7 +42,7 @@ class GroupField(NamedTuple):
 
 
 def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[GroupField, ...]]:
-    """The source of the groups (a subquery, in order of their keys), and the columns to choose from it.
+    """Return the source of the groups (a subquery, ordered by their keys), and the columns to choose from it.
 
     Every column of a candidate begins with its name. `within`: one of `Comparison.ranges`.
     """
@@ -51,7 +51,7 @@ def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[Group
     names = [f"key{number}" for number in range(len(keys))]
     amounts = [f"amount{side}" for side in range(comparison.amounts)]
     lost_and_new = [f"{word}{side}" for side in range(1, comparison.amounts) for word in ("lost", "new")]
-    further = [each for pair in prices for each in pair]
+    further = [prices_of for pair in prices for prices_of in pair]
     costs = [f"{word}{side}" for side in range(len(prices)) for word in ("cost", "margin")]
     costs += ["unknown"] if costs else []
     columns = ", ".join((*names, "requests", *QUANTITY_COLUMNS, *amounts, *lost_and_new, *costs))
@@ -60,17 +60,17 @@ def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[Group
     sides = side_names(report)
     numbers = list(_numbers(comparison, sides))
     for side, pair in enumerate(prices):
-        for word, each in zip(("cost", "margin"), pair, strict=True):
-            numbers.append(GroupField(f"{sides[side]} {word}", f"{word}{side}", each.scale, "part"))
+        for word, prices_of in zip(("cost", "margin"), pair, strict=True):
+            numbers.append(GroupField(f"{sides[side]} {word}", f"{word}{side}", prices_of.scale, "part"))
     if prices:
         numbers.append(GroupField("requests_without_cost", "unknown", 0, "count"))
-    taken = {number.name for number in numbers}
-    named = (f"by_{key}" if key in taken else key for key in keys)
+    names_used = {number.name for number in numbers}
+    named = (f"by_{key}" if key in names_used else key for key in keys)
     return ordered, (*(GroupField(name, f"key{at}", None, "key") for at, name in enumerate(named)), *numbers)
 
 
 def side_names(report: Report) -> list[str]:
-    """`current`, and the name of each candidate."""
+    """Return `current`, and the name of each candidate."""
     return ["current", *report.names[1:]]
 
 
@@ -89,7 +89,7 @@ def _numbers(comparison: Comparison, names: Sequence[str]) -> Iterator[GroupFiel
 
 
 def _percent(difference: str, current: str) -> str:
-    """The change in hundredths of a percent, rounded half-up; null where the current amount is zero."""
+    """Return the change in hundredths of a percent, rounded half-up; null where the current amount is zero."""
 
     def rounded(change: str, base: str) -> str:
         return f"({change} * {2 * 100 * 10**_PERCENT_PLACES} + {base}) // (2 * {base})"
@@ -102,7 +102,7 @@ def _percent(difference: str, current: str) -> str:
     return f"({sign}) * (CASE WHEN {fits} THEN {exact} ELSE {coarse} END)"
 
 
-# What is written of a column.
+# A function that makes the expression of a column.
 _Value = Callable[[GroupField], str]
 # A batch of rows, as Spark writes them.
 _ROWS_AT_ONCE = 200_000
@@ -111,7 +111,7 @@ _FORMULA, _TEXT = r"^[=+\-@\t\r\n]", "'"
 
 
 def write_csv(report: Report, path: Path) -> None:
-    """Every group on a line, its amounts with all of their digits.
+    """Write every group on a line, its amounts with all of their digits.
 
     A key that a spreadsheet would run as a formula has an apostrophe before it; Parquet and JSON have it as it is.
     """
@@ -119,7 +119,7 @@ def write_csv(report: Report, path: Path) -> None:
 
 
 def write_parquet(report: Report, path: Path) -> None:
-    """Every group as a row, its amounts as decimals with all of their digits.
+    """Write every group as a row, its amounts as decimals with all of their digits.
 
     Raises `SimulationError` for amounts of more than 38 digits, which Parquet cannot hold.
     """
@@ -178,7 +178,7 @@ def json_plain(value: Any) -> Any:
 
 
 def parquet_value(field: GroupField) -> str:
-    """A value as Parquet holds it: an amount as a decimal."""
+    """Return the expression of a value in Parquet: an amount is a decimal."""
     value = field.expression if field.places is None else DuckDbSql().decimal(field.expression, field.places)
     # DuckDB writes a column as required where it knows that no row lacks it: in some files, and not in others.
     return f"CASE WHEN requests >= 0 THEN {value} END"
@@ -196,7 +196,7 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
 
 
 def _query(report: Report, value: _Value, within: str = "TRUE") -> str:
-    """The query of the groups with their columns as they are written."""
+    """Return the query of the groups with their columns as they are written."""
     source, fields = groups_query(report, within)
     columns = ", ".join(f"{value(field)} AS {DuckDbSql.quoted(field.name)}" for field in fields)
     return f"SELECT {columns} FROM {source}"

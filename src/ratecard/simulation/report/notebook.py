@@ -17,7 +17,7 @@ _NUMBER = ' style="text-align: right; font-variant-numeric: tabular-nums"'
 
 
 def html_of(simulation: Answers) -> str:
-    """The answers in sentences, and the models that change most."""
+    """Return the answers in sentences, and the models that change most, as HTML."""
     report = Report(simulation)
     parts = [f"<p><b>{escape(words)}</b></p>" for words in answers(report)]
     parts.append(f"<p>{escape(scope(report))}</p>")
@@ -27,7 +27,7 @@ def html_of(simulation: Answers) -> str:
 
 
 def text_of(simulation: Answers) -> str:
-    """`<Simulation of 240 rows, 234 priced, by model, day: Revenue rises by ...>`; once closed, just that."""
+    """Return `<Simulation of 240 rows, 234 priced, by model, day: Revenue rises by ...>`; once closed, just that."""
     try:
         report = Report(simulation)
         counted = f"{report.figures.counted(simulation.rows, 'row')}, {report.figures.count(simulation.priced)} priced"
@@ -57,7 +57,7 @@ def _cells(report: Report, table: Table, row: tuple[Value, ...]) -> Iterator[str
 
 
 def _bar(change: Decimal, most: Decimal) -> str:
-    """A bar as long as the change, of the greatest one."""
+    """Draw a bar whose length is the change's share of the greatest one."""
     if not change:
         return ""
     width = max(1, round(_WIDTH * Fraction(change.copy_abs()) / Fraction(most)))

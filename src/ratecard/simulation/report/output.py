@@ -28,7 +28,7 @@ _BATCH = 10_000
 
 
 def write_json(report: Report, path: Path) -> None:
-    """One object: what was compared, rows, totals, attribution, and `groups`, an object for every group.
+    """Write one object: what was compared, rows, totals, attribution, and `groups`, an object for every group.
 
     The groups are read and written in batches: their number does not matter to the memory.
     """
@@ -80,32 +80,32 @@ def _or_reason(answer: Any) -> Any:
 
 
 def _pace(report: Report) -> dict[str, Any] | None:
-    """The days that a year is reckoned from, and what each side brings, or a candidate changes, in a year."""
-    pace, found = report.pace, report.paced
-    if pace is None or found is None:
+    """Return the days that a year is scaled from, and what each side brings, or a candidate changes, in a year."""
+    pace, paced = report.pace, report.paced
+    if pace is None or paced is None:
         return None
-    now, *others = found.total.revenues or (Fraction(0),) * len(report.names)
+    now, *others = paced.total.revenues or (Fraction(0),) * len(report.names)
     changes = {f"{name} change": pace.year(each - now) for name, each in zip(report.names[1:], others, strict=True)}
     days = {name: getattr(pace, name) for name in ("first", "last", "days", "empty", "growth")}
     return days | {"year": {"current": pace.year(now), **changes}}
 
 
 def _customers(report: Report) -> dict[str, Any] | None:
-    """How many customers pay more, less and the same under each candidate; and more by more than was asked for."""
+    """Count the customers who pay more, less and the same by candidate, and those above the rise of the question."""
     if not report.has(CUSTOMER):
         return None
-    found = {report.names[candidate]: report.customers(candidate) for candidate in report.candidates}
+    by_name = {report.names[candidate]: report.customers(candidate) for candidate in report.candidates}
     rise = report.question.rise
     return {
         name: {"more": each.more, "less": each.less, "same": each.same, "losing": each.losing}
         | {"rise": rise, "above": each.above(rise)}
-        for name, each in found.items()
+        for name, each in by_name.items()
         if each is not None
     }
 
 
 def _expected(report: Report, expected: Expected) -> dict[str, Any]:
-    """Every side at the volume that is expected; the models add up to the total."""
+    """Return every side at the expected volume; the models add up to the total."""
     words = {"requests": "requests", "revenues": "revenue"}
     words |= {"costs": "cost", "margins": "margin"} if report.margin else {}
     models: list[dict[str, Any]] = [{"model": each.model} for each in expected.models]
@@ -122,12 +122,12 @@ def _expected(report: Report, expected: Expected) -> dict[str, Any]:
     return {"elasticities": question.elasticities, "volumes": question.volumes, "total": total, "models": models}
 
 
-def _discounted(found: Discounted, names: Sequence[str]) -> dict[str, Any]:
-    """List, discount and net of a customer under each side, and its margin where costs are given."""
-    record: dict[str, Any] = {"customer": found.customer, "requests": found.requests}
+def _discounted(party: Discounted, names: Sequence[str]) -> dict[str, Any]:
+    """Return list, discount and net of a customer under each side, and its margin where costs are given."""
+    record: dict[str, Any] = {"customer": party.customer, "requests": party.requests}
     for side, name in enumerate(names):
-        record[name] = {"list": found.lists[side], "discount": found.discount(side), "net": found.nets[side]}
-        record[name] |= {"margin": found.margins[side]} if found.margins else {}
+        record[name] = {"list": party.lists[side], "discount": party.discount(side), "net": party.nets[side]}
+        record[name] |= {"margin": party.margins[side]} if party.margins else {}
     return record
 
 
@@ -217,9 +217,9 @@ def write(report: Report, paths: Sequence[Path]) -> None:
 
 
 def _keep(path: Path) -> None:
-    """Returns when the file, or each one of the folder, is on the disk."""
-    for each in path.iterdir() if path.is_dir() else [path]:
-        with each.open("rb+") as file:
+    """Flush the file, or each one of the folder, to the disk."""
+    for part in path.iterdir() if path.is_dir() else [path]:
+        with part.open("rb+") as file:
             os.fsync(file.fileno())
 
 

@@ -58,7 +58,7 @@ from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value
 from ratecard.simulation.rows.columns import DAY
 
 _TEXTS = {Kind.TEXT, Kind.DAY}
-# Of a key, with the row of all others.
+# The most rows of a key, with the row of all others.
 MOST_SHOWN = MOST_OF_KEY + 1
 EXPECTED_NOTE = "Charts and tables below are of unchanged usage, unless they say that they are expected."
 _SORTED_PLACES = 12
@@ -82,7 +82,7 @@ class _Laid(NamedTuple):
 
 
 def _laid(table: Table, figures: Figures) -> _Laid:
-    """The table; of a very long one the first thousand rows."""
+    """Lay out a table; of a very long one the first thousand rows."""
     kept = table.without(Kind.EXACT)
     tones = kept.tones or (Kind.CHANGE,) * len(kept.rows)
     rows = list(zip(kept.rows, tones, strict=True))[:MOST_SHOWN]
@@ -97,21 +97,21 @@ def _laid(table: Table, figures: Figures) -> _Laid:
 
 
 def _cells(row: Sequence[Value], columns: Sequence[Column], figures: Figures, tone: Kind = Kind.CHANGE) -> list[_Cell]:
-    found = []
+    cells = []
     for value, column in zip(row, columns, strict=True):
         words, classes = written_cell(value, column.kind, figures, tone)
-        found.append((words, classes, _sortable(value) if classes else ""))
-    return found
+        cells.append((words, classes, _sortable(value) if classes else ""))
+    return cells
 
 
 def written_cell(value: Value, kind: Kind, figures: Figures, row: Kind = Kind.CHANGE) -> tuple[str, str]:
-    """The text of a cell, and its classes: none for text, `number` and a tone for amounts. `row` is the row's tone."""
+    """Return a cell's text and classes: none for text, `number` and a tone for amounts. `row` is the row's tone."""
     tone = tone_of(value, kind, row)
     return written(value, kind, figures), "" if kind in _TEXTS else f"number {tone}" if tone else "number"
 
 
 def tone_of(value: Value, kind: Kind, row: Kind = Kind.CHANGE) -> str:
-    """The class of a change, for its colour: `rise`, `fall`, `lost` or `new`; of an amount below zero `fall`."""
+    """Return the class of a change, for its colour: `rise`, `fall`, `lost` or `new`; below zero `fall`."""
     if not isinstance(value, (Decimal, Fraction)) or not value:
         return ""
     tone = row if kind is Kind.CHANGE else kind
@@ -123,7 +123,7 @@ def tone_of(value: Value, kind: Kind, row: Kind = Kind.CHANGE) -> str:
 
 
 def _sortable(value: Value) -> str:
-    """A number as a program reads it."""
+    """Write a number as a program reads it."""
     if isinstance(value, Fraction):
         return text(from_fraction(value, _SORTED_PLACES))
     return text(value) if isinstance(value, Decimal) else str("" if value is None else value)
@@ -136,12 +136,12 @@ def write_page(report: Report, path: Path) -> None:
 
 
 def _values(report: Report) -> dict[str, Any]:
-    """What the template shows."""
+    """Return the values of the template."""
     figures, question, names = report.figures, report.question, count(1)
-    target, found = question.target, question.reached
+    target, result = question.target, question.reached
     left, of = figures.count(report.unpriced), figures.counted(report.simulation.rows, "row")
     several, one = len(report.candidates) > 1, min(1, len(report.candidates))
-    # Periods are lines, and no bars.
+    # Periods are lines, not bars.
     sides, keys, lines = sides_table(report), _keys(report), (DAY, *PERIODS)
     return {
         "names": report.names,
@@ -159,7 +159,7 @@ def _values(report: Report) -> dict[str, Any]:
         "scope": list(filter(None, (scope(report), own_days(report)))),
         "tiles_now": [] if report.candidates else _tiles(report, 0),
         "further_now": [] if report.candidates else list(further(report, 0)),
-        "reached": [reached(report, target, found)] if target and found else [],
+        "reached": [reached(report, target, result)] if target and result else [],
         "unpriced": f"{left} of {of} {'has' if report.unpriced == 1 else 'have'} no price" if report.unpriced else "",
         "unpriced_verb": "is" if report.unpriced == 1 else "are",
         "unpriced_table": unpriced_table(report),
@@ -222,7 +222,7 @@ def _candidate(report: Report, candidate: int) -> _Candidate:
 
 
 def _tiles(report: Report, candidate: int) -> list[tuple[str, str, str, str]]:
-    """The figures that are read first: what each is, its words, its tone, and a note."""
+    """Return the figures that are read first: what each is, its words, its tone, and a note."""
     figures, expected = report.figures, "Expected revenue" if report.expected else "Revenue"
     before, after = report.revenue(0), report.revenue(candidate)
     tiles = [(f"{expected} now", figures.money(before), "", "")]
@@ -257,12 +257,12 @@ def _tiles(report: Report, candidate: int) -> list[tuple[str, str, str, str]]:
 
 
 def _keys(report: Report) -> Sequence[str]:
-    """The model, and every key that the usage was asked to be grouped by."""
+    """Return the model, and every key that the usage is grouped by."""
     return tuple(dict.fromkeys(("model", *report.simulation.by)))
 
 
 def _discounts(report: Report) -> Iterator[Table]:
-    """The table of customers with contracts under the current prices, or beside those under each candidate."""
+    """Yield the table of customers with contracts: the current prices beside each candidate, or alone."""
     if report.discounts:
         for chosen in [[candidate] for candidate in report.candidates] or [[]]:
             table = discounts_table(report, [0, *chosen])
@@ -270,7 +270,7 @@ def _discounts(report: Report) -> Iterator[Table]:
 
 
 def _margins(report: Report) -> Iterator[Table]:
-    """The tables of margin, each for as many candidates as fit."""
+    """Yield the tables of margin, each for as many candidates as fit."""
     if report.margin is not None:
         for first in range(1, max(len(report.names), 2), _MARGINS):
             chosen = report.candidates[first - 1 : first - 1 + _MARGINS]
@@ -279,7 +279,7 @@ def _margins(report: Report) -> Iterator[Table]:
 
 
 def _all(report: Report) -> Iterator[tuple[str, Table]]:
-    """(title, table) of every key of the report, each for as many candidates as fit."""
+    """Yield the title and the table of every key of the report, each for as many candidates as fit."""
     for key in _keys(report):
         for shown, table in narrow(report, key):
             size = report.simulation.size(key)
@@ -292,6 +292,6 @@ def _all(report: Report) -> Iterator[tuple[str, Table]]:
 
 
 def _title(report: Report, title: str, chosen: Sequence[int]) -> str:
-    """The title of a table of some candidates, with their names where there are others."""
+    """Return the title of a table of some candidates; with their names unless it shows all."""
     names = ", ".join(report.names[candidate] for candidate in chosen)
     return title if len(chosen) == len(report.candidates) else f"{title}: {names}"

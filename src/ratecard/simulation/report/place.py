@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def beside(path: Path) -> Path:
-    """The file beside the place of a report, in the same folder, that gets its name at the end."""
+    """Return a path beside a report, in the same folder; the file gets the report's name when it is complete."""
     target = path.resolve()
     return target.with_name(f".{target.name}.{os.getpid()}.new")
 

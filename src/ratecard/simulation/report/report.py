@@ -27,20 +27,20 @@ from ratecard.simulation.groups.plan import PERIODS
 from ratecard.simulation.report.figures import ENGLISH, Figures, apportion
 from ratecard.simulation.rows.columns import DAY
 
-# Where all there is comes to less than one unit of the currency, cents would hide it.
+# If all usage is less than one unit of the currency, cents would hide it.
 _PLACES, _SMALL_PLACES = 2, 6
 CURRENT = "Current"
-# The other columns of an export: those of every group, and what follows the name of a side.
+# The other columns of an export: those of every group, and the words after the name of a side.
 _COLUMNS = {"candidate", "requests", "requests_without_cost", *QUANTITY_NAMES}
 _DERIVED = ("difference", "percent", "change", "rise", "lost", "new", "revenue", "cost", "margin")
 CUSTOMER = "customer"
-# A customer's rise is counted above this share, unless another is asked for.
+# The default share above which a customer's rise is counted.
 USUAL_RISE = Fraction(1, 10)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked beside the prices that are compared.
+    """The question beside the prices that are compared.
 
     `command` is what made the report; `rise` the share of a customer's payments above which a rise is counted;
     `reached` the answer to a target, or why it is not reached; `bridge` names two periods; `volumes` are changes of
@@ -72,18 +72,18 @@ class Report:
         self.simulation, self.question = simulation, question or Question()
         greatest = max(simulation.total.amounts)
         self.figures = Figures(locale, simulation.pricer.currency, _PLACES if greatest >= 1 else _SMALL_PLACES)
-        # The difference split by the rates that changed, by the number of a candidate.
+        # The difference of each candidate, by number, split by the rates that changed.
         self.attribution: Callable[[int], Attribution] = cache(simulation.attribution)
         self._customers: Callable[[int], Customers] = cache(lambda side: simulation.customers(CUSTOMER, side))
 
     @property
     def candidates(self) -> range:
-        """The number of every candidate among the sides."""
+        """Return the number of every candidate among the sides."""
         return range(1, len(self.simulation.sides))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What each side is called in headings: a candidate as it calls itself, another file by its name alone.
+        """Return the name of each side for headings: a candidate's own name, or a file's name without its folder.
 
         Where two would be called alike, or one like a column of figures, its file is added.
         """
@@ -92,7 +92,7 @@ class Report:
 
     @property
     def noun(self) -> str:
-        """What a row of the usage is: a request, or of a bill a row."""
+        """Return the noun for a row of the usage: a request, or of a bill a row."""
         return self.simulation.pricer.noun
 
     def rows_of(self, count: int) -> str:
@@ -105,50 +105,48 @@ class Report:
 
     @property
     def unpriced(self) -> int:
-        """How many rows are in no figure."""
+        """Return the number of rows that are in no figure."""
         return self.simulation.rows - self.simulation.priced
 
     @property
     def without_price(self) -> tuple[Unpriced, ...]:
-        """The rows that are in no figure, by reason, with candidates as headings call them."""
+        """Return the rows that are in no figure, by reason; candidates have their names of the headings."""
         named = dict(zip((side.label for side in self.simulation.sides[1:]), self.names[1:], strict=True))
         return tuple(replace(each, side=named.get(each.side, each.side)) for each in self.simulation.unpriced)
 
     @property
     def days(self) -> tuple[str, str] | None:
-        """The first and the last day of the usage, where days are kept apart."""
-        found = self.simulation.comparison.roll_up.days
-        return (found[0].isoformat(), found[1].isoformat()) if found else None
+        """Return the first and the last day of the usage; None unless groups have a day."""
+        days = self.simulation.comparison.roll_up.days
+        return (days[0].isoformat(), days[1].isoformat()) if days else None
 
     def rounded(self, side: int) -> Decimal:
-        """The total of a side as it is shown."""
+        """Return the total of a side as it is shown."""
         return round_half_up(self.simulation.total.amounts[side], self.figures.places)
 
     def parts(self, candidate: int, *, exact: bool = False) -> tuple[Decimal, Decimal, Decimal]:
-        """What other prices change, what is lost (below zero) and what is new: rounded to the difference shown, or
-        exact.
-        """
-        whole = self.simulation.total
-        lost_and_new = whole.beside(candidate)
-        found = (whole.change(candidate), EXACT.minus(lost_and_new.lost), lost_and_new.new)
+        """Return what other prices change, what is lost (below zero) and what is new; rounded, or `exact`."""
+        usage = self.simulation.total
+        lost_and_new = usage.beside(candidate)
+        parts = (usage.change(candidate), EXACT.minus(lost_and_new.lost), lost_and_new.new)
         if exact:
-            return found
+            return parts
         difference = EXACT.subtract(self.rounded(candidate), self.rounded(0))
-        prices, lost, new = apportion(found, self.figures.places, difference)
+        prices, lost, new = apportion(parts, self.figures.places, difference)
         return prices, lost, new
 
     @property
     def lost_and_new(self) -> bool:
-        """Whether only one side offers some of the requests."""
+        """Return True if only one side offers some of the requests."""
         return bool(self.simulation.total.lost_and_new)
 
     def has(self, key: str) -> bool:
-        """Whether the usage is grouped by a key."""
+        """Return True if the usage is grouped by a key."""
         return key in self.simulation.by
 
     @property
     def period(self) -> str | None:
-        """The shortest period that the usage is grouped by."""
+        """Return the shortest period that the usage is grouped by."""
         return next((key for key in (DAY, *PERIODS) if self.has(key)), None)
 
     def customers(self, candidate: int) -> Customers | None:
@@ -157,7 +155,7 @@ class Report:
 
     @cached_property
     def margin(self) -> Margin | None:
-        """Cost and margin, where costs are given."""
+        """Return cost and margin, where costs are given."""
         return self.simulation.margin() if self.simulation.costs else None
 
     @cached_property
@@ -168,31 +166,31 @@ class Report:
 
     @cached_property
     def bridge(self) -> Bridge | None:
-        """The way from one period to another under the current prices, where two are named."""
+        """Return the way from one period to another under the current prices, where two are named."""
         periods = self.question.bridge
         return self.simulation.bridge(*periods) if periods else None
 
     @cached_property
     def expected(self) -> Expected | None:
-        """Revenue, cost and margin at the volume that is expected; None where it is that of the usage."""
+        """Return revenue, cost and margin at the expected volume; None where it is that of the usage."""
         question = self.question
         if not question.elasticities and not question.volumes:
             return None
         return self.simulation.expected(question.elasticities, question.volumes)
 
     def revenue(self, side: int) -> Decimal:
-        """The revenue of a side as it is shown: that which is expected, where volume is expected to differ."""
+        """Return the revenue of a side as it is shown: at the expected volume, where that may differ."""
         return self.figures.rounded(self.expected.total.revenues[side]) if self.expected else self.rounded(side)
 
     def share(self, candidate: int) -> Fraction | None:
-        """The change of that revenue as a share of the current one; None where that is zero."""
+        """Return the change of that revenue as a share of the current one; None where that is zero."""
         if self.expected is None:
             return share_of_change(self.simulation.total, candidate)
         now = self.expected.total.revenues[0]
         return self.expected.change(candidate) / now if now else None
 
     def margin_of(self, side: int) -> tuple[Fraction, Fraction, Fraction | None] | None:
-        """Cost, margin, and that as a share of revenue (None without any), at the volume that is expected.
+        """Return cost, margin, and that as a share of revenue (None without any), at the expected volume.
 
         They are of the requests whose cost is known. None where no costs are given.
         """
@@ -201,18 +199,18 @@ class Report:
         if self.expected is not None:
             cost, left = self.expected.total.costs[side], self.expected.total.margins[side]
         else:
-            whole = self.margin.total
-            cost, left = Fraction(whole.costs[side]), Fraction(whole.margin(side))
+            total = self.margin.total
+            cost, left = Fraction(total.costs[side]), Fraction(total.margin(side))
         return cost, left, left / (cost + left) if cost + left else None
 
     @cached_property
     def pace(self) -> Pace | None:
-        """The days that a year is reckoned from; None where days are not known."""
+        """Return the days that a year is scaled from; None where days are not known."""
         return self.simulation.pace(self.question.pace)
 
     @cached_property
     def paced(self) -> Expected | None:
-        """Revenue on these days at the volume that is expected."""
+        """Return the revenue on these days at the expected volume."""
         question = self.question
         if self.pace is None:
             return None
@@ -220,7 +218,7 @@ class Report:
 
     @cached_property
     def own_days(self) -> OwnDays | str | None:
-        """What the usage came to at the prices of its own days, or why it cannot be had; None if it has these."""
+        """Return the usage at the prices of each row's day, or why that is not possible; None if it has these now."""
         try:
             return self.simulation.own_days()
         except SimulationError as error:
@@ -233,10 +231,10 @@ class Report:
 
 
 def expectation(report: Report, candidate: int = 1) -> str:
-    """At which volume an amount is expected: `at a volume of -5%, once it answers prices by veo -2`."""
+    """Say at which volume an amount is expected: `at a volume of -5%, once volume answers prices by veo -2`."""
     question, named = report.question, list[str]()
-    for name, each in question.volumes.items():
-        change = f"{'+' if each > 0 else '-'}{report.figures.percent(abs(Fraction(each)), signed=False)}"
+    for name, share in question.volumes.items():
+        change = f"{'+' if share > 0 else '-'}{report.figures.percent(abs(Fraction(share)), signed=False)}"
         named.append(change if name == "all" else f"{name} {change}")
     words = [f"at a volume of {', '.join(named)}"] if question.volumes else []
     if question.elasticities and candidate:
@@ -246,33 +244,33 @@ def expectation(report: Report, candidate: int = 1) -> str:
 
 
 def _choices(side: Side) -> Iterator[str]:
-    """What a side can be called, the shortest first."""
+    """Yield possible names of a side, the shortest first."""
     label = side.label
-    # Of a stack of candidates, each file.
+    # A stack of candidates is named by each file.
     file = "+".join(Path(part).name for part in label.split("+")) if "/" in label else label
     if side.candidates:
-        own = "+".join(" ".join(each.candidate.split()) for each in side.candidates)
-        yield from (own, f"{own} ({file})")
+        names = "+".join(" ".join(each.candidate.split()) for each in side.candidates)
+        yield from (names, f"{names} ({file})")
     else:
         yield file
     yield label
 
 
 def _chosen(choices: Sequence[Sequence[str]], number: int) -> str:
-    """The first choice of a side that nothing else is called."""
+    """Return the first choice of a side that names nothing else."""
     others = {each.casefold() for place, names in enumerate(choices) if place != number for each in names}
     others |= {CURRENT.casefold()}
-    taken = others | _COLUMNS | {f"{other} {word}" for other in others for word in _DERIVED}
-    return next((each for each in choices[number] if each.casefold() not in taken), choices[number][-1])
+    used = others | _COLUMNS | {f"{other} {word}" for other in others for word in _DERIVED}
+    return next((each for each in choices[number] if each.casefold() not in used), choices[number][-1])
 
 
 def share_of_change(row: Row, candidate: int) -> Fraction | None:
-    """The change as a share of the current amount; None where that is zero."""
+    """Return the change as a share of the current amount; None where that is zero."""
     current = Fraction(row.amounts[0])
     return Fraction(row.difference(candidate)) / current if current else None
 
 
 def share_of_prices(row: Row, candidate: int) -> Fraction | None:
-    """The change of what both sides price, as a share of what that comes to now; None where it is zero."""
+    """Return the change on requests that both sides price, as a share of their current amount; None if zero."""
     current = Fraction(row.both(candidate)[0])
     return Fraction(row.change(candidate)) / current if current else None

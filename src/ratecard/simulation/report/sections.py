@@ -21,17 +21,17 @@ from ratecard.simulation.report.table import Column, Kind, Table, Value
 
 
 def winners_table(report: Report, customers: Customers) -> Table:
-    """The customers who pay less, the greatest change first."""
+    """List the customers who pay less, the greatest change first."""
     return _table(report, customers, "Winners: they pay less", customers.winners)
 
 
 def losers_table(report: Report, customers: Customers) -> Table:
-    """The customers who pay more, the greatest change first."""
+    """List the customers who pay more, the greatest change first."""
     return _table(report, customers, "Losers: they pay more", customers.losers)
 
 
 def beyond_table(report: Report, candidate: int, rows: Sequence[Row]) -> Table:
-    """Customers whose payments rise by more than a limit, in the order given."""
+    """List customers whose payments rise by more than a limit, in the order of `rows`."""
     places = report.figures.places
 
     def values(row: Row) -> tuple[Value, ...]:
@@ -42,7 +42,7 @@ def beyond_table(report: Report, candidate: int, rows: Sequence[Row]) -> Table:
 
 
 def customers_table(report: Report, customers: Customers, *, exact: bool = False) -> Table:
-    """Winners and losers below each other, with a word for which they are; with `exact`, the exact amounts."""
+    """List losers and winners below each other, with a word for which they are; `exact`: the exact amounts."""
     losers = _table(report, customers, "", customers.losers, exact=exact)
     winners = _table(report, customers, "", customers.winners, exact=exact)
     rows = (*(("pays more", *row) for row in losers.rows), *(("pays less", *row) for row in winners.rows))
@@ -67,11 +67,11 @@ def _table(report: Report, customers: Customers, title: str, chosen: tuple[Row, 
 
 
 def lost_customers_table(report: Report, customers: Customers, most: int) -> Table:
-    """The first `most` customers whose requests a candidate does not offer any more, and what these bring now."""
+    """List the first `most` customers whose requests a candidate does not offer, and the revenue of these now."""
     candidate, places = customers.candidate, report.figures.places
     chosen = customers.first_lost(most)
-    whole = round_half_up(report.simulation.total.beside(candidate).lost, places)
-    amounts = customers.apportioned(chosen, "lost", places, whole)
+    lost = round_half_up(report.simulation.total.beside(candidate).lost, places)
+    amounts = customers.apportioned(chosen, "lost", places, lost)
     rows = (
         (_name(row), row.beside(candidate).lost_requests, amount, row.requests)
         for row, amount in zip(chosen, amounts, strict=True)
@@ -82,7 +82,7 @@ def lost_customers_table(report: Report, customers: Customers, most: int) -> Tab
 
 
 def uncommon_table(report: Report, candidate: int, *, exact: bool = False) -> Table:
-    """What only one of the current prices and a candidate offer, with the reason of the other; the most first.
+    """List what only the current prices or only a candidate offers, and why the other does not; most first.
 
     With `exact`, for a workbook, the exact amounts.
     """
@@ -110,7 +110,7 @@ def _name(row: Row) -> str:
 
 
 def unpriced_table(report: Report) -> Table:
-    """The rows that are in no figure, by reason."""
+    """List the rows that are in no figure, by reason."""
     rows = (
         (each.rows, each.type or NO_VALUE, each.reason, each.side, _example(each.examples[0]))
         for each in report.without_price
@@ -120,7 +120,7 @@ def unpriced_table(report: Report) -> Table:
 
 
 def disputed_table(report: Report) -> Table:
-    """The rows of a billing export that do not agree with the prices under which they were billed."""
+    """List the rows of a billing export that do not agree with the prices under which they were billed."""
     rows = ((each.rows, each.reason, _example(each.examples[0])) for each in report.simulation.disputed)
     return Table("Disputed rows", (Column("Rows", Kind.COUNT), Column("Reason"), Column("For example")), tuple(rows))
 
@@ -138,15 +138,15 @@ _KINDS |= {LOST_PART: "lost", NEW_PART: "new", MOVED: "other model", BILLED: "no
 
 
 def attribution_table(report: Report, candidate: int, *, exact: bool = False) -> Table:
-    """Every part of a candidate's difference, the greatest first; the parts add up to it.
+    """List every part of a candidate's difference, the greatest first; the parts add up to it.
 
     With `exact`, for a workbook, the exact amounts.
     """
-    found = report.attribution(candidate)
-    amounts = [part.amount for part in found.parts] if exact else shown_parts(report, candidate)
-    difference = found.difference if exact else _difference(report, candidate)
+    why = report.attribution(candidate)
+    amounts = [part.amount for part in why.parts] if exact else shown_parts(report, candidate)
+    difference = why.difference if exact else _difference(report, candidate)
     rows: list[tuple[Value, ...]] = []
-    for part, amount in zip(found.parts, amounts, strict=True):
+    for part, amount in zip(why.parts, amounts, strict=True):
         lines = " → ".join(filter(None, (part.old_source, part.new_source)))
         added = (part.unit, amount, part.amount, lines)
         rows.append((part.model, part.label, part.old, part.new, _share(part), *added))
@@ -155,19 +155,19 @@ def attribution_table(report: Report, candidate: int, *, exact: bool = False) ->
         *_RATES,
         *(Column("Per"), Column("Adds", Kind.CHANGE), Column("Adds, exact", Kind.EXACT), Column("Lines")),
     )
-    whole: tuple[Value, ...] = ("Total", "", None, None, "", "", difference, found.difference, "")
-    tones = tuple(_TONES.get(part.kind, Kind.CHANGE) for part in found.parts)
-    return Table("Why", columns, tuple(rows), whole, tones=tones)
+    last: tuple[Value, ...] = ("Total", "", None, None, "", "", difference, why.difference, "")
+    tones = tuple(_TONES.get(part.kind, Kind.CHANGE) for part in why.parts)
+    return Table("Why", columns, tuple(rows), last, tones=tones)
 
 
 def shown_parts(report: Report, candidate: int) -> tuple[Decimal, ...]:
-    """The amount of every part, rounded so that they add up to the difference of the totals shown."""
+    """Return the amount of every part, rounded so that they add up to the difference of the totals shown."""
     amounts = [part.amount for part in report.attribution(candidate).parts]
     return apportion(amounts, report.figures.places, _difference(report, candidate)) if amounts else ()
 
 
 def greatest_parts(report: Report, candidate: int, most: int) -> list[tuple[str, Decimal, Kind]]:
-    """The greatest parts by what a person calls them, whether they are lost or new, and all others as one."""
+    """Return the greatest parts by readable name, with `LOST` or `NEW` where they are, and all others as one."""
     named = [
         (name_of(part), amount, _TONES.get(part.kind, Kind.CHANGE))
         for part, amount in zip(report.attribution(candidate).parts, shown_parts(report, candidate), strict=True)
@@ -179,14 +179,14 @@ def greatest_parts(report: Report, candidate: int, most: int) -> list[tuple[str,
 
 
 def untouched_table(report: Report, candidate: int) -> Table:
-    """The rates that changed and that no usage was charged by: they are in no figure."""
+    """List the rates that changed and that no usage was charged by: they are in no figure."""
     rows = (_unused(each) for each in report.attribution(candidate).untouched)
     columns = (Column("Model"), Column("Rate"), *_RATES, Column("Lines"))
     return Table("Changed rates without usage", columns, tuple(rows))
 
 
 def name_of(part: Part) -> str:
-    """`kling-o3-pro, video: audio true`, and what happened where no rate says it."""
+    """Name a part: `kling-o3-pro, video: audio true`, and what happened where no rate says it."""
     kind = _KINDS.get(part.kind)
     if part.kind in _TONES:
         return f"{part.model} ({kind})"
@@ -195,7 +195,7 @@ def name_of(part: Part) -> str:
 
 
 def _share(part: Part) -> Fraction | str:
-    """By how much a rate changes; what happened where that is not the reason."""
+    """Return the change of a rate as a share; or what happened, where a rate is not the reason."""
     return _KINDS.get(part.kind, "") if part.kind != RATE or not part.old else _change(part.old, part.new)
 
 
@@ -207,20 +207,20 @@ def _difference(report: Report, candidate: int) -> Decimal:
     return EXACT.subtract(report.rounded(candidate), report.rounded(0))
 
 
-def _unused(each: Untouched) -> tuple[Value, ...]:
-    old, new = each.change.old, each.change.new
-    label = f"{each.change.charge}: {each.change.attributes}" if each.change.attributes else each.change.charge
+def _unused(rate: Untouched) -> tuple[Value, ...]:
+    old, new = rate.change.old, rate.change.new
+    label = f"{rate.change.charge}: {rate.change.attributes}" if rate.change.attributes else rate.change.charge
     lines = " → ".join(side.source for side in (old, new) if side)
-    share = _change(old.each, new.each) if old and new else each.change.kind
-    return (each.model, label, old and old.amount, new and new.amount, share, lines)
+    share = _change(old.each, new.each) if old and new else rate.change.kind
+    return (rate.model, label, old and old.amount, new and new.amount, share, lines)
 
 
-# What a request is called that has nothing but its quantities.
+# The name of a request that has nothing but its quantities.
 PLAIN = "(plain)"
 
 
 def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact: bool = False) -> Table:
-    """Cost by model under some sides, and what is left, of the rows whose cost is known.
+    """List cost by model under some sides, and what is left, of the rows whose cost is known.
 
     With `exact`, for a workbook, the exact amounts, with the revenue that a margin is of.
     """
@@ -245,19 +245,19 @@ def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact:
         return tuple(listed)
 
     rows = tuple(map(values, models, zip(*costs, strict=True), zip(*margins, strict=True)))
-    whole = replace(margin.total, model="Total")
-    last = ([whole.costs[side] for side in sides], [whole.margin(side) for side in sides])
+    total_row = replace(margin.total, model="Total")
+    last = ([total_row.costs[side] for side in sides], [total_row.margin(side) for side in sides])
     paid, left = last if exact else ([round_half_up(each, places) for each in amounts] for amounts in last)
-    return Table("Margin by model", tuple(columns), rows, values(whole, paid, left))
+    return Table("Margin by model", tuple(columns), rows, values(total_row, paid, left))
 
 
 def share_left(cost: Cost, side: int) -> Fraction | None:
-    """The margin as a share of revenue; None where there is none."""
+    """Return the margin as a share of revenue; None without revenue."""
     return Fraction(cost.margin(side)) / Fraction(cost.revenues[side]) if cost.revenues[side] else None
 
 
 def expected_table(report: Report, expected: Expected, *, exact: bool = False) -> Table:
-    """Each model at the volume that is expected under each side: requests, revenue, its change, cost and margin.
+    """List each model at the volume expected under each side: requests, revenue, its change, cost and margin.
 
     The greatest change is first, then the greatest revenue. With `exact`, the exact amounts.
     """
@@ -266,14 +266,14 @@ def expected_table(report: Report, expected: Expected, *, exact: bool = False) -
     columns, last = [Column("Model")], list[Value](["Total"])
     values: list[Sequence[Value]] = [[each.model for each in models]]
 
-    def add(name: str, kind: Kind, amounts: Sequence[Fraction], whole: Decimal | None = None) -> None:
+    def add(name: str, kind: Kind, amounts: Sequence[Fraction], total: Decimal | None = None) -> None:
         columns.append(Column(name, kind))
         places = _REQUEST_PLACES if kind is Kind.QUANTITY else figures.places
-        if whole is None:
-            whole = round_half_up(from_fraction(sum(amounts, Fraction(0)), places), places)
-        rounded = apportion([from_fraction(each, 2 * _PLACES) for each in amounts], places, whole)
+        if total is None:
+            total = round_half_up(from_fraction(sum(amounts, Fraction(0)), places), places)
+        rounded = apportion([from_fraction(each, 2 * _PLACES) for each in amounts], places, total)
         values.append(amounts if exact else rounded)
-        last.append(sum(amounts, Fraction(0)) if exact else whole)
+        last.append(sum(amounts, Fraction(0)) if exact else total)
 
     for side, name in enumerate(report.names):
         add(f"{name}: requests", Kind.QUANTITY, [each.requests[side] for each in models])
@@ -289,7 +289,7 @@ def expected_table(report: Report, expected: Expected, *, exact: bool = False) -
 
 
 def below_cost_table(report: Report, margin: Margin, side: int, *, exact: bool = False) -> Table:
-    """What a side sells for less than it costs, the greatest loss first; with `exact`, the exact losses."""
+    """List what a side sells for less than it costs, the greatest loss first; with `exact`, the exact losses."""
     cells, places = margin.below[side], report.figures.places
     losses = [EXACT.subtract(cell.revenue, cell.cost) for cell in cells]
     rows = tuple(
@@ -301,8 +301,8 @@ def below_cost_table(report: Report, margin: Margin, side: int, *, exact: bool =
     columns += [Column("Revenue", kind), Column("Cost", kind), Column("Loss", Kind.CHANGE, "Cost", "Revenue")]
     requests = sum(cell.requests for cell in cells)
     revenue, cost = total([cell.revenue for cell in cells]), total([cell.cost for cell in cells])
-    whole = ("Total", "", requests, revenue, cost, total(losses) if exact else round_half_up(total(losses), places))
-    return Table(f"Below cost: {report.names[side]}", tuple(columns), rows, whole if cells else None)
+    last = ("Total", "", requests, revenue, cost, total(losses) if exact else round_half_up(total(losses), places))
+    return Table(f"Below cost: {report.names[side]}", tuple(columns), rows, last if cells else None)
 
 
 _ROUNDING = (
@@ -312,7 +312,7 @@ _ROUNDING = (
 
 
 def about_table(report: Report) -> Table:
-    """Everything that names the input and the program."""
+    """List everything that names the input and the program."""
     simulation, count = report.simulation, report.figures.count
     rows = [("Command", report.question.command)] if report.question.command else []
     rows += [
@@ -335,7 +335,7 @@ def about_table(report: Report) -> Table:
 
 
 def _read(report: Report) -> Iterator[tuple[str, str]]:
-    """The files that were read, their columns, and which of the rows."""
+    """Yield the files that were read, their columns, and which of the rows."""
     reading, count = report.simulation.reading, report.figures.count
     source = reading.source
     if source.files:

@@ -20,12 +20,12 @@ _STEADY = Fraction(1, 10)
 
 
 def answers(report: Report) -> list[str]:
-    """The answer of every candidate; without any, what the usage brings."""
+    """Return the answer of every candidate; without any, the revenue of the usage."""
     return [answer(report, candidate) for candidate in report.candidates or (0,)]
 
 
 def answer(report: Report, candidate: int) -> str:
-    """`Revenue rises by $1,234.56 (+3.42%), from $36,100.00 to $37,334.56, under kling.yaml.`
+    """Say `Revenue rises by $1,234.56 (+3.42%), from $36,100.00 to $37,334.56, under kling.yaml.`
 
     Where only one side offers some of the requests, what other prices change, what is lost and what is new; where a
     candidate takes effect within the usage, how much of it lies before that, and the change after.
@@ -38,20 +38,20 @@ def answer(report: Report, candidate: int) -> str:
 
 
 def headline(report: Report, candidate: int) -> str:
-    """The first clause of the answer alone, as a sentence: where volume is expected to differ, what is expected."""
+    """Return the first clause of the answer as a sentence: expected revenue, where volume may differ."""
     if candidate and (why := report.simulation.no_effect[candidate - 1]):
         return f"No change under {report.names[candidate]}: {why}."
     if report.expected is None:
         return f"{_moves(report, candidate)}."
-    whole = report.expected
-    change = whole.change(candidate) if candidate else Fraction(0)
+    expected = report.expected
+    change = expected.change(candidate) if candidate else Fraction(0)
     amounts = report.revenue(0), report.revenue(candidate)
     moved = _moved(report, "Expected revenue", candidate, amounts, change, report.share(candidate))
     return f"{moved}, {expectation(report, candidate)}."
 
 
 def _moves(report: Report, candidate: int, noun: str = "Revenue") -> str:
-    """How revenue moves at unchanged usage."""
+    """Say how revenue moves at unchanged usage."""
     total, amounts = report.simulation.total, (report.rounded(0), report.rounded(candidate))
     change = Fraction(total.difference(candidate)) if candidate else Fraction(0)
     return _moved(report, noun, candidate, amounts, change, share_of_change(total, candidate) if candidate else None)
@@ -86,7 +86,7 @@ def _moves_parts(report: Report, candidate: int) -> bool:
 
 
 def details(report: Report, candidate: int) -> str:
-    """What the headline leaves out of the answer; perhaps nothing."""
+    """Return what the headline leaves out of the answer; perhaps nothing."""
     return " ".join(filter(None, _details(report, candidate)))
 
 
@@ -100,14 +100,14 @@ def _details(report: Report, candidate: int) -> tuple[str, str]:
 
 
 def proposals(report: Report, candidate: int) -> Iterator[str]:
-    """`"Autumn prices", from 2026-10-01, proposed by Pricing: costs rose.`, for each candidate file of a side."""
-    for each in report.simulation.sides[candidate].candidates:
-        until = f" until {each.until}" if each.until else ""
-        yield f'"{each.candidate}", from {each.effective}{until}, proposed by {each.proposed_by}: {each.why}'
+    """Yield `"Autumn prices", from 2026-10-01, proposed by Pricing: costs rose.`, for each candidate file of a side."""
+    for file in report.simulation.sides[candidate].candidates:
+        until = f" until {file.until}" if file.until else ""
+        yield f'"{file.candidate}", from {file.effective}{until}, proposed by {file.proposed_by}: {file.why}'
 
 
 def _parts(report: Report, candidate: int) -> Iterator[str]:
-    """The change of what both sides price, what is lost and what is new; nothing where both price the same requests."""
+    """Yield the change on what both sides price, what is lost, and what is new; nothing if both price the same."""
     figures, total = report.figures, report.simulation.total
     one_side = total.beside(candidate)
     if not one_side.requests:
@@ -123,14 +123,14 @@ def _parts(report: Report, candidate: int) -> Iterator[str]:
 
 
 def _since(report: Report, candidate: int) -> str:
-    if (found := report.simulation.since(candidate)) is None:
+    if (since := report.simulation.since(candidate)) is None:
         return ""
-    figures, current = report.figures, Fraction(found.current)
-    share = figures.percent(Fraction(found.before, found.requests), signed=False)
-    words = f"{share} of the {report.noun}s lie before it takes effect on {found.day}"
-    if found.before == found.requests or not current:
+    figures, current = report.figures, Fraction(since.current)
+    share = figures.percent(Fraction(since.before, since.requests), signed=False)
+    words = f"{share} of the {report.noun}s lie before it takes effect on {since.day}"
+    if since.before == since.requests or not current:
         return f"{words}."
-    change = Fraction(EXACT.subtract(found.candidate, found.current)) / current
+    change = Fraction(EXACT.subtract(since.candidate, since.current)) / current
     if not change:
         return f"{words}; on those after, revenue stays as it is."
     by = figures.percent(abs(change), signed=False)
@@ -138,8 +138,8 @@ def _since(report: Report, candidate: int) -> str:
 
 
 def scope(report: Report) -> str:
-    """`199,997 requests of 2026-01-01 to 2026-10-31, all at the prices of 2026-12-01; 3 rows without a price are in no
-    figure.`"""
+    """Say `199,997 requests of 2026-01-01 to 2026-10-31, all at the prices of 2026-12-01; 3 rows without a price are in
+    no figure.`"""
     counted, left = report.figures.counted, report.unpriced
     words = report.rows_of(report.simulation.priced)
     words += f" of {' to '.join(dict.fromkeys(report.days))}" if report.days else ""
@@ -165,7 +165,7 @@ def _contracts(report: Report) -> str:
 
 
 def _prices(report: Report) -> str:
-    """At which prices the requests are."""
+    """Say at which prices the requests are."""
     current, *candidates = report.simulation.sides
     if not current.has_rates:
         return "as they were billed"
@@ -177,24 +177,24 @@ def _prices(report: Report) -> str:
 
 
 def own_days(report: Report) -> str:
-    """What the usage came to at the prices of its own days, how that differs, or why it cannot be had; else nothing."""
-    found, figures = report.own_days, report.figures
-    if found is None:
+    """Say what the usage adds up to at its own days' prices, how that differs, or why it is not known; or ""."""
+    days, figures = report.own_days, report.figures
+    if days is None:
         return ""
-    if isinstance(found, str):
-        return f"What these {report.noun}s came to at the prices of their own days cannot be had: {found}."
-    amount, difference = report.shown_own_days(found)
+    if isinstance(days, str):
+        return f"What these {report.noun}s came to at the prices of their own days cannot be had: {days}."
+    amount, difference = report.shown_own_days(days)
     now = Fraction(report.simulation.total.amounts[0])
-    share = figures.percent(Fraction(found.difference) / now if now else None)
+    share = figures.percent(Fraction(days.difference) / now if now else None)
     words = f"At the prices of its own days, this usage came to {figures.money(amount)}: {figures.change(difference)}"
     words += f" ({share})" if share else ""
-    counts = ((found.only, "a price only there"), (found.without, "none there"))
+    counts = ((days.only, "a price only there"), (days.without, "none there"))
     others = [f"{report.rows_of(count)} {'has' if count == 1 else 'have'} {price}" for count, price in counts if count]
     return f"{words}; {' and '.join(others)}." if others else f"{words}."
 
 
 def further(report: Report, candidate: int) -> Iterator[str]:
-    """What else is to say of a candidate, or of the current prices alone (0): a year, customers, ranges, margin."""
+    """Yield further sentences on a candidate, or the current prices alone (0): a year, customers, ranges, margin."""
     if words := annualised(report, candidate):
         yield words
     if candidate and (customers := report.customers(candidate)) is not None:
@@ -209,7 +209,7 @@ def further(report: Report, candidate: int) -> Iterator[str]:
 
 
 def every_sentence(report: Report) -> Iterator[str]:
-    """All that there is to say, in order."""
+    """Yield every sentence, in order."""
     yield from answers(report)
     yield scope(report)
     if words := own_days(report):
@@ -225,15 +225,15 @@ def every_sentence(report: Report) -> Iterator[str]:
 
 
 def annualised(report: Report, candidate: int) -> str:
-    """`That is +$1,234.56 a year, at the pace of the last 90 days (2026-10-11 to 2027-01-08, x 365 / 90).`
+    """Say `That is +$1,234.56 a year, at the pace of the last 90 days (2026-10-11 to 2027-01-08, x 365 / 90).`
 
     Empty where days are not known; with what tells that these days are not like a year.
     """
-    pace, found = report.pace, report.paced
-    if pace is None or found is None:
+    pace, paced = report.pace, report.paced
+    if pace is None or paced is None:
         return ""
     figures = report.figures
-    amount = found.change(candidate) if candidate else found.total.revenues[0] if found.models else Fraction(0)
+    amount = paced.change(candidate) if candidate else paced.total.revenues[0] if paced.models else Fraction(0)
     year = figures.rounded(pace.year(amount))
     days = figures.counted(pace.days, "day")
     named = f"all {days} of the usage" if pace.every else f"the last {days}"
@@ -263,7 +263,7 @@ def _unlike_a_year(report: Report, pace: Pace) -> Iterator[str]:
 
 
 def reached(report: Report, target: "Target", found: "Reached | str") -> str:
-    """The factor that reaches what was wanted, or why none does."""
+    """Say which factor reaches the target, or why none does."""
     figures = report.figures
     if isinstance(found, str):
         return f"{found[0].upper()}{found[1:]}. All figures are of the candidate as it is."

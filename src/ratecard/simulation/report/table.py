@@ -11,7 +11,7 @@ from ratecard.simulation.report.figures import Figures
 
 
 class Kind(Enum):
-    """What a column holds, and so how every format writes it."""
+    """The kind of a column, which decides how every format writes it."""
 
     TEXT = "text"
     DAY = "day"
@@ -36,7 +36,7 @@ Value = str | int | Decimal | Fraction | None
 
 
 class Column(NamedTuple):
-    """A heading, and what is below it.
+    """A heading, and the kind of the values below it.
 
     `of` names the column that a change or a share is of: a change is `part` less that column, and a share is `part`
     divided by it; `part` is the column before, unless it is named.
@@ -65,15 +65,15 @@ class Table(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many rows there are, with those that it does not have."""
+        """Return the number of rows, with those that it leaves out."""
         return len(self.rows) + self.further
 
     def without(self, kind: Kind) -> "Table":
-        """The same table without the columns of a kind."""
+        """Return the same table without the columns of a kind."""
         return self._keeping([index for index, column in enumerate(self.columns) if column.kind is not kind])
 
     def columns_named(self, *names: str) -> "Table":
-        """The same table with these columns alone, in this order."""
+        """Return the same table with these columns alone, in this order."""
         known = [column.name for column in self.columns]
         return self._keeping([known.index(name) for name in names])
 
@@ -96,7 +96,7 @@ def unlike(names: Iterable[str], same: Callable[[str], str] = str) -> list[str]:
 
 
 def written(value: Value, kind: Kind, figures: Figures) -> str:
-    """A value as the reader's locale writes it; exact amounts as their digits alone."""
+    """Write a value in the reader's locale; of exact amounts the digits alone."""
     if isinstance(value, str) or value is None:
         return value or ""
     if isinstance(value, Fraction):

@@ -25,21 +25,21 @@ _HALF, _COLUMNS = 5_000, 16
 
 
 def tornado_headline(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
-    """`Revenue is moved most by veo: 5% more or less of its prices is +$334.10 or -$334.12 of $48,708.27.`"""
+    """Say `Revenue is moved most by veo: 5% more or less on its prices is +$334.10 or -$334.12, of $48,708.27.`"""
     figures, percent = report.figures, report.figures.percent(share, signed=False)
     moving = [swing for swing in swings if swing.fall is not None and swing.rise is not None]
     if not moving:
         return "No family of this usage has prices that can be moved."
     rise, fall = (_change(figures, amount) for amount in (moving[0].rise, moving[0].fall))
-    whole = figures.money(report.rounded(0))
+    revenue = figures.money(report.rounded(0))
     return (
         f"Revenue is moved most by {moving[0].family}: {percent} more or less on its prices is {rise} or {fall},"
-        f" of {whole}."
+        f" of {revenue}."
     )
 
 
 def tornado_table(report: Report, share: Fraction, swings: Sequence[Swing], *, bars: bool = False) -> Table:
-    """A row for each family; with `bars`, a drawing for a terminal too."""
+    """Return a row for each family; with `bars`, a drawing for a terminal too."""
     down, up = _names(report.figures, share)
     columns = [Column("Revenue", Kind.MONEY), Column(down, Kind.CHANGE), Column(up, Kind.CHANGE), Column("Family")]
     columns += [Column("Effect")] if bars else []
@@ -112,18 +112,18 @@ def _html(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
 
 
 def _bars(swing: Swing, most: Decimal) -> tuple[int, int, list[tuple[str, int, int]]] | None:
-    """(width, place of zero, bars) of a family; None where its prices cannot be moved."""
+    """Return a family's width, place of zero and bars; None where its prices cannot be moved."""
     if swing.fall is None or swing.rise is None:
         return None
-    found = []
+    bars = []
     for amount in filter(None, (swing.fall, swing.rise)):
         length = _length(amount, most, _HALF)
-        found.append(("rise", _HALF, length) if amount > 0 else ("fall", _HALF - length, length))
-    return 2 * _HALF, _HALF, found
+        bars.append(("rise", _HALF, length) if amount > 0 else ("fall", _HALF - length, length))
+    return 2 * _HALF, _HALF, bars
 
 
 def _drawn(swing: Swing, most: Decimal) -> str:
-    """Bars on both sides of a line: what falls to the left, what rises to the right."""
+    """Draw bars on both sides of a line: what falls to the left, what rises to the right."""
     lengths = [_length(each, most, _COLUMNS) for each in (swing.fall, swing.rise) if each is not None and each]
     if len(lengths) < 2:
         return ""
@@ -131,8 +131,8 @@ def _drawn(swing: Swing, most: Decimal) -> str:
     return f"{'█' * left:>{_COLUMNS}}|{'█' * right}"
 
 
-def _length(amount: Decimal, most: Decimal, whole: int) -> int:
-    return max(1, round(whole * abs(Fraction(amount)) / Fraction(most))) if amount and most else 0
+def _length(amount: Decimal, most: Decimal, width: int) -> int:
+    return max(1, round(width * abs(Fraction(amount)) / Fraction(most))) if amount and most else 0
 
 
 def _names(figures: Figures, share: Fraction) -> tuple[str, str]:

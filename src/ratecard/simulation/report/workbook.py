@@ -53,7 +53,7 @@ _FIFTEEN = Context(prec=_DIGITS, rounding=ROUND_HALF_UP)
 
 
 class Placed(NamedTuple):
-    """Where a table is on its sheet: the row of its headings, its first and last row, and the number of each column."""
+    """The place of a table on its sheet: the row of its headings, its first and last row, its columns by number."""
 
     sheet: str
     top: int
@@ -62,11 +62,11 @@ class Placed(NamedTuple):
     columns: Mapping[str, int]
 
     def cells(self, column: str) -> list[str | int]:
-        """The cells of a column as a chart names them: sheet, first row, column, last row, column."""
+        """Return the cells of a column as a chart names them: sheet, first row, column, last row, column."""
         return [self.sheet, self.first, self.columns[column], self.last, self.columns[column]]
 
     def total(self, column: str) -> str:
-        """The total of a column, as a formula of another sheet names it."""
+        """Return the cell of a column's total, for a formula of another sheet."""
         name = self.sheet.replace("'", "''")
         return f"'{name}'!{xl_rowcol_to_cell(self.last + 1, self.columns[column], row_abs=True, col_abs=True)}"
 
@@ -95,7 +95,7 @@ class Sheets:
         self._heading = workbook.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
 
     def begin(self, name: str) -> Any:
-        """The sheet of a name; a new one comes after those that are there."""
+        """Return the sheet of a name; a new one comes after those that are there."""
         title = name.translate(_NOT_IN_NAMES)[:_LONGEST_NAME]
         return self.workbook.get_worksheet_by_name(title) or self.workbook.add_worksheet(title)
 
@@ -108,7 +108,7 @@ class Sheets:
         named: str = "",
         formulas: Mapping[int, Mapping[str, str]] | None = None,
     ) -> Placed:
-        """A sheet with a table; `above` are sentences over it.
+        """Add a sheet with a table; `above` are sentences over it.
 
         `named` makes it a table of the spreadsheet by that name, as pivots want it. `formulas` are further cells that
         are computed, by the number of the row, and then the heading of the column.
@@ -167,15 +167,15 @@ class Sheets:
         sheet.insert_chart(row, 0, chart)
 
     def _write(self, sheet: Any, row: int, values: Sequence[Value], columns: Sequence[Column], formats: Any) -> None:
-        # A key of the usage may be called like an amount, and is before it.
+        # A key of the usage may have the name of an amount; its column comes first.
         places = {column.name: number for number, column in enumerate(columns)}
         for number, (value, column) in enumerate(zip(values, columns, strict=True)):
             look = formats[column.kind]
             if column.of and value is not None:
-                of, taken = places[column.of], places[column.part] if column.part else number - 1
-                base, part = (xl_rowcol_to_cell(row, place) for place in (of, taken))
+                of, part_at = places[column.of], places[column.part] if column.part else number - 1
+                base, part = (xl_rowcol_to_cell(row, place) for place in (of, part_at))
                 if column.kind in (Kind.PERCENT, Kind.SHARE):
-                    shown = _share(values[taken], values[of])
+                    shown = _share(values[part_at], values[of])
                     sheet.write_formula(row, number, f'=IF({base}=0,"",{part}/{base})', look, shown)
                 else:
                     sheet.write_formula(row, number, f"={part}-{base}", look, _cell_value(value))
@@ -197,7 +197,7 @@ class Sheets:
             sheet.write_number(row, number, _cell_value(value), look)
 
     def _sum(self, sheet: Any, placed: Placed, total: Sequence[Value], columns: Sequence[Column]) -> None:
-        """The totals as formulas; that of a share is one already."""
+        """Write the totals as formulas; that of a share is one already."""
         for number, (value, column) in enumerate(zip(total, columns, strict=True)):
             if column.kind in _SUMMED and isinstance(value, (int, Decimal, Fraction)):
                 cells = ":".join(xl_rowcol_to_cell(row, number) for row in (placed.first, placed.last))
@@ -212,14 +212,14 @@ class Sheets:
 
 
 def _cell_value(value: Value) -> Decimal | str:
-    """A number as a cell keeps it."""
+    """Round a number to what a cell keeps."""
     if isinstance(value, Fraction):
         return _FIFTEEN.divide(Decimal(value.numerator), Decimal(value.denominator))
     return _FIFTEEN.create_decimal(value) if isinstance(value, (int, Decimal)) else ""
 
 
 def _share(part: Value, base: Value) -> Decimal | str:
-    """The value of a formula, from what its cells show."""
+    """Return the value of a share's formula, from what its cells show."""
     if not isinstance(part, Decimal) or not isinstance(base, Decimal) or not base:
         return ""
     return _cell_value(Fraction(part) / Fraction(base))
@@ -227,12 +227,12 @@ def _share(part: Value, base: Value) -> Decimal | str:
 
 _SUMMARY, _CHARTS, _GROUPS = "Summary", "Charts", "Groups"
 _BY_MODEL = "By model"
-# How many models a chart of changes has, and how many rows of a sheet a chart covers.
+# The number of models in a chart of changes, and the rows of a sheet that a chart covers.
 _MODELS, _CHART_ROWS = 15, 22
 
 
 def write_spreadsheet(report: Report, path: Path) -> None:
-    """The workbook: exact amounts as numbers of 15 digits, and beside those of groups all of their digits as text.
+    """Write the workbook: exact amounts as numbers of 15 digits; beside those of groups all digits as text.
 
     Totals, changes, shares and the summary are formulas. Groups is a table of the spreadsheet, and charts are its own.
     """
@@ -255,7 +255,7 @@ def write_spreadsheet(report: Report, path: Path) -> None:
 
 
 def _write_summary(sheets: Sheets, report: Report, models: Placed) -> None:
-    """Revenue under each side, from the totals of the sheet by model, and every sentence."""
+    """Write revenue under each side, from the totals of the sheet by model, and every sentence."""
     sentences, table = list(every_sentence(report)), sides_table(report, exact=True)
     first = len(sentences) + 2  # below the sentences, an empty row and the headings
     revenue = [xl_rowcol_to_cell(first + side, 2) for side in range(len(report.names))]
@@ -271,7 +271,7 @@ def _write_summary(sheets: Sheets, report: Report, models: Placed) -> None:
 
 
 def _write_charts(sheets: Sheets, report: Report, placed: Mapping[str, Placed]) -> None:
-    """The models that change most under each candidate, and revenue by day, drawn by the spreadsheet itself."""
+    """Let the spreadsheet draw the models that change most under each candidate, and revenue by day."""
     sheet, row = sheets.begin(_CHARTS), 0
     if (period := report.period) is not None:
         times = placed[f"By {heading(period).lower()}"]
@@ -295,7 +295,7 @@ def _write_charts(sheets: Sheets, report: Report, placed: Mapping[str, Placed]) 
 
 
 def _failure(workbook: Workbook) -> OSError | None:
-    """Why the parts cannot be put together. No name here outlives the library's error, which holds an open archive."""
+    """Close the workbook; return why its parts cannot be put together. The library's error holds an open archive."""
     try:
         workbook.close()
     except XlsxWriterException as error:
@@ -341,7 +341,7 @@ def _tables(report: Report) -> Iterator[tuple[str, Table]]:
 
 
 def _groups(report: Report, *keys: str) -> Table:
-    """A breakdown; one sentence where it has more rows than a sheet."""
+    """Return a breakdown; one sentence where it has more rows than a sheet."""
     size = report.simulation.size(*keys)
     if size <= MOST_SHEET_ROWS:
         return breakdown(report, *keys, exact=True)

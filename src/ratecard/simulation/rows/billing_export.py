@@ -47,15 +47,15 @@ EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId")
 # What a number of an export may be, to be summed; any other row is priced by itself.
 _PLACES = 18
 _NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
-# What a row of a ledger says.
+# The kinds of a ledger's rows.
 CHARGE, DISPUTED, CREDIT = "charge", "disputed", "credit"
 _NOTHING = "CAST(NULL AS VARCHAR)"
 # The charges that several balances paid, each with what all of its rows come to: in the engine, and those that have a
 # row which the engine does not add.
 _PARTS, _ODD_PARTS = "ledger_parts", "ledger_odd_parts"
-# The requests that are charged by one SKU at one price more than once.
+# The requests that were charged more than once by one SKU at one price.
 _REPEATED = "ledger_repeated"
-# Columns of the view that tell a row from others, as text.
+# Columns of the view that distinguish rows, as text.
 ROW_COLUMNS = ("ledger_when", "ledger_request", "ledger_unit", "ledger_paid")
 # Digits before and after the point of a number that can be priced.
 _MOST_DIGITS, _MOST_PLACES = 15, 18
@@ -70,8 +70,8 @@ class Export(NamedTuple):
     @classmethod
     def of(cls, columns: Sequence[str], names: Mapping[str, str]) -> "Export | None":
         """Return the export that a table is, by its columns or mapped names; None for usage, which has a `type`."""
-        own = {name: names.get(name, name) for name in EXPORT_NAMES}
-        named = {name: theirs for name, theirs in own.items() if theirs in columns}
+        wanted = {name: names.get(name, name) for name in EXPORT_NAMES}
+        named = {name: theirs for name, theirs in wanted.items() if theirs in columns}
         is_export = all(name in named for name in _NEEDED)
         is_export &= all(any(name in named for name in either) for either in (PRICES, _COUNT))
         return cls(named, columns) if is_export and "type" not in (*columns, *names) else None
@@ -82,9 +82,9 @@ class Export(NamedTuple):
 
     @property
     def model(self) -> str:
-        """The model: what the notes say, where no column of the export says it."""
-        found = next((self.named[name] for name in ("model", "notes") if name in self.named), None)
-        return _text(found) if found else _NOTHING
+        """Return the expression of the model: from the notes where the export has no column for it."""
+        column = next((self.named[name] for name in ("model", "notes") if name in self.named), None)
+        return _text(column) if column else _NOTHING
 
     def numbers(self) -> dict[str, str]:
         """Return units, both prices and the amount, as text. The number of units has two names."""
@@ -93,14 +93,14 @@ class Export(NamedTuple):
 
 
 class _Numbers(NamedTuple):
-    """How many decimals the integers of a ledger's rows have: units and what was charged, and the price."""
+    """The decimals of the integers in a ledger's rows: of units and charges, and of the price."""
 
     places: int
     price_places: int
 
     @property
     def most(self) -> int:
-        """How far an amount may be from units x price, in these integers: the rounding of a line."""
+        """Return how far an amount may be from units x price, in these integers: the rounding of a line."""
         return int(10 ** max(0, self.places + self.price_places - LINE_PLACES)) // 2
 
     def difference(self, units: str, charged: str) -> str:
@@ -115,7 +115,7 @@ _REGULAR = " AND ".join(
     f"coalesce(regexp_full_match({each}, '{_NUMBER}'), FALSE)"
     for each in ("ledger_unit", "ledger_price", "ledger_paid")
 )
-# Whether its signs are those of a refund or a credit.
+# The condition that its signs are those of a refund or a credit.
 _IS_CREDIT = "whole_charged > 0 OR whole_units < 0 OR whole_rate < 0"
 
 
@@ -131,7 +131,7 @@ def ledger_view(
     # A row has the price of its own currency, and not the other one.
     codes = ", ".join(map(repr, sorted(ISO_4217)))
     is_balance = f"regexp_full_match({currency}, '{BALANCE_NAME}') AND {currency} NOT IN ({codes})"
-    # Those that are stated first, as nearly all rows are in one of these.
+    # The stated currencies come first, as nearly all rows have one of these.
     in_dollars = f"({currency} IN ({', '.join(map(repr, (USD, *_balances(limits))))}) OR ({is_balance}))"
     price = (
         f"CASE WHEN {in_dollars} THEN CASE WHEN {other} IS NULL THEN {dollars} END"
@@ -240,7 +240,7 @@ def entry_of(
     return CHARGE if multiply(difference, Decimal(2 * 10**LINE_PLACES)) <= 1 else DISPUTED
 
 
-def _entry(whole: _Numbers, *, parts: bool = False, but: str = "TRUE") -> str:
+def _entry(numbers: _Numbers, *, parts: bool = False, but: str = "TRUE") -> str:
     """Return what a row says, in integers: an amount is minus units x price, up to the rounding of a line.
 
     NULL: its numbers are none, or too long, or it is not to be priced with others.
@@ -248,11 +248,11 @@ def _entry(whole: _Numbers, *, parts: bool = False, but: str = "TRUE") -> str:
     units, charged = "whole_units", "whole_charged"
     if parts:
         units, charged = f"coalesce(part_units, {units})", f"coalesce(part_charged, {charged})"
-    difference = whole.difference(units, charged)
+    difference = numbers.difference(units, charged)
     return (
         f"CASE WHEN NOT (is_regular AND {but}) THEN NULL"
         f" WHEN {_IS_CREDIT} THEN '{CREDIT}'"
-        f" WHEN {difference} <= {whole.most}::HUGEINT THEN '{CHARGE}'"
+        f" WHEN {difference} <= {numbers.most}::HUGEINT THEN '{CHARGE}'"
         f" WHEN {difference} IS NOT NULL THEN '{DISPUTED}' END"
     )
 
@@ -270,14 +270,14 @@ def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]
 
     def by_balance(rates: Rates) -> str:
         known = {name: worth for name, worth in worths(USD, rates).items() if name != USD}
-        whole = {name: int(EXACT.scaleb(worth, places)) for name, worth in known.items()}
-        whens = "".join(f" WHEN '{name}' THEN {worth}::HUGEINT" for name, worth in whole.items())
+        units = {name: int(EXACT.scaleb(worth, places)) for name, worth in known.items()}
+        whens = "".join(f" WHEN '{name}' THEN {worth}::HUGEINT" for name, worth in units.items())
         unknown = "".join(f" WHEN '{name}' THEN NULL" for name in _balances(limits) if name not in known)
         return f"CASE {currency}{whens}{unknown} ELSE {one} END" if whens or unknown else one
 
     if len(set(stated)) == 1:
         return by_balance(stated[0]), places
-    # As a price book has them: from their day on, and before the first ones the first.
+    # As in a price book, limits hold from their day on, and the first ones before it too.
     dated = "".join(f" WHEN {day} >= DATE '{each.effective}' THEN {by_balance(each.rates)}" for each in limits[:-1])
     return f"CASE{dated} WHEN {day} IS NOT NULL THEN {by_balance(stated[-1])} END", places
 
@@ -337,13 +337,13 @@ def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
     worth. Neither credits nor rows that are refused by themselves are added.
     """
     charges: dict[tuple[str, str, Decimal], list[tuple[str, Decimal, Decimal]]] = {}
-    for request, sku, written, unit, amount, whole in rows:
+    for request, sku, written, unit, amount, worth_text in rows:
         try:
             price, units, paid = (number_of("", each) for each in (written, unit, amount))
         except ValueError:
             continue
-        if whole is not None:
-            worth = EXACT.scaleb(Decimal(whole), -places)
+        if worth_text is not None:
+            worth = EXACT.scaleb(Decimal(worth_text), -places)
             charge = charges.setdefault((request, sku, price), [])
             part = entry_of(units, price, paid, worth) != CREDIT
             charge.append((written, units, multiply(paid, worth)) if part else (written, Decimal(0), Decimal(0)))
@@ -366,10 +366,10 @@ def _most_places(connection: duckdb.DuckDBPyConnection) -> list[int]:
         for each in ("ledger_unit", "ledger_price", "ledger_paid")
     )
     with readable():
-        found: Any = connection.execute(
+        places: Any = connection.execute(
             f"SELECT greatest({unit}, {paid}), {price}, count_if(NOT ({_REGULAR})) FROM {_WORDS}"
         ).fetchone()
-    return list(found)
+    return list(places)
 
 
 def _whole(number: str, places: int) -> str:
@@ -400,7 +400,7 @@ def are_pages(file: str) -> bool:
             first = next(json_rows(opened), None)
             return opened.tell() > 0 if first is None else "sku" in first and any(name in first for name in PRICES)
     except (LedgerError, UnicodeDecodeError, OSError):
-        return False  # whatever it is, the reader of usage says what is wrong with it
+        return False  # the reader of usage says what is wrong with it
 
 
 def pages_to_parquet(files: Iterable[str], folder: Path) -> list[str]:

@@ -86,17 +86,17 @@ class Layout(NamedTuple):
 
     @property
     def columns(self) -> tuple[UsageColumn, ...]:
-        """All of its columns."""
+        """Return all of its columns."""
         return (*self.attributes, *self.quantities, *self.counts)
 
     @property
     def own_sums(self) -> int:
-        """How many sums it has of what is not by meter."""
+        """Return the number of its sums that are not by meter."""
         return len(self.buckets.names if self.buckets else self.quantities)
 
     @property
     def sums(self) -> int:
-        """How many sums it has."""
+        """Return the number of its sums."""
         return self.own_sums + len(self.counts)
 
 
@@ -107,7 +107,7 @@ _BUCKETS = Buckets(BUCKETS, {PROMPT: (), "cache_input": (PROMPT,), "cache_write"
 OF_BUCKETS, OF_METERS = COUNTED = ("tokens", "counts")
 _COUNT = re.compile(rf"({OF_BUCKETS}|{OF_METERS})\.([^'\"`\\]+)")
 _TOKENS = tuple(UsageColumn.of(name, "number", "usage", *way) for *way, name in FLAT)
-# The buckets that they count.
+# The buckets that these columns count.
 BUCKET_OF = {path[-1]: bucket for path, bucket in FLAT.items()}
 _CACHE = tuple(name for name, bucket in BUCKET_OF.items() if bucket not in (PROMPT, COMPLETION))
 _SEARCHES = (
@@ -193,11 +193,11 @@ def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, L
     `meters` are those of all compared cards. Rows of all types but video state conditions.
     """
     listed = list(names)
-    found = [column_of(name) for name in listed if _COUNT.fullmatch(name)]
-    counts = [column for column in found if column.path[0] == OF_BUCKETS]
-    metered = tuple(column for column in found if column.path[0] == OF_METERS)
+    counted = [column_of(name) for name in listed if _COUNT.fullmatch(name)]
+    counts = [column for column in counted if column.path[0] == OF_BUCKETS]
+    metered = tuple(column for column in counted if column.path[0] == OF_METERS)
     conditions = dict.fromkeys(name for each in meters for name in each.condition if name in listed)
-    if not (found or conditions):
+    if not (counted or conditions):
         return LAYOUTS
     stated = tuple(_condition(name, [each.condition.get(name) for each in meters]) for name in conditions)
     buckets = _buckets(meters, counts)
@@ -275,7 +275,7 @@ def usage_of_row(fields: Mapping[str, str]) -> dict[str, Any]:
     return usage
 
 
-# What providers and logs call some of these.
+# Aliases of columns.
 OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("input_tokens", "tokens_in", "prompt"), "prompt_tokens"),
     **dict.fromkeys(("output_tokens", "tokens_out", "completion"), "completion_tokens"),

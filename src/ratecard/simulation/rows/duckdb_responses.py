@@ -42,17 +42,17 @@ def usage_view(
     connection: duckdb.DuckDBPyConnection, dialect: UsageDialect, declared: Mapping[str, str], table: str
 ) -> str:
     """Return the query of a table of responses as one of usage. Raises `SimulationError` for an unknown counter."""
-    found = _Table(dialect, declared)
+    reader = _Table(dialect, declared)
     flat = dialect.prefix and any(name.startswith(dialect.prefix) for name in declared)
-    if not (found.nested or flat):
+    if not (reader.nested or flat):
         places = ", ".join(".".join(way) for way in dialect.usage)
         raise SimulationError(f"the usage has none of the counts of its dialect. They are in {places}")
-    found.refuse_unknown(connection, table)
-    return found.view(table)
+    reader.refuse_unknown(connection, table)
+    return reader.view(table)
 
 
 class _Table:
-    """Where a table has what its dialect counts."""
+    """The places in a table of what its dialect counts."""
 
     def __init__(self, dialect: UsageDialect, declared: Mapping[str, str]) -> None:
         self._dialect, self._declared = dialect, declared
@@ -103,20 +103,20 @@ class _Table:
                 counts[f"{OF_METERS}.{counter.meter}"] = f"nullif({self._given[counter.name]}, '0')"
         # A row that lacks a count which all have, or contradicts itself, counts nothing: it has no price, and is not
         # charged as if it were 0.
-        found = {name: f'CASE WHEN "is sound" THEN {each} END' for name, each in counts.items()}
+        columns = {name: f'CASE WHEN "is sound" THEN {each} END' for name, each in counts.items()}
         for name, ways in {"model": dialect.model, "timestamp": dialect.moment, **dialect.conditions}.items():
-            if name not in self._declared and (given := self._first(ways)):
-                found[name] = given
+            if name not in self._declared and (value := self._first(ways)):
+                columns[name] = value
         for way in dialect.kinds:
-            if way[-1] not in self._declared and (given := self._first([way])):
-                found[way[-1]] = given
-        return found
+            if way[-1] not in self._declared and (value := self._first([way])):
+                columns[way[-1]] = value
+        return columns
 
     def _sound(self, plan: UsagePlan) -> Iterator[str]:
         """Yield what holds of rows that `usage_from` reads: required counts, names that agree, sums, and parts."""
         yield from (f"{self._given[name]} IS NOT NULL" for name in self._dialect.required if name in self._given)
         for counter in self._dialect.counters:
-            names = [_whole(each) for way in self._ways(counter.paths) if (each := self._at(way))]
+            names = [_whole(value) for way in self._ways(counter.paths) if (value := self._at(way))]
             if len(names) > 1:
                 every = ", ".join(names)
                 yield f"least({every}) IS NOT DISTINCT FROM greatest({every})"
@@ -129,8 +129,8 @@ class _Table:
             yield f"({count} IS NULL{last} OR {holds})"
 
     def _sum(self, names: Iterable[str]) -> str:
-        given = (f"coalesce({_whole(self._given[name])}, 0)" for name in names if name in self._given)
-        return f"({' + '.join(given) or '0'})"
+        terms = (f"coalesce({_whole(self._given[name])}, 0)" for name in names if name in self._given)
+        return f"({' + '.join(terms) or '0'})"
 
     def _counted(self) -> Iterator[Way]:
         """Yield the ways to its counts, in columns that nothing else of a simulation reads."""
@@ -155,13 +155,13 @@ class _Table:
             )
             allowed = {_path((*within, *path)) for path in known}
             for key, is_words in connection.execute(query).fetchall():
-                own = key.removeprefix(f"{place}.").strip('"')
-                priced = own.startswith(self._dialect.prefix) and "cost" not in own
-                priced = priced and own.partition(".")[0].partition("[")[0] not in self._dialect.no_price
-                if is_words and (key in allowed or (priced and any(map(is_counter, own.split("."))))):
-                    raise SimulationError(f"{own}: Expected number, received text or a boolean")
+                leaf = key.removeprefix(f"{place}.").strip('"')
+                priced = leaf.startswith(self._dialect.prefix) and "cost" not in leaf
+                priced = priced and leaf.partition(".")[0].partition("[")[0] not in self._dialect.no_price
+                if is_words and (key in allowed or (priced and any(map(is_counter, leaf.split("."))))):
+                    raise SimulationError(f"{leaf}: Expected number, received text or a boolean")
                 if not is_words and key not in allowed and priced:
-                    self._refuse(own, names)
+                    self._refuse(leaf, names)
 
     def _refuse(self, name: str, known: Iterable[str]) -> None:
         near = did_you_mean(name, known, slip=True)
@@ -176,8 +176,8 @@ class _Table:
 
     def _first(self, ways: Iterable[Way]) -> str:
         """Return the first value that a row has at one of these ways, as text; empty if the table has none."""
-        found = [each for way in ways if (each := self._at(way))]
-        return f"coalesce({', '.join(found)})" if found else ""
+        values = [value for way in ways if (value := self._at(way))]
+        return f"coalesce({', '.join(values)})" if values else ""
 
     def _at(self, way: Way) -> str:
         column, *within = way
@@ -196,9 +196,9 @@ class _Table:
         return quoted if self._declared[column] in ("VARCHAR", "JSON") else f"to_json({quoted})"
 
 
-def _whole(given: str) -> str:
+def _whole(value: str) -> str:
     """Return a count as a number whose sums cannot overflow; null for text that is none, which its column refuses."""
-    return f"CAST(TRY_CAST({given} AS BIGINT) AS HUGEINT)"
+    return f"CAST(TRY_CAST({value} AS BIGINT) AS HUGEINT)"
 
 
 def _path(names: Iterable[str]) -> str:

@@ -18,15 +18,15 @@ _BOOKS = (".xlsx", ".xls", ".ods")
 _ALLOWED = "Allowed: .parquet, .csv, .jsonl, each also as .gz, a folder or a pattern of them"
 _PATTERN = re.compile(r"[*?\[]")
 LOCAL = "file://"
-# What S3 is called by different engines.
+# The schemes of S3 in different engines.
 _S3 = ("s3", "s3a", "s3n")
 _DIGITS = 16
-# The column that says of which file a row is, where that is asked for.
+# The column with the file of a row, if that is needed.
 FILE = "ratecard_file"
 
 
 class Stamp(NamedTuple):
-    """What a file is known by: bytes, time of its last change, and its identity (inode, or ETag of a storage)."""
+    """A file's identity: bytes, time of its last change, and inode or ETag of a storage."""
 
     bytes: int
     changed: str
@@ -39,7 +39,7 @@ Stamps = Mapping[str, Stamp]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What was read: how many files with how many bytes, and a digest of their paths, sizes, times and identities.
+    """The files that were read: their number and bytes, and a digest of their paths, sizes, times and identities.
 
     Without files it is a frame in memory, or a table for which Spark names no files: then nothing is known of it.
     """
@@ -73,21 +73,21 @@ def unchanged(before: Stamps, look: Callable[[], Stamps]) -> Iterator[None]:
 
 def _compare(before: Stamps, after: Stamps, error: SimulationError | None = None) -> None:
     for file, stamp in before.items():
-        if (found := after.get(file)) != stamp:
-            what = "was changed or replaced" if found else "was removed"
+        if (stamp_now := after.get(file)) != stamp:
+            what = "was changed or replaced" if stamp_now else "was removed"
             raise SimulationError(f"{file} {what} while the usage was read. Simulate it again") from error
 
 
 def local_stamps(files: Iterable[str]) -> dict[str, Stamp]:
     """Return the stamps of files of this machine; one that is not there has none."""
-    found = {}
+    stamps = {}
     for file in files:
         try:
             seen = os.stat(file)  # noqa: PTH116 (of a name as it is given)
         except OSError:
             continue
-        found[file] = Stamp(seen.st_size, str(seen.st_mtime_ns), f"{seen.st_dev}:{seen.st_ino}")
-    return found
+        stamps[file] = Stamp(seen.st_size, str(seen.st_mtime_ns), f"{seen.st_dev}:{seen.st_ino}")
+    return stamps
 
 
 def is_remote(given: str) -> bool:
@@ -116,22 +116,22 @@ def files_of(given: str) -> Iterator[str]:
         return
     anchor = Path(path.anchor)
     pattern = str(path.relative_to(anchor)) if path.anchor else given
-    found = sorted(anchor.glob(pattern))
-    if not found:
+    paths = sorted(anchor.glob(pattern))
+    if not paths:
         raise SimulationError(f"there is no file {given}")
-    for each in found:
-        yield from _within(each)
+    for file in paths:
+        yield from _within(file)
 
 
 def named_once(files: Iterable[str]) -> list[str]:
     """Return files of a usage, none of which is named twice: its rows would count twice. Raises `SimulationError`."""
-    found: dict[str, str] = {}
+    by_place: dict[str, str] = {}
     for file in files:
         place = file if is_remote(file) else os.path.realpath(file)
-        if place in found:
+        if place in by_place:
             raise SimulationError(f"the usage names {file} twice, so that its rows would count twice. Name it once")
-        found[place] = file
-    return list(found.values())
+        by_place[place] = file
+    return list(by_place.values())
 
 
 def is_read_of(usage: str, file: str) -> bool:
@@ -164,10 +164,10 @@ def _within(path: Path) -> Iterator[str]:
     if not path.is_dir():
         yield str(path)
         return
-    found = sorted(str(each) for each in path.rglob("*") if each.is_file() and not each.name.startswith((".", "_")))
-    if not found:
+    files = sorted(str(each) for each in path.rglob("*") if each.is_file() and not each.name.startswith((".", "_")))
+    if not files:
         raise SimulationError(f"the folder {path} holds no files. {_ALLOWED}")
-    yield from found
+    yield from files
 
 
 def is_workbook(file: str) -> bool:

@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 _ORDERS = ("=", "!=", "<", "<=", ">", ">=")
 _WORDS = ("and", "or", "not", "in", "is", "missing", "true", "false")
 _FLAGS = {"true": True, "false": False}
-# As many digits as the decimals that engines compare.
+# The digits of the decimals that engines compare.
 _MOST_DIGITS, _MOST_PLACES = 20, 18
 _DEEPEST = 100
 _DATED = ("date", "timestamp")
@@ -58,22 +58,22 @@ class Chosen(NamedTuple):
     @classmethod
     def of(cls, where: str | None, since: date | str | None, until: date | str | None) -> "Chosen":
         """Read a condition and its dates. Raises `SimulationError` with the place of what cannot be read."""
-        found = cls(read_condition(where) if where is not None else None, _day("since", since), _day("until", until))
-        if found.since and found.until and found.since >= found.until:
-            raise SimulationError(f"no day is since {found.since} and before {found.until}")
-        return found
+        chosen = cls(read_condition(where) if where is not None else None, _day("since", since), _day("until", until))
+        if chosen.since and chosen.until and chosen.since >= chosen.until:
+            raise SimulationError(f"no day is since {chosen.since} and before {chosen.until}")
+        return chosen
 
     def __bool__(self) -> bool:
         return self != Chosen()
 
     @property
     def by_day(self) -> bool:
-        """Whether the rows of some days are left out, so that each must have an instant."""
+        """Return True if the rows of some days are left out, so that each row must have an instant."""
         return bool(self.since or self.until) or DAY in self.columns
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the condition names."""
+        """Return the columns that the condition names."""
         return self.where.columns if self.where else ()
 
     def words(self) -> str:
@@ -112,7 +112,7 @@ Sql = Callable[[Columns], str]
 
 
 class _Reader:
-    """Reads a condition from left to right; `or` binds less than `and`, and that less than `not`."""
+    """A reader of conditions, from left to right; `or` binds less than `and`, and that less than `not`."""
 
     def __init__(self, text: str) -> None:
         self.text, self.columns, self._depth = text, list[str](), 0
@@ -121,7 +121,7 @@ class _Reader:
 
     @property
     def here(self) -> _Token:
-        """What is read next; without a kind: the end."""
+        """Return the token that is read next; without a kind: the end."""
         return self._tokens[self._next]
 
     def any_of(self) -> Sql:
@@ -146,9 +146,9 @@ class _Reader:
             if self._takes("not"):
                 return _not(self._one())
             if self._takes("("):
-                found = self.any_of()
+                condition = self.any_of()
                 self._needs(")")
-                return found
+                return condition
             return self._comparison()
         finally:
             self._depth -= 1
@@ -163,8 +163,8 @@ class _Reader:
         if self._takes("is"):
             no = self._takes("not")
             self._needs("missing")
-            found: Sql = lambda columns: f"({_value(columns, name)} IS NULL)"  # noqa: E731
-            return _not(found) if no else found
+            is_null: Sql = lambda columns: f"({_value(columns, name)} IS NULL)"  # noqa: E731
+            return _not(is_null) if no else is_null
         if self._takes("not"):
             self._needs("in")
             return _not(self._listed(name))
@@ -196,8 +196,8 @@ class _Reader:
             self._next += 1
             return token.text[1:-1].replace("''", "'")
         if token.kind == "number":
-            whole, _, places = token.text.lstrip("-").partition(".")
-            if len(whole.lstrip("0")) > _MOST_DIGITS or len(places.rstrip("0")) > _MOST_PLACES:
+            digits, _, places = token.text.lstrip("-").partition(".")
+            if len(digits.lstrip("0")) > _MOST_DIGITS or len(places.rstrip("0")) > _MOST_PLACES:
                 words = f"at most {_MOST_DIGITS} digits before the point and {_MOST_PLACES} after it"
                 raise SimulationError(f"where: {token.text} has too many digits: {words}")
             self._next += 1
@@ -207,9 +207,9 @@ class _Reader:
 
     def _takes(self, word: str) -> bool:
         token = self.here
-        found = token.kind in ("name", "sign") and token.text.lower() == word
-        self._next += found
-        return found
+        is_next = token.kind in ("name", "sign") and token.text.lower() == word
+        self._next += is_next
+        return is_next
 
     def _needs(self, word: str) -> None:
         if not self._takes(word):
@@ -217,19 +217,19 @@ class _Reader:
 
     def unexpected(self, expected: str) -> SimulationError:
         """Return what is there instead of what can be."""
-        place, found = self.here.place, f"'{self.here.text}'" if self.here.kind else "the end"
-        return SimulationError(f"where: {self.text.strip()!r}: at character {place}, {found}; expected {expected}")
+        place, token = self.here.place, f"'{self.here.text}'" if self.here.kind else "the end"
+        return SimulationError(f"where: {self.text.strip()!r}: at character {place}, {token}; expected {expected}")
 
     def _split(self) -> Iterator[_Token]:
         place, end = 0, len(self.text.rstrip())
         while place < end:
-            found = _TOKEN.match(self.text, place)
-            if found is None or found.lastgroup is None:
+            match = _TOKEN.match(self.text, place)
+            if match is None or match.lastgroup is None:
                 rest = self.text[place:end].lstrip()
                 at = end - len(rest) + 1
                 raise SimulationError(f"where: {self.text.strip()!r}: at character {at}, '{rest[:20]}' cannot be read")
-            yield _Token(found.lastgroup, found[found.lastgroup], found.start(found.lastgroup) + 1)
-            place = found.end()
+            yield _Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup) + 1)
+            place = match.end()
         yield _Token("", "", end + 1)
 
 
@@ -265,17 +265,17 @@ def _sides(columns: Columns, name: str, value: _Value) -> tuple[str, str]:
         return dialect.number(
             column, type_
         ), f"CAST('{value:f}' AS {'DOUBLE' if type_ == 'double' else 'DECIMAL(38, 18)'})"
-    given = {bool: "true or false", str: "text", Decimal: "a number"}[type(value)]
+    kind = {bool: "true or false", str: "text", Decimal: "a number"}[type(value)]
     held = {"boolean": "true or false", "text": "text", "other": "lists or objects"}.get(type_, "numbers")
-    raise SimulationError(f"where: column '{name}' holds {held}, and is compared with {given}")
+    raise SimulationError(f"where: column '{name}' holds {held}, and is compared with {kind}")
 
 
-def _day(what: str, given: Any) -> date | None:
-    if given is None or (isinstance(given, date) and not isinstance(given, datetime)):
-        return given
+def _day(what: str, day: Any) -> date | None:
+    if day is None or (isinstance(day, date) and not isinstance(day, datetime)):
+        return day
     try:
-        if isinstance(given, str) and re.fullmatch(r"\d{4}-\d{2}-\d{2}", given, re.ASCII):
-            return date.fromisoformat(given)
+        if isinstance(day, str) and re.fullmatch(r"\d{4}-\d{2}-\d{2}", day, re.ASCII):
+            return date.fromisoformat(day)
     except ValueError:
         pass
-    raise SimulationError(f"{what} is {str(given)!r}, and must be a day, like 2026-10-01")
+    raise SimulationError(f"{what} is {str(day)!r}, and must be a day, like 2026-10-01")

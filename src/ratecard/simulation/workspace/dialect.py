@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Literal, Protocol
 
-# What a column of a usage table may be, whatever an engine calls it.
+# The kinds of a usage column, whatever the engine's names for them are.
 ColumnType = Literal["integer", "decimal", "double", "text", "boolean", "timestamp", "date", "other"]
 
 # An instant as text (ISO 8601).
@@ -15,11 +15,11 @@ INSTANT = (
     "[0-9]{4}-[0-9]{2}-[0-9]{2}"
     "([ T]([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z| UTC|[+-](0[0-9]|1[0-7])(:?[0-5][0-9])?)?)?"
 )
-# The days that Python has; an engine may hold others, which are no instants.
+# The days that Python has; an engine may hold others, which are not instants.
 EARLIEST_DAY, LATEST_DAY = date.min, date.max
 # A count as text; `5500.0` is one too.
 COUNT = "[0-9]{1,18}([.]0*)?"
-# A number as text, to be compared with another.
+# A number as text, for comparisons with another.
 NUMBER = "-?[0-9]{1,20}([.][0-9]{1,18})?"
 # The digits of a decimal.
 DECIMAL_DIGITS = 38

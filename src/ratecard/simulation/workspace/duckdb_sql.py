@@ -31,8 +31,8 @@ _DECIMAL = re.compile(r"DECIMAL\(\d+,(\d+)\)")
 
 def column_type(name: str) -> tuple[ColumnType, int]:
     """Return what a type of DuckDB is to us, and its decimals."""
-    if found := _DECIMAL.fullmatch(name):
-        return "decimal", int(found[1])
+    if match := _DECIMAL.fullmatch(name):
+        return "decimal", int(match[1])
     if name.startswith("TIMESTAMP"):
         return "timestamp", 0
     return ("text" if name.startswith("ENUM") else _TYPES.get(name, "other")), 0
@@ -133,7 +133,7 @@ class DuckDbSql:
         return self.record({name: self.text(column) for name, column in columns.items()})
 
     def record(self, values: Mapping[str, str]) -> str:
-        # Without what is absent: most columns are of other types.
+        # Absent values are left out: most columns are of other types.
         parts = ", ".join(f"""'"{name}":' || to_json({value})""" for name, value in values.items())
         return f"'{{' || concat_ws(',', {parts}) || '}}'"
 
@@ -155,9 +155,9 @@ class DuckDbSql:
         return f"CASE WHEN {short} THEN CAST({number} AS DECIMAL({digits},0)) * {unit} ELSE {of_text} END"
 
     def decimal_text(self, number: str, places: int) -> str:
-        whole = self.text(number)
+        number_text = self.text(number)
         if not places:
-            return whole
+            return number_text
         digits = self.text(f"abs({number})")
         padded = f"lpad({digits}, CAST(greatest(length({digits}), {places + 1}) AS INTEGER), '0')"
         sign = f"CASE WHEN {number} < 0 THEN '-' ELSE '' END"

@@ -24,7 +24,7 @@ class SpillFolder:
         # Removed at the end of this process at the latest.
         self._folder = tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
         self.path = Path(self._folder.name)
-        # Under its name only when it is locked: without one, a folder is left alone.
+        # It gets its name only when it is locked: a folder without a lock is left alone.
         new = self.path / f"{_LOCK}.new"
         self._lock: IO[bytes] = new.open("wb")
         _locked(self._lock)

@@ -82,7 +82,7 @@ class Workspace:
 
     def __init__(self, memory: str | None = None) -> None:
         self._tables, self._memory = 0, memory
-        # Those that have run before the log of the engine was emptied.
+        # The statements that ran before the log of the engine was emptied.
         self._statements: tuple[str, ...] = ()
         # What ends with it, whatever fails then: when it is closed, forgotten or the process ends.
         self.at_end = ExitStack()
@@ -95,9 +95,9 @@ class Workspace:
             "memory_limit": memory or DEFAULT_MEMORY,
             "temp_directory": str(self._folder.path),
             "preserve_insertion_order": False,
-            # Nothing is kept, so a checkpoint would be wasted work.
+            # Nothing is kept, so that a checkpoint would be wasted work.
             "checkpoint_threshold": "1TB",
-            # Each query would read the footers of the same files again.
+            # Without a cache, each query would read the footers of the same files again.
             "parquet_metadata_cache": True,
         }
         try:
@@ -117,7 +117,7 @@ class Workspace:
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """The statements of SQL that have run here, in their order; a mark `?` stands for a value that was given."""
+        """Return the SQL statements that have run here, in order; a mark `?` stands for a value that was bound."""
         logged = "SELECT message FROM duckdb_logs WHERE type = 'QueryLog' AND message NOT ILIKE '%duckdb_logs%'"
         messages = self.connection.execute(f"{logged} ORDER BY timestamp").fetchall()
         return (*self._statements, *(message for (message,) in messages))
@@ -136,7 +136,7 @@ class Workspace:
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        """The connection. Raises `SimulationError` once the workspace is closed."""
+        """Return the connection. Raises `SimulationError` once the workspace is closed."""
         if self._connection is None:
             raise SimulationError("the simulation is closed: ask it before its `with` block ends, or before close()")
         return self._connection
@@ -159,7 +159,7 @@ class Workspace:
 
     @property
     def folder(self) -> Path:
-        """Where this workspace may keep files, until it is closed."""
+        """Return the folder for files of this workspace, which is removed when it is closed."""
         return self._folder.path
 
     def close(self) -> None:

@@ -84,7 +84,7 @@ def _heading(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[str, tup
     return delimiter, names
 
 
-# Which types of a column fit each kind of a usage column.
+# The types of a column that fit each kind of a usage column.
 _FITTING = {
     "number": ("integer", "decimal", "double", "text"),
     "flag": ("boolean", "text"),
@@ -130,8 +130,8 @@ def open_usage(
         _register(workspace.connection, usage)
         yield _opened(workspace, names, {}, limits, layouts, dialect, written=False)
         return
-    given = [str(each) for each in ([usage] if isinstance(usage, (str, Path)) else usage)]
-    files = named_once(file for each in given for file in _files(workspace, each))
+    paths = [str(each) for each in ([usage] if isinstance(usage, (str, Path)) else usage)]
+    files = named_once(file for each in paths for file in _files(workspace, each))
     kind, look = one_kind(files), partial(_stamps, workspace, files)
     before = look()
     with unchanged(before, look):
@@ -186,8 +186,8 @@ def _opened(
         table = f"flat_{outer}"
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS {flat}")
     declared = _described(connection, table)
-    found = {name: column_type(type_) for name, type_ in declared.items()}
-    known = checked_usage(found, declared, names, layouts_of)._replace(table=table)
+    types = {name: column_type(type_) for name, type_ in declared.items()}
+    known = checked_usage(types, declared, names, layouts_of)._replace(table=table)
     if table == LEDGER:
         known = known._replace(layouts=LEDGER_LAYOUTS)
     else:
@@ -256,29 +256,29 @@ def _described(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, s
         return {name: type_ for name, type_, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
 
 
-def _files(workspace: Workspace, given: str) -> Iterator[str]:
+def _files(workspace: Workspace, path: str) -> Iterator[str]:
     """Yield the files that a place means; a pattern of a storage is looked up there, any other address is one file."""
-    if not is_remote(given):
-        yield from files_of(given)
-    elif not is_pattern(given):
-        yield given
+    if not is_remote(path):
+        yield from files_of(path)
+    elif not is_pattern(path):
+        yield path
     else:
         with readable():
-            found = workspace.connection.execute("SELECT file FROM glob(?) ORDER BY file", [given]).fetchall()
-        if not found:
-            raise SimulationError(f"there is no file {given}")
-        yield from (file for (file,) in found)
+            matches = workspace.connection.execute("SELECT file FROM glob(?) ORDER BY file", [path]).fetchall()
+        if not matches:
+            raise SimulationError(f"there is no file {path}")
+        yield from (file for (file,) in matches)
 
 
 def _stamps(workspace: Workspace, files: Sequence[str]) -> Stamps:
     """Return what files are known by; of a storage only size and time of the last change: DuckDB tells no more."""
-    found = local_stamps(file for file in files if not is_remote(file))
+    stamps = local_stamps(file for file in files if not is_remote(file))
     if remote := sorted({file for file in files if is_remote(file)}):
         query = f"SELECT filename, size, last_modified::VARCHAR FROM read_blob({_listed(remote)})"
         with readable():
             for file, size, changed in workspace.connection.execute(query).fetchall():
-                found[file] = Stamp(size, changed or "", "")
-    return found
+                stamps[file] = Stamp(size, changed or "", "")
+    return stamps
 
 
 def _listed(files: Sequence[str]) -> str:
@@ -331,8 +331,8 @@ def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer:
     """Return every name in the objects `outer` of JSON lines. Raises `SimulationError` where one is not an object."""
     place = f"FROM (SELECT json_extract(json, '$.{outer}') AS given FROM read_ndjson_objects({_listed(files)}))"
     odd = f"SELECT given {place} WHERE json_type(given) NOT IN ('OBJECT', 'NULL') LIMIT 1"
-    if found := connection.execute(odd).fetchall():
-        raise SimulationError(f"'{outer}' is {found[0][0]} in some line, and must be an object of counts")
+    if types := connection.execute(odd).fetchall():
+        raise SimulationError(f"'{outer}' is {types[0][0]} in some line, and must be an object of counts")
     names = f"SELECT DISTINCT unnest(json_keys(given)) AS name {place} WHERE json_type(given) = 'OBJECT' ORDER BY name"
     return [name for (name,) in connection.execute(names).fetchall()]
 
@@ -340,11 +340,11 @@ def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer:
 def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> dict[str, int]:
     """Return every name in JSON lines, and how many rows have it. Raises `SimulationError`."""
     query = f"SELECT unnest(json_keys(json)) AS name, count(*) FROM read_ndjson_objects({_listed(files)}) GROUP BY 1"
-    found = dict(sorted(connection.execute(query).fetchall()))
-    if not found:
+    names = dict(sorted(connection.execute(query).fetchall()))
+    if not names:
         raise SimulationError(f"{files[0]}: no line holds an object")
-    check_column_names(found)
-    return found
+    check_column_names(names)
+    return names
 
 
 def _lines(files: Sequence[str]) -> int | None:

@@ -86,24 +86,24 @@ class SparkUsage(OpenUsage):
 
 
 @contextmanager
-def _persisted(found: "DataFrame") -> Iterator[tuple["DataFrame", int]]:
+def _persisted(groups: "DataFrame") -> Iterator[tuple["DataFrame", int]]:
     """Give a frame that executors keep on their disks meanwhile, and its rows; all executors have made it at once."""
     from pyspark import StorageLevel
 
-    found = found.persist(StorageLevel.DISK_ONLY)
+    groups = groups.persist(StorageLevel.DISK_ONLY)
     try:
-        yield found, found.count()
+        yield groups, groups.count()
     finally:
         with as_far_as_it_runs():
-            found.unpersist()
+            groups.unpersist()
 
 
-def _tables(found: "DataFrame", size: int) -> Iterator[pyarrow.Table]:
+def _tables(groups: "DataFrame", size: int) -> Iterator[pyarrow.Table]:
     """Yield the rows of a frame, at least one table, each of about as many as the driver should have at once."""
-    schema, rows = found.limit(0).toArrow().schema, 0
+    schema, rows = groups.limit(0).toArrow().schema, 0
     waiting: list[pyarrow.RecordBatch] = []
     # Of what executors have, one partition comes after the other.
-    for batch in _batches(found, schema, size):
+    for batch in _batches(groups, schema, size):
         waiting.append(batch)
         rows += batch.num_rows
         if rows >= ROWS_AT_ONCE:
@@ -168,8 +168,8 @@ def open_usage(
         stack.callback(_drop, session, view)
         if Export.of(tuple(declared), names):
             raise SimulationError("a billing export is rated by DuckDB; leave out engine spark, and give its files")
-        found = {name: column_type(type_) for name, type_ in declared.items()}
-        known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names, layouts)
+        types = {name: column_type(type_) for name, type_ in declared.items()}
+        known = checked_usage(types, {name: type_.upper() for name, type_ in declared.items()}, names, layouts)
         known = known._replace(table=view, untyped=known.has("model"))
         yield SparkUsage(workspace, known, before, session)
 
@@ -206,14 +206,14 @@ def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[
     def partitions(frame: "DataFrame") -> Any:
         return frame._jdf.toArrowBatchRdd().toJavaRDD()
 
-    found, enough = partitions(frame), size // ROWS_AT_ONCE + 1
-    if size > MOST_PARTITION_ROWS * found.getNumPartitions():
-        found = partitions(frame.repartition(enough))
-    elif enough < found.getNumPartitions():  # each is a job of its own, which takes a while
-        found = found.coalesce(enough)
-    found = RDD(found, frame.sparkSession.sparkContext, NoOpSerializer())
-    for each in found.toLocalIterator(prefetchPartitions=True):
-        yield pyarrow.ipc.read_record_batch(pyarrow.py_buffer(each), schema)
+    pieces, enough = partitions(frame), size // ROWS_AT_ONCE + 1
+    if size > MOST_PARTITION_ROWS * pieces.getNumPartitions():
+        pieces = partitions(frame.repartition(enough))
+    elif enough < pieces.getNumPartitions():  # each is a job of its own, which takes a while
+        pieces = pieces.coalesce(enough)
+    pieces = RDD(pieces, frame.sparkSession.sparkContext, NoOpSerializer())
+    for batch in pieces.toLocalIterator(prefetchPartitions=True):
+        yield pyarrow.ipc.read_record_batch(pyarrow.py_buffer(batch), schema)
 
 
 def _chosen_batches(frame: "DataFrame") -> Iterator[pyarrow.RecordBatch]:
@@ -221,15 +221,15 @@ def _chosen_batches(frame: "DataFrame") -> Iterator[pyarrow.RecordBatch]:
     from pyspark.sql import functions
 
     number = functions.spark_partition_id()
-    for (each,) in sorted(frame.select(number).distinct().collect()):
-        yield from frame.where(number == each).toArrow().to_batches()
+    for (part,) in sorted(frame.select(number).distinct().collect()):
+        yield from frame.where(number == part).toArrow().to_batches()
 
 
 class Jobs:
-    """How far the stages of a session are that run now, in percent of their tasks."""
+    """The progress of the stages that a session runs now, in percent of their tasks."""
 
     def __init__(self, session: "SparkSession") -> None:
-        # A session of Spark Connect does not know its jobs.
+        # Spark Connect does not show the jobs of a session.
         context = getattr(session, "_sc", None)
         self._tracker = context.statusTracker() if context is not None else None
 
@@ -247,13 +247,13 @@ def _with_texts(schema: pyarrow.Schema) -> str:
 
     A number of seconds that is a double of many digits is added up here, by the shortest digits that it has.
     """
-    given = schema.field(RAW_QUANTITIES).type if RAW_QUANTITIES in schema.names else None
-    if given is None or not pyarrow.types.is_struct(given):
+    raw = schema.field(RAW_QUANTITIES).type if RAW_QUANTITIES in schema.names else None
+    if raw is None or not pyarrow.types.is_struct(raw):
         return f"FROM {_PART}"
-    writer, names = DuckDbSql(), [field.name for field in given]
+    writer, names = DuckDbSql(), [field.name for field in raw]
     record = writer.record({name: writer.text(f"{RAW_QUANTITIES}.{writer.quoted(name)}") for name in names})
     text, sums = f"CASE WHEN {RAW_QUANTITIES} IS NOT NULL THEN {writer.text(record)} END", ""
-    if _SECONDS.name in names and pyarrow.types.is_floating(given.field(_SECONDS.name).type):
+    if _SECONDS.name in names and pyarrow.types.is_floating(raw.field(_SECONDS.name).type):
         number = f"CASE WHEN type = '{_TIMED}' THEN {writer.exact(f'{RAW_QUANTITIES}.{_SECONDS.name}', 'double')} END"
         text = f"CASE WHEN {number} IS NULL THEN {text} END"
         product = f"CAST({number} AS DECIMAL(27, 18)) * CAST(requests AS DECIMAL(11, 0))"

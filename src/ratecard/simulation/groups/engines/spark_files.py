@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructField
 
-# What Spark says of such a column of Parquet.
+# The words of Spark for such a column of Parquet.
 _NANOSECONDS = "TIMESTAMP(NANOS"
 UNREADABLE = "the usage cannot be read"
 _THERE = "it already exists, and stays as it is. Name another place"
@@ -38,12 +38,12 @@ _THERE = "it already exists, and stays as it is. Name another place"
 
 def read(session: "SparkSession", usage: Any) -> "DataFrame":
     """Return paths and tables below each other, columns by name. Raises `SimulationError` for what cannot be read."""
-    given = usage if isinstance(usage, (list, tuple)) else [usage]
-    if not given or not all(isinstance(each, (str, Path)) for each in given):
+    paths = usage if isinstance(usage, (list, tuple)) else [usage]
+    if not paths or not all(isinstance(each, (str, Path)) for each in paths):
         raise SimulationError(f"usage is {type(usage).__name__}, and Spark reads paths, tables, or a frame of its own")
     try:
         with failures(UNREADABLE):
-            frame, *others = (_one(session, str(each)) for each in given)
+            frame, *others = (_one(session, str(each)) for each in paths)
             if others:
                 named_once(place_of(file) for each in (frame, *others) for file in each.inputFiles())
             for other in others:
@@ -58,8 +58,8 @@ def read(session: "SparkSession", usage: Any) -> "DataFrame":
 
 def named_stamps(usage: Any) -> Stamps:
     """Return what the files of this machine are known by that a usage names, before anything of them is read."""
-    given = [str(each) for each in (usage if isinstance(usage, (list, tuple)) else [usage])]
-    places = (each.removeprefix("file://") for each in given if isinstance(usage, (str, Path, list, tuple)))
+    paths = [str(each) for each in (usage if isinstance(usage, (list, tuple)) else [usage])]
+    places = (each.removeprefix("file://") for each in paths if isinstance(usage, (str, Path, list, tuple)))
     files = (file for place in places if os.path.lexists(place) for file in files_of(place))
     return local_stamps(os.path.abspath(file) for file in files)  # noqa: PTH100 (links stay as they are)
 
@@ -74,15 +74,15 @@ def stamps(session: "SparkSession", files: Sequence[str]) -> Stamps:
     """Return what files that Spark has listed are known by: this machine's as everywhere, others by their storage."""
     places = {file: place_of(file) for file in files if place_of(file) != file}
     local = local_stamps(places.values())
-    found = {place: local[place] for place in places.values() if place in local}
+    local_stamps_of = {place: local[place] for place in places.values() if place in local}
     others = [file for file, place in places.items() if place not in local]
     others += [file for file in files if file not in places]
-    return {**found, **(_stored(session, others) if others else {})}
+    return {**local_stamps_of, **(_stored(session, others) if others else {})}
 
 
 def _stored(session: "SparkSession", files: Sequence[str]) -> Mapping[str, Stamp]:
     """Return the same of files of a storage: by one list a folder, with the ETag where the storage has one."""
-    jvm, wanted, found = getattr(session, "_jvm", None), set(files), dict[str, Stamp]()
+    jvm, wanted, stamps = getattr(session, "_jvm", None), set(files), dict[str, Stamp]()
     if jvm is None:  # Spark Connect: what its own source of files says, without their contents
         frame = session.read.format("binaryFile").load([_escaped(unquote(file)) for file in files])
         with failures(UNREADABLE):
@@ -96,8 +96,8 @@ def _stored(session: "SparkSession", files: Sequence[str]) -> Mapping[str, Stamp
                 continue
             for status in path.getFileSystem(configuration).listStatus(path):
                 if (place := status.getPath().toUri().toString()) in wanted:
-                    found[place] = Stamp(status.getLen(), str(status.getModificationTime()), _etag(status))
-    return found
+                    stamps[place] = Stamp(status.getLen(), str(status.getModificationTime()), _etag(status))
+    return stamps
 
 
 def _etag(status: Any) -> str:
@@ -109,11 +109,11 @@ def _etag(status: Any) -> str:
         return ""
 
 
-def _one(session: "SparkSession", given: str) -> "DataFrame":
+def _one(session: "SparkSession", usage: str) -> "DataFrame":
     """Return a path by its ending; without one, a folder in Spark's default format, or a table by its name."""
-    path = Path(given.removeprefix("file://"))
-    kind = one_kind(list(files_of(given))) if path.is_dir() else _kind(given)
-    reader, place = session.read.option("mode", "FAILFAST"), _named(given)
+    path = Path(usage.removeprefix("file://"))
+    kind = one_kind(list(files_of(usage))) if path.is_dir() else _kind(usage)
+    reader, place = session.read.option("mode", "FAILFAST"), _named(usage)
     match kind:
         case ".parquet":
             return reader.option("mergeSchema", True).parquet(place)
@@ -125,24 +125,24 @@ def _one(session: "SparkSession", given: str) -> "DataFrame":
             return reader.csv(place, enforceSchema=False, multiLine=True)
         case ".jsonl":  # numbers keep their digits: every value is read as the text that it is written as
             return reader.json(place, primitivesAsString=True)
-    return reader.load(place) if "/" in given else session.table(given)
+    return reader.load(place) if "/" in usage else session.table(usage)
 
 
-def _named(given: str) -> str:
+def _named(path: str) -> str:
     """Return a path, written so that Spark does not take the name of a file for a pattern."""
-    return _escaped(given) if os.path.lexists(given.removeprefix("file://")) else given
+    return _escaped(path) if os.path.lexists(path.removeprefix("file://")) else path
 
 
 def _escaped(name: str) -> str:
     return re.sub(r"[*?\[\]{}\\]", r"\\\g<0>", name)
 
 
-def _kind(given: str) -> str | None:
+def _kind(path: str) -> str | None:
     """Return what a path is by its ending; None for one that has none, and for a table."""
     try:
-        return kind_of(given.replace("?", "_"))
+        return kind_of(path.replace("?", "_"))
     except SimulationError:
-        if is_workbook(given):
+        if is_workbook(path):
             raise
         return None
 
@@ -191,7 +191,7 @@ def write_table(rows: pyarrow.RecordBatchReader, place: str, master: str | None 
         with _appearing(session, place) as new:
             for batch in rows:
                 _save(session.createDataFrame(pyarrow.Table.from_batches([batch])).coalesce(1), new, kind, "append")
-            # Of no rows the columns are written.
+            # Without rows, the columns are still written.
             _save(session.createDataFrame(rows.schema.empty_table()).coalesce(1), new, kind, "ignore")
 
 

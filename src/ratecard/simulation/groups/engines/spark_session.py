@@ -38,11 +38,11 @@ _SETTINGS = {
 _DRIVER_MEMORY, _MEMORY_OF_DRIVER = "512m", "SPARK_DRIVER_MEMORY"
 # Bytes of usage whose groups are one shuffle partition: Parquet has tens of bytes a row, a group has hundreds.
 _PARTITION, _MOST_PARTITIONS = 4 * 2**20, 4_000
-# Seconds until a master that says nothing is taken for gone.
+# Seconds without an answer, after which a master is gone.
 _PATIENCE = 10
-# What is looked for in what Spark says, and what that means to its user.
+# Words in Spark's messages, and what they mean to a user.
 _MORE = "Give it more: spark.{}.memory, in spark-defaults.conf or PYSPARK_SUBMIT_ARGS"
-# What Spark says of a context that is stopped, where it says it.
+# Spark's message about a context that is stopped.
 _STOPPED = "stopped SparkContext"
 _CAUSES = {
     r"ExecutorLostFailure|executor \d+\): java.lang.OutOfMemoryError": (
@@ -88,7 +88,7 @@ def spark_session(master: str | None = None) -> Iterator["SparkSession"]:
     except ImportError as error:
         raise missing_extra("spark", error) from None
     with warnings.catch_warnings():
-        # Nothing here uses the pandas that this is about.
+        # The warning is about pandas, which is not used here.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         running = SparkSession.getActiveSession()
         session = running or _made(SparkSession.builder, master)
@@ -124,7 +124,7 @@ def partition(session: "SparkSession", size: int) -> None:
 
 @contextmanager
 def failures(what: str) -> Iterator[None]:
-    """Turns an error of Spark into a `SimulationError` of one sentence: what failed, and why."""
+    """Turn an error of Spark into a `SimulationError` of one sentence: what failed, and why."""
     from py4j.protocol import Py4JError, Py4JJavaError
     from pyspark.errors import PySparkException
 
@@ -133,17 +133,17 @@ def failures(what: str) -> Iterator[None]:
             yield
         except Py4JJavaError as error:
             try:
-                said, own = str(error), _own_words(error.java_exception)
+                said, message = str(error), _own_words(error.java_exception)
             except (Py4JError, OSError) as gone:  # Java has ended since, and is not there to be asked
-                said = own = _said_by(gone)
-            raise SimulationError(f"{what}: {_cause(said, own)}") from error
+                said = message = _said_by(gone)
+            raise SimulationError(f"{what}: {_cause(said, message)}") from error
         except (PySparkException, Py4JError, OSError) as error:
             raise SimulationError(f"{what}: {_cause(_said_by(error), _said_by(error))}") from error
 
 
 @contextmanager
 def _logged_once() -> Iterator[None]:
-    """Leaves out what py4j logs of a Java that ends while it is asked, which is raised too."""
+    """Silence the log of py4j while Java ends during a call; that error is raised too."""
 
     def other(record: logging.LogRecord) -> bool:
         return not str(record.msg).startswith("Exception while sending command")
@@ -180,11 +180,11 @@ def _cause(said: str, message: object) -> str:
         if re.search(pattern, f"{log}{said}"):
             return cause
     if _GONE.search(said):
-        # The script that starts it stumbles over its end.
+        # The script that starts Java prints errors of its own when Java ends.
         lines = [line.strip() for line in log.splitlines() if line.strip() and "spark-class: line" not in line]
         return f"the Java process of Spark ended: {lines[-1] if lines else 'it said nothing'}"
-    own = _OF_A_TASK.sub("", str(message or "").strip()) or said
-    line = _IN_PYTHON.sub("a Python worker of Spark says: ", own).splitlines()[0]
+    words = _OF_A_TASK.sub("", str(message or "").strip()) or said
+    line = _IN_PYTHON.sub("a Python worker of Spark says: ", words).splitlines()[0]
     return _DECORATION.sub("", line.strip()).rstrip(" .") or line
 
 

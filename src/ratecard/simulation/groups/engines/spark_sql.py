@@ -39,8 +39,8 @@ _DECIMAL = re.compile(r"decimal\(\d+,(\d+)\)")
 
 def column_type(name: str) -> tuple[ColumnType, int]:
     """Return what a type of Spark is to us, and its decimals."""
-    if found := _DECIMAL.fullmatch(name):
-        return "decimal", int(found[1])
+    if match := _DECIMAL.fullmatch(name):
+        return "decimal", int(match[1])
     return ("text" if name.startswith(("char(", "varchar(")) else _TYPES.get(name, "other")), 0
 
 

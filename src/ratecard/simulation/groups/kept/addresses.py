@@ -39,21 +39,21 @@ def _no_place(address: str) -> str:
 def kept_place(usage: Any, copies: Path, engine: str | None = None) -> KeptPlace | None:
     """Return the place of a usage that is a kept roll-up, else None. Raises `SimulationError` for one of several."""
     listed = usage if isinstance(usage, (list, tuple)) else [usage]
-    found = next((place for each in listed if (place := _kept_at(each, copies, engine))), None)
-    if found and len(listed) > 1:
-        raise SimulationError(f"{found} is a roll-up, which is given alone")
-    return found
+    kept = next((place for each in listed if (place := _kept_at(each, copies, engine))), None)
+    if kept and len(listed) > 1:
+        raise SimulationError(f"{kept} is a roll-up, which is given alone")
+    return kept
 
 
-def _kept_at(given: Any, copies: Path, engine: str | None) -> KeptPlace | None:
+def _kept_at(usage: Any, copies: Path, engine: str | None) -> KeptPlace | None:
     """Return the place of a roll-up; None for what is not one, or is at an address where there can be none."""
-    if not isinstance(given, (str, os.PathLike)):
+    if not isinstance(usage, (str, os.PathLike)):
         return None
-    text = str(given)
+    text = str(usage)
     if is_remote(text) and _no_place(text):
         return None
     try:
-        place = place_at(given, copies)
+        place = place_at(usage, copies)
         return place if place.is_kept() else None
     except SimulationError:
         # Spark has storages and credentials of its own.

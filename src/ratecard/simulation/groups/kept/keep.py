@@ -38,7 +38,7 @@ _ERRNO = re.compile(r'"errno": ?"([0-9]+)"')
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What of a usage a run reads: files that are new, and changed; and what is gone, or as it was."""
+    """The files of a usage that a run reads, new and changed ones, and those that are gone or as they were."""
 
     new: tuple[str, ...]
     changed: tuple[str, ...]
@@ -59,7 +59,7 @@ class Changes:
 
     @property
     def read(self) -> tuple[str, ...]:
-        """The files that are read."""
+        """Return the files that are read."""
         return (*self.new, *self.changed)
 
 
@@ -86,8 +86,8 @@ def keep(
             merged.append(pack)
             groups += pack.groups
     staying = [pack for pack in old if pack not in merged]
-    taken = {pack.name for pack in old} | {each.name.removesuffix(BEING_WRITTEN) for each in (folder / PACKS).glob("*")}
-    name = place.new_name(taken)
+    names = {pack.name for pack in old} | {path.name.removesuffix(BEING_WRITTEN) for path in (folder / PACKS).glob("*")}
+    name = place.new_name(names)
     new, text = folder / PACKS / f"{name}{BEING_WRITTEN}", folder / f".{MANIFEST}{BEING_WRITTEN}"
     new.mkdir(parents=True)
     files = {file: before.files[file] for file in changes.same} if before else {}
@@ -108,8 +108,8 @@ def keep(
         text.replace(folder / MANIFEST)
     except BaseException as error:
         text.unlink(missing_ok=True)
-        for each in (new, folder / PACKS / name):
-            shutil.rmtree(each, ignore_errors=True)
+        for path in (new, folder / PACKS / name):
+            shutil.rmtree(path, ignore_errors=True)
         if isinstance(error, (OSError, duckdb.Error)):
             # In place of what the engine says to machines, the name of the error.
             number = _ERRNO.search(str(error))
@@ -117,15 +117,15 @@ def keep(
             raise SimulationError(f"{place} cannot be written, and is as it was: {cause}") from error
         raise
     to_disk([folder])
-    for each in (folder / PACKS).iterdir():
-        if each.name not in {pack.name for pack in packs}:
-            shutil.rmtree(each, ignore_errors=True)
+    for path in (folder / PACKS).iterdir():
+        if path.name not in {pack.name for pack in packs}:
+            shutil.rmtree(path, ignore_errors=True)
     place.publish(manifest)
     return manifest
 
 
 def to_disk(places: Collection[Path]) -> None:
-    """Have the disk hold what was written, before the next step relies on it."""
+    """Flush what was written to the disk, before the next step relies on it."""
     for place in places:
         opened = os.open(place, os.O_RDONLY)
         try:
@@ -142,7 +142,7 @@ class Written:
         self._shares = {file: first_share + number for number, file in enumerate(stamps)}
         self.files: dict[str, KeptFile] = {}
         self.groups = 0
-        # Whether some rows have no instant.
+        # True if some rows have no instant.
         self.undated = False
 
     def read(self, opened: OpenUsage, plan: Plan, progress: Progress) -> None:
@@ -160,18 +160,18 @@ class Written:
                 joined = f"{groups} JOIN {shares} ON file = key{plan.keys.index(FILE)}"
                 connection.execute(f"CREATE TABLE {table} AS SELECT {columns} FROM {joined}")
                 query = f"SELECT file, sum({ROWS}), count(*) FROM {table} JOIN {shares} USING (share) GROUP BY file"
-                found = connection.execute(query).fetchall()
-                for file, requests, count in found:
+                counts = connection.execute(query).fetchall()
+                for file, requests, count in counts:
                     rows[file] += int(requests)
                     self.groups += count
                 if grouping.day and not self.undated:
                     none = f"SELECT count(*) FROM {table} WHERE {DAY} IS NULL"
                     self.undated = bool(connection.execute(none).fetchall()[0][0])
                 (of_groups,) = connection.execute(f"SELECT coalesce(sum(requests), 0) FROM {groups}").fetchall()
-                if int(of_groups[0]) != sum(int(requests) for _, requests, _ in found):
+                if int(of_groups[0]) != sum(int(requests) for _, requests, _ in counts):
                     raise SimulationError("the usage has rows of files that it does not name. Roll it up again")
                 connection.execute(f"DROP TABLE {groups}")
-                if found:
+                if counts:
                     self._tables[grouping.name] = table
         counted = opened.counted_by_file(plan) if plan.chosen else {}
         for file, requests in rows.items():
@@ -201,10 +201,10 @@ class Written:
                 queries.append(f"SELECT * EXCLUDE ({SHAPE}) FROM {joined} USING ({SHAPE}){without}")
             with workspace.another() as connection:
                 connection.execute("SET preserve_insertion_order = true")
-                found = _write(connection, " UNION ALL BY NAME ".join(queries), _files_of(place, part))
-            if found:
-                shares |= found.keys()
-                groups += sum(found.values())
+                rows_of_share = _write(connection, " UNION ALL BY NAME ".join(queries), _files_of(place, part))
+            if rows_of_share:
+                shares |= rows_of_share.keys()
+                groups += sum(rows_of_share.values())
                 made = (
                     PackedFile(name=f"{PACKS}/{name}/{file.name}", bytes=file.stat().st_size)
                     for file in _files_of(place, part)
@@ -222,20 +222,20 @@ def _files_of(place: Path, part: str) -> tuple[Path, Path]:
 def _write(connection: duckdb.DuckDBPyConnection, rows: str, files: Sequence[Path]) -> dict[int, int]:
     """Write rows as groups, by day, and the shapes that they number. Gives how many groups each share has."""
     names = _names(connection, rows)
-    own, others = ([DuckDbSql.quoted(each) for each in names if is_of_shape(each) is of] for of in (True, False))
-    run, listed = connection.execute, ", ".join(own)
-    found = dict(run(f"SELECT {SHARE}, count(*) FROM ({rows}) GROUP BY 1").fetchall())
-    if not found:
-        return found
+    of_shape, others = ([DuckDbSql.quoted(each) for each in names if is_of_shape(each) is of] for of in (True, False))
+    run, listed = connection.execute, ", ".join(of_shape)
+    rows_of_share = dict(run(f"SELECT {SHARE}, count(*) FROM ({rows}) GROUP BY 1").fetchall())
+    if not rows_of_share:
+        return rows_of_share
     kinds = f"SELECT row_number() OVER (ORDER BY {listed}) AS {SHAPE}, * FROM (SELECT DISTINCT {listed} FROM ({rows}))"
     run(f"CREATE TEMP TABLE kinds AS {kinds}")
-    same = " AND ".join(f"given.{each} IS NOT DISTINCT FROM kinds.{each}" for each in own)
+    same = " AND ".join(f"given.{each} IS NOT DISTINCT FROM kinds.{each}" for each in of_shape)
     groups = f"SELECT {', '.join((SHAPE, *others))} FROM ({rows}) AS given JOIN kinds ON {same}"
     order = ", ".join(each for each in (DAY, SHARE, SHAPE) if each in (*names, SHAPE))
     for query, file in zip((f"{groups} ORDER BY {order}", f"FROM kinds ORDER BY {SHAPE}"), files, strict=True):
         run(f"COPY ({query}) TO {DuckDbSql.literal(str(file))} (FORMAT parquet, COMPRESSION zstd)")
     run("DROP TABLE kinds")
-    return found
+    return rows_of_share
 
 
 def _names(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, str]:

@@ -102,22 +102,22 @@ class KeptSql(RollUpSql):
         return {column.name: self._column(column.name) for column in added} | {SUMMED: SUMMED}
 
     def _predicates(self, quantities: RowQuantities) -> dict[str, str]:
-        asked = super()._predicates(quantities)
+        columns = super()._predicates(quantities)
         layouts = quantities.layouts
-        return {name: RAW_QUANTITIES if name == RAW_QUANTITIES else self._number_of_shape(layouts) for name in asked}
+        return {name: RAW_QUANTITIES if name == RAW_QUANTITIES else self._number_of_shape(layouts) for name in columns}
 
     def _number_of_shape(self, counted: Mapping[str, Layout]) -> str:
         """Return the number of the tier and the buckets that a plan asks for, of that of all that are kept apart."""
-        own, asked = self._kept.distinguished, self.plan.predicates
-        if (own.thresholds, own.lacking) == (asked.thresholds, dict(asked.lacking)):
+        kept, needs = self._kept.distinguished, self.plan.predicates
+        if (kept.thresholds, kept.lacking) == (needs.thresholds, dict(needs.lacking)):
             return PREDICATES
-        tiers = len(own.thresholds) + 1
-        above = (f"{PREDICATES} % {tiers} > {own.thresholds.index(edge)}" for edge in asked.thresholds)
+        tiers = len(kept.thresholds) + 1
+        above = (f"{PREDICATES} % {tiers} > {kept.thresholds.index(edge)}" for edge in needs.thresholds)
         terms, by_type = [f"CAST({each} AS INTEGER)" for each in above], {}
         for type_ in counted:
             used = (
-                f"({PREDICATES} // {tiers} >> {own.lacking[type_].index(bucket)} & 1) * {asked.weight(type_, bucket)}"
-                for bucket in asked.lacking.get(type_, ())
+                f"({PREDICATES} // {tiers} >> {kept.lacking[type_].index(bucket)} & 1) * {needs.weight(type_, bucket)}"
+                for bucket in needs.lacking.get(type_, ())
             )
             if weights := " + ".join(used):
                 by_type[type_] = weights
@@ -126,14 +126,14 @@ class KeptSql(RollUpSql):
 
 def packed(place: KeptPlace, kept: Manifest) -> dict[str, list[PackedPart]]:
     """Return the files of each part of the types. Raises `SimulationError` where one is missing or has another size."""
-    found: dict[str, list[PackedPart]] = {}
+    parts: dict[str, list[PackedPart]] = {}
     for file in missing_of(place.folder, kept):
         words = f"{place}/{file.name} is not what was kept. Make the roll-up again: {again(kept, place)}"
         raise SimulationError(words)
     for pack in kept.packs:
         for part, files in pack.parts.items():
-            found.setdefault(part, []).append(files)
-    return found
+            parts.setdefault(part, []).append(files)
+    return parts
 
 
 def rows_in(folder: Path, files: Sequence[PackedFile]) -> str:
@@ -149,13 +149,13 @@ def again(
     kept: Manifest, place: KeptPlace, keys: Collection[str] = (), prices: Sequence[str] = (), *, alone: bool = False
 ) -> str:
     """Return the command that makes a roll-up with further keys and prices; `alone`: for no others than these."""
-    asked = kept.asked
+    arguments = kept.asked
     current, *others = prices if alone else (*kept.tables, *filter(None, prices))
-    words = ["ratecard", "rollup", *kept.usage, "--out", str(place), "--by", ",".join((*asked.by, *keys))]
-    words += [word for name, column in asked.columns.items() for word in ("--map", f"{name}={column}")]
-    for option, given in (("--dialect", asked.dialect), ("--where", asked.where), ("--tables", current)):
-        words += [option, given] if given else []
-    words += ["--engine", asked.engine] if asked.engine != "duckdb" else []
+    words = ["ratecard", "rollup", *kept.usage, "--out", str(place), "--by", ",".join((*arguments.by, *keys))]
+    words += [word for name, column in arguments.columns.items() for word in ("--map", f"{name}={column}")]
+    for option, value in (("--dialect", arguments.dialect), ("--where", arguments.where), ("--tables", current)):
+        words += [option, value] if value else []
+    words += ["--engine", arguments.engine] if arguments.engine != "duckdb" else []
     named = dict.fromkeys(each for each in others if each != current)
     return shlex.join(words + [word for each in named for word in ("--candidate", each)])
 
@@ -201,10 +201,10 @@ class KeptUsage(OpenUsage):
     def _check(self, plan: Plan, *, remapped: bool) -> None:
         named = dict.fromkeys((*plan.keys, *filter(None, [plan.account]), *plan.chosen.columns))
         keys = [name for name in named if name not in ("type", "model", DAY, *self.kept.keys)]
-        asked = Distinguished.of(plan, untyped=self.kept.untyped)
+        needed = Distinguished.of(plan, untyped=self.kept.untyped)
         known = self.kept.distinguished
-        missing = list(dict.fromkeys(known.missing(asked, self._models)))
-        if finer := list(known.finer(asked, self._models)):
+        missing = list(dict.fromkeys(known.missing(needed, self._models)))
+        if finer := list(known.finer(needed, self._models)):
             words = f"the roll-up {self.place} keeps {', '.join(finer)} apart, which are to be added up"
             made = again(self.kept, self.place, keys, self._prices, alone=True)
             raise SimulationError(f"{words}. This one would: {made}")
@@ -226,7 +226,7 @@ class KeptUsage(OpenUsage):
 
     @cached_property
     def _models(self) -> Mapping[str | None, set[str | None]]:
-        """The models of each type."""
+        """Return the models of each type."""
         models: dict[str | None, set[str | None]] = {}
         for parts in packed(self.place, self.kept).values():
             shapes = rows_in(self.place.folder, [part.shapes for part in parts])
@@ -254,10 +254,10 @@ def open_kept(
 ) -> Iterator[KeptUsage]:
     """Open a kept roll-up. Raises `SimulationError` where it was made of other columns, or changes meanwhile."""
     kept = place.opened()
-    given = Asked(by=(), columns=dict(names) or kept.asked.columns, dialect=dialect or kept.asked.dialect)
-    if (given.columns, given.dialect) != (kept.asked.columns, kept.asked.dialect):
+    arguments = Asked(by=(), columns=dict(names) or kept.asked.columns, dialect=dialect or kept.asked.dialect)
+    if (arguments.columns, arguments.dialect) != (kept.asked.columns, kept.asked.dialect):
         words = f"the roll-up {place} was made of other columns or another dialect; leave out --map and --dialect"
-        raise SimulationError(f"{words}, or make it so: {again(kept.model_copy(update={'asked': given}), place)}")
+        raise SimulationError(f"{words}, or make it so: {again(kept.model_copy(update={'asked': arguments}), place)}")
 
     def look() -> Stamps:
         files = [str(place.folder / file.name) for pack in kept.packs for file in pack.files]

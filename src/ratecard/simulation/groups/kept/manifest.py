@@ -15,9 +15,9 @@ from ratecard.simulation.rows.files import Stamp
 from ratecard.simulation.workspace.dialect import ColumnType
 
 MANIFEST = "manifest.json"
-# Of the folder as a whole.
+# The format of the folder as a whole.
 _FORMAT: Literal[2] = 2
-# Groups of rows that have no type of their own have that of their model.
+# Groups of rows without a type have the type of their model.
 _Types = dict[str, str]
 
 
@@ -26,7 +26,7 @@ class _Part(BaseModel):
 
 
 class Distinguished(_Part):
-    """What groups of usage distinguish beside their keys, their day and the columns of their type.
+    """The columns that kept groups distinguish beside their keys, their day and the columns of their type.
 
     `cuts` are the seconds of a UTC day at which a price may change. `types`: of each model, where rows lack a type.
     The others are as `Predicates` has them.
@@ -55,11 +55,11 @@ class Distinguished(_Part):
     def missing(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
         """Yield in words what others ask that these groups do not distinguish; `models` are those of groups by type."""
         for type_, layout in asked.layouts.items():
-            own = self.layouts[type_]
-            known = {column.name: column for column in own.attributes}
-            if (layout.quantities, layout.buckets, layout.places) != (own.quantities, own.buckets, own.places):
+            kept = self.layouts[type_]
+            known = {column.name: column for column in kept.attributes}
+            if (layout.quantities, layout.buckets, layout.places) != (kept.quantities, kept.buckets, kept.places):
                 yield f"the buckets of tokens of type {type_}"
-            yield from (f"{column.name} of type {type_}" for column in layout.counts if column not in own.counts)
+            yield from (f"{column.name} of type {type_}" for column in layout.counts if column not in kept.counts)
             for column in layout.attributes:
                 if column.name not in known:
                     yield f"{column.name} of type {type_}"
@@ -91,11 +91,11 @@ class Distinguished(_Part):
         """Yield in words the quantities and counts by meter that are summed here and not by the other, by model."""
         every = {name for names in models.values() for name in names}
         for part, named in other.summed.items():
-            own, (words, there) = self.summed.get(part), (part, every)
+            summed, (words, there) = self.summed.get(part), (part, every)
             if part in self.layouts:
                 words, there = "the quantities", models.get(part, set())
             for model in sorted(name for name in there if name is not None):
-                if model not in named and (own is None or model in own):
+                if model not in named and (summed is None or model in summed):
                     yield f"{words} of each request of {model}"
 
 
@@ -136,12 +136,12 @@ class Pack(_Part):
 
     @property
     def files(self) -> Iterator[PackedFile]:
-        """All of its files."""
+        """Return all of its files."""
         return (file for part in self.parts.values() for file in (part.groups, part.shapes))
 
 
 class Asked(_Part):
-    """What a roll-up was asked for: with another of these it is made anew."""
+    """The arguments of a roll-up: with others it is made anew."""
 
     by: tuple[str, ...]
     where: str | None = None
@@ -171,27 +171,27 @@ class Manifest(_Part):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns that are kept apart beside the type, the model and the day."""
+        """Return the columns that groups are kept by, beside the type, the model and the day."""
         return tuple(key for key in self.asked.by if key not in ("type", "model", DAY))
 
     @property
     def rows(self) -> int:
-        """All rows that were rolled up."""
+        """Return the number of rows that were rolled up."""
         return sum(each.rows for each in self.files.values())
 
     @property
     def found(self) -> int:
-        """All rows, also those that were not chosen."""
+        """Return the number of all rows, also of those that were not chosen."""
         return sum(each.found for each in self.files.values())
 
     @property
     def undated(self) -> int:
-        """The rows that were left out because they have no instant."""
+        """Return the number of rows that were left out because they have no instant."""
         return sum(each.undated for each in self.files.values())
 
     @property
     def usage_table(self) -> Usage:
-        """The columns of the usage."""
+        """Return the columns of the usage."""
         return Usage(self.known, self.types, self.scales, untyped=self.untyped, layouts=self.distinguished.layouts)
 
     @classmethod
@@ -217,10 +217,10 @@ class Manifest(_Part):
 def of_others(text: bytes) -> bool:
     """Return True if a file called like a manifest is one of other software: JSON without what manifests have."""
     try:
-        found = read_json(text)
+        content = read_json(text)
     except ValueError:  # it may be one of a roll-up that was damaged
         return False
-    return not (isinstance(found, dict) and found.keys() & {"distinguished", "packs"})
+    return not (isinstance(content, dict) and content.keys() & {"distinguished", "packs"})
 
 
 def not_a_manifest(place: object, why: object) -> SimulationError:

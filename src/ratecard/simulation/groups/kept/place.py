@@ -47,8 +47,8 @@ class KeptPlace:
         with self._asking("read"):
             if not self.folder.is_dir():
                 return not self.folder.exists()
-            own = [each for each in self.folder.iterdir() if not each.name.startswith(".")]
-            return all(each.name == PACKS and all(map(_is_pack, each.iterdir())) for each in own)
+            paths = [each for each in self.folder.iterdir() if not each.name.startswith(".")]
+            return all(each.name == PACKS and all(map(_is_pack, each.iterdir())) for each in paths)
 
     def is_whole(self, kept: Manifest) -> bool:
         """Return True if all files that a manifest names are here, each of its size."""
@@ -98,7 +98,7 @@ class KeptPlace:
         return next(str(number) for number in range(len(taken) + 1) if str(number) not in taken)
 
     def need(self, kept: Manifest) -> None:
-        """Have the files that a manifest names in the folder. Raises `SimulationError` where they were replaced."""
+        """Check that the files of a manifest are in the folder. Raises `SimulationError` where they were replaced."""
 
     def publish(self, kept: Manifest) -> None:
         """Make what was written to the folder the state that others see."""
@@ -111,8 +111,8 @@ def name_in_pack(part: str) -> str:
 
 def _is_pack(folder: Path) -> bool:
     """Return True if a folder is a pack, or what a broken run has left of one, by its name and those of its files."""
-    own = {f"{name_in_pack(part)}{end}.parquet" for part in parts_of(LAYOUTS) for end in ("", SHAPES)}
-    return bool(_PACK.fullmatch(folder.name)) and {each.name for each in folder.iterdir()} <= own
+    names = {f"{name_in_pack(part)}{end}.parquet" for part in parts_of(LAYOUTS) for end in ("", SHAPES)}
+    return bool(_PACK.fullmatch(folder.name)) and {each.name for each in folder.iterdir()} <= names
 
 
 def missing_of(folder: Path, kept: Manifest) -> list[PackedFile]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from obstore import ObjectMeta, PutMode, UpdateVersion
     from obstore.store import ObjectStore, RetryConfig
 
-# So that a storage that is out of reach is told of within a minute.
+# A storage that is out of reach is reported within a minute.
 _RETRIES: "RetryConfig" = {"max_retries": 4, "retry_timeout": timedelta(seconds=60)}
 _KINDS = ("s3", "gcs", "azure")
 _ALLOWED = "Allowed: s3://bucket/folder, gs://bucket/folder, az://container/folder"
@@ -32,7 +32,7 @@ _AT_ONCE = 8
 _PACKED = re.compile(rf"{PACKS}/[0-9a-f]{{32}}/[\w-]+\.parquet", re.ASCII)
 # How much older than the manifest an object must be that no run can still be going to name.
 _OLD = timedelta(hours=1)
-# How often a roll-up is looked at again that others replaced meanwhile.
+# The number of attempts to read a roll-up that other runs replace meanwhile.
 _ATTEMPTS = 5
 # In what the library says: the words of the storage, in XML or JSON, or else of the network; and where it was asked.
 _SAID = (
@@ -59,7 +59,7 @@ class Stored(KeptPlace):
         super().__init__(folder)
         self._address = address.rstrip("/")
         self._store = _store(self._address)
-        # The manifest that was read last, and which version of its object it was.
+        # The manifest that was read last, and the version of its object.
         self._kept: Manifest | None = None
         self._version: UpdateVersion | None = None
 
@@ -118,7 +118,7 @@ class Stored(KeptPlace):
         return uuid4().hex
 
     def need(self, kept: Manifest) -> None:
-        """Have the files that the manifest names in the folder; what is missing is not.
+        """Copy the files of the manifest that the folder lacks.
 
         Raises `SimulationError` where they are missing because another run replaced them.
         """
@@ -130,36 +130,36 @@ class Stored(KeptPlace):
     def publish(self, kept: Manifest) -> None:
         """Put the new files, then the manifest, if it is still the one that was read; then remove what it replaced."""
         known = _names(self._kept)
-        own, text = _names(kept), kept.text().encode()
+        names, text = _names(kept), kept.text().encode()
         with self._asking("written, and is as it was"):
-            _each(lambda name: obstore.put(self._store, name, self.folder / name), own - known)
-            # Also asked for the sake of storages that do not heed conditions.
+            _each(lambda name: obstore.put(self._store, name, self.folder / name), names - known)
+            # Some storages ignore conditions, so it is checked here too.
             if self._look()[1] != self._version:
                 raise self._overtaken()
             self._put(text)
         with suppress(*_FAILED):
             put = obstore.head(self._store, MANIFEST)["last_modified"]
             packs = {each["path"]: each["last_modified"] for each in self._listed(PACKS)}
-            # A run that began before this manifest was put will not put its own.
+            # A run that began before this manifest was put cannot put its own.
             old = {name for name, when in packs.items() if when < put - _OLD}
-            gone = (known | {name for name in old if _PACKED.fullmatch(name)}) - own
+            gone = (known | {name for name in old if _PACKED.fullmatch(name)}) - names
             if gone := gone & packs.keys():
                 obstore.delete(self._store, sorted(gone))
 
     def _look(self) -> "tuple[bytes | None, UpdateVersion | None]":
         """Return the text and the version of the manifest; none where there is none."""
         try:
-            found = obstore.get(self._store, MANIFEST)
+            object_ = obstore.get(self._store, MANIFEST)
         except FileNotFoundError as error:
             if any(each in str(error) for each in _NOWHERE):
                 raise
             return None, None
         version: UpdateVersion = {}
-        if e_tag := found.meta["e_tag"]:
+        if e_tag := object_.meta["e_tag"]:
             version["e_tag"] = e_tag
-        if number := found.meta["version"]:
+        if number := object_.meta["version"]:
             version["version"] = number
-        return bytes(found.bytes()), version
+        return bytes(object_.bytes()), version
 
     def _put(self, text: bytes) -> None:
         """Put the manifest in one request, if it is the one that was read."""
@@ -167,15 +167,15 @@ class Stored(KeptPlace):
             mode: PutMode = "create" if self._version is None else self._version
             obstore.put(self._store, MANIFEST, text, mode=mode, use_multipart=False)
         except _FAILED as error:
-            # The request may have been heard, and its answer lost.
+            # The storage may have done it, and its answer was lost.
             try:
-                found = self._look()[0]
+                stored = self._look()[0]
             except _FAILED:
                 words = f"{self} cannot be written: {_cause(str(error))}"
                 raise SimulationError(
                     f"{words}. It is not known whether it is as it was or holds what is new. Run again"
                 ) from error
-            if found == text:
+            if stored == text:
                 return
             if isinstance(error, (AlreadyExistsError, PreconditionError, FileNotFoundError)):
                 raise self._overtaken() from None
@@ -247,9 +247,9 @@ def _each(work: Callable[[str], object], names: Collection[str]) -> None:
 def _cause(words: str) -> str:
     """Return what the library says, as a few words without its traces."""
     first = words.strip().splitlines()[0]
-    if found := _NO_CREDENTIALS.search(first):
-        return f"there are no credentials in the environment, and none of this machine ({found[0]})"
-    said = next((found[1] for each in _SAID if (found := each.search(words))), "")
+    if match := _NO_CREDENTIALS.search(first):
+        return f"there are no credentials in the environment, and none of this machine ({match[0]})"
+    said = next((match[1] for each in _SAID if (match := each.search(words))), "")
     if not said:
         return first.removeprefix("Generic ").strip(" -")
     host = _HOST.search(first)
