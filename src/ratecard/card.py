@@ -150,24 +150,24 @@ class RateCard:
 
     @cached_property
     def windows(self) -> tuple[Window, ...]:
-        """The windows of hours and weekdays that some rate names."""
+        """Return the windows of hours and weekdays that some rate names."""
         return windows_of(version for model in self.tables.models.values() for version in model.versions)
 
     def changes_between(
         self, first: datetime, end: datetime, *, contract: str | None = None, account: str | None = None
     ) -> list[datetime]:
-        """The instants after one and before another at which a price changes, also by the hours of its rates."""
+        """Return the instants after one and before another at which a price changes, also by the hours of its rates."""
         dated = (at for at in self.boundaries(contract=contract, account=account) if first < at < end)
         return sorted({*dated, *changes_between(self.windows, first, end)})
 
     @property
     def contracts(self) -> "Mapping[str, Contract]":
-        """The contracts of the tables by their names."""
+        """Return the contracts of the tables by their names."""
         return self.tables.contracts
 
     @cached_property
     def in_force(self) -> "ContractsInForce":
-        """The contracts by account and instant, and the models that they keep for themselves."""
+        """Return the contracts by account and instant, and the models that they keep for themselves."""
         from ratecard.contracts.accounts import ContractsInForce  # no quote of the list needs it
 
         return ContractsInForce(self.tables)

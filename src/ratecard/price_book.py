@@ -45,7 +45,7 @@ class Deprecation(NamedTuple):
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers by name."""
+        """Return the headers by name."""
         return {
             "x-service-model-deprecation-warning": self.warning,
             "x-service-model-deprecation-date": self.date,
@@ -53,7 +53,7 @@ class Deprecation(NamedTuple):
 
 
 def deprecation_of(model: Model[Any], moment: date) -> Deprecation | None:
-    """The headers of a model that will be retired after an instant; None if it will not, or already is."""
+    """Return the headers of a model that will be retired after an instant; None if it will not, or already is."""
     retired = model.retired
     if retired is None or model.retired_at(moment):
         return None
@@ -118,17 +118,17 @@ class PriceBook(LimitsOfADay):
 
     @property
     def day(self) -> date:
-        """The UTC day of the instant."""
+        """Return the UTC day of the instant."""
         return self.instant.date()
 
     @property
     def tables(self) -> Tables:
-        """All tables, of every instant."""
+        """Return all tables, of every instant."""
         return self._compiler.tables
 
     @property
     def contract(self) -> str | None:
-        """The name of the contract whose prices these are; None for those of the list."""
+        """Return the name of the contract whose prices these are; None for those of the list."""
         return self.tables.contract
 
     def models(self, type: str | None = None) -> tuple[PricedModel, ...]:
@@ -157,7 +157,7 @@ class PriceBook(LimitsOfADay):
         return PricedModel(*self.in_effect(name), self.prove)
 
     def _in_effect_all(self, type_: str | None = None) -> Iterator[tuple[AnyModel, Version]]:
-        """Every model (of a type) that has a price at this instant, with its version in effect, by name."""
+        """Yield every model (of a type) that has a price at this instant, with its version in effect, by name."""
         for _, model in sorted(self.tables.models.items()):
             version = model.version_at(self.instant) if type_ in (None, model.type) else None
             if version and not model.retired_at(self.instant):
@@ -183,17 +183,17 @@ class PriceBook(LimitsOfADay):
         return model, version
 
     def _names_of(self, type_: str | None) -> tuple[str, ...]:
-        """The names of the models in effect, of a type or of all: found once."""
+        """Return the names of the models in effect, of a type or of all: found once."""
         if type_ not in self._names:
             self._names[type_] = tuple(model.model for model, _ in self._in_effect_all(type_))
         return self._names[type_]
 
     def _at_hour(self, version: AnyVersion) -> AnyVersion:
-        """A version as it is at the hour of this instant: without the rates that do not hold."""
+        """Return a version as it is at the hour of this instant: without the rates that do not hold."""
         return self._compiler.at_hour(version, self.hour or self.instant)
 
     def plain_name(self, name: str) -> str:
-        """The name of a model without the parameters that may follow it.
+        """Return the name of a model without the parameters that may follow it.
 
         >>> from ratecard import load_rate_card
         >>> load_rate_card().at(date(2026, 10, 1)).plain_name("grok-4-3:enable_web_search=on")
@@ -202,11 +202,11 @@ class PriceBook(LimitsOfADay):
         return plain_name(self.tables, name)
 
     def _is_listed(self, name: str) -> bool:
-        """Whether a name is that of a model, or an alias: open patterns match more names than can be kept."""
+        """Return True if a name is that of a model, or an alias: open patterns match more names than can be kept."""
         return name in self.tables.models or name in self.tables.aliases
 
     def deprecation(self, name: str) -> Deprecation | None:
-        """The deprecation headers of a model that will be retired after this instant; None for any other.
+        """Return the deprecation headers of a model that will be retired after this instant; None for any other.
 
         >>> from ratecard import load_rate_card
         >>> load_rate_card().at(date(2026, 9, 1)).deprecation("ltx-2-fast-text-to-video").date
@@ -387,7 +387,7 @@ class PriceBook(LimitsOfADay):
 
     @property
     def limits(self) -> Limits:
-        """The limits in effect; before the first ones, the first; `NO_LIMITS` where the tables have none."""
+        """Return the limits in effect; before the first ones, the first; `NO_LIMITS` where the tables have none."""
         dated = self.tables.limits
         return next((limits for limits in dated if limits.effective <= self.day), dated[-1] if dated else NO_LIMITS)
 
@@ -400,7 +400,7 @@ class PriceBook(LimitsOfADay):
         return pricer
 
     def _video_version(self, fields: Mapping[str, Any]) -> tuple[VideoModel, VideoVersion]:
-        """The model of a body, and its version as it is at this hour."""
+        """Return the model of a body, and its version as it is at this hour."""
         name = fields.get("model")
         if not isinstance(name, str):
             refuse_without_model(fields, self._compiler.api_wide)
@@ -433,7 +433,7 @@ class PriceBook(LimitsOfADay):
         return rater(fields, suffix)
 
     def _type_of(self, fields: Mapping[str, Any]) -> str:
-        """The type of a usage that leaves it out; only an upscale has a `factor`, and only RPC has no model."""
+        """Return the type of a usage that leaves it out; only an upscale has a `factor`, and only RPC has no model."""
         if "model" not in fields and ("network" in fields or "calls" in fields):
             return "rpc"
         name = self._name(fields)
@@ -458,7 +458,7 @@ class PriceBook(LimitsOfADay):
         return quote
 
     def _of_provider(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A request without the provider that it states. Raises `QuoteError` if the model is another's."""
+        """Return a request without the provider that it states. Raises `QuoteError` if the model is another's."""
         name = fields.get("model")
         found = self.tables.named(name) if isinstance(name, str) and "provider" in fields else None
         return fields if found is None else _of_provider(found, fields)
@@ -481,7 +481,7 @@ class PriceBook(LimitsOfADay):
         return self._compiler.metered(model, self._at_hour(version), self.limits.rates)
 
     def _rpc(self) -> str:
-        """The model of RPC credits: a usage does not name it."""
+        """Return the model of RPC credits: a usage does not name it."""
         for name in self._names_of("rpc"):
             return name
         words = f"Specified model not found: no model of type rpc has a price on {self.day}"

@@ -41,7 +41,7 @@ class Limit:
 
     @property
     def header_names(self) -> tuple[str, ...]:
-        """The response headers that report this limit.
+        """Return the response headers that report this limit.
 
         >>> Limit(20).header_names[:2]
         ('x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests')
@@ -103,7 +103,7 @@ class Block:
 
     @property
     def body(self) -> dict[str, str]:
-        """The error object of a refused request."""
+        """Return the error object of a refused request."""
         return {"error": self.message}
 
 
@@ -140,12 +140,12 @@ class LimitsOfADay:
 
     @property
     def day(self) -> date:
-        """The UTC day whose limits hold."""
+        """Return the UTC day whose limits hold."""
         raise NotImplementedError
 
     @property
     def limits(self) -> Limits:
-        """The limits in effect."""
+        """Return the limits in effect."""
         raise NotImplementedError
 
     def in_effect(self, name: str) -> tuple[AnyModel, Version]:

@@ -14,7 +14,7 @@ class Instant(datetime):
 
     @classmethod
     def of(cls, moment: datetime) -> "Instant":
-        """The instant of an aware datetime."""
+        """Return the instant of an aware datetime."""
         found = utc(moment)
         return cls(found.year, found.month, found.day, found.hour, found.minute, found.second, tzinfo=UTC)
 
@@ -22,7 +22,7 @@ class Instant(datetime):
         return self.isoformat()
 
     def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
-        """The text of the instant, which ends in `Z`."""
+        """Return the text of the instant, which ends in `Z`."""
         return super().isoformat(sep, timespec).removesuffix("+00:00") + "Z"
 
 

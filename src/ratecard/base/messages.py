@@ -72,7 +72,7 @@ def type_word(given: object) -> str:
 
 
 def is_nan(given: int | float | Decimal) -> bool:
-    """Whether a number is NaN (a comparison would depend on the host's decimal context)."""
+    """Return True if a number is NaN (a comparison would depend on the host's decimal context)."""
     return given.is_nan() if isinstance(given, Decimal) else isinstance(given, float) and math.isnan(given)
 
 
@@ -116,7 +116,7 @@ def allowed_values(values: Iterable[str]) -> str:
 
 
 def invalid_enum(values: Iterable[str], given: object) -> str:
-    """The message for a value outside a list of words.
+    """Return the message for a value outside a list of words.
 
     >>> invalid_enum(["5s", "10s"], "zzz")
     "Invalid enum value. Expected '5s' | '10s', received 'zzz'"

@@ -42,7 +42,7 @@ minus = EXACT.minus
 
 @lru_cache(maxsize=64)
 def step(places: int) -> Decimal:
-    """The smallest amount with `places` decimal places.
+    """Return the smallest amount with `places` decimal places.
 
     >>> step(2)
     Decimal('0.01')
@@ -189,7 +189,7 @@ _BALANCE = re.compile(BALANCE_NAME, re.ASCII)
 
 @lru_cache(maxsize=256)
 def is_balance(name: str) -> bool:
-    """Whether a currency is named as a balance of an account is: in capitals, and no ISO 4217 code.
+    """Return True if a currency is named as a balance of an account is: in capitals, and no ISO 4217 code.
 
     >>> is_balance("BUNDLED_CREDITS"), is_balance("EUR"), is_balance("usd")
     (True, False, False)
@@ -198,7 +198,7 @@ def is_balance(name: str) -> bool:
 
 
 def in_usd(currency: str) -> bool:
-    """Whether what is charged in a currency is priced in US dollars: dollars, and the balances of an account.
+    """Return True if what is charged in a currency is priced in US dollars: dollars, and the balances of an account.
 
     >>> in_usd("DIEM"), in_usd("EUR")
     (True, False)

@@ -96,7 +96,7 @@ def letters_in_common(one: str, other: str) -> int:
 
 @lru_cache(_REMEMBERED)
 def _pieces(word: str) -> frozenset[str]:
-    """Every two letters of a word that follow one another."""
+    """Return every two letters of a word that follow one another."""
     lower = word.lower()
     return frozenset(map("".join, pairwise(lower)))
 

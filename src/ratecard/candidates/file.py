@@ -29,29 +29,29 @@ class CandidateFile(NamedTuple):
 
     @property
     def faults(self) -> list[Fault]:
-        """The problems of the head, and of the changes that could not be read."""
+        """Return the problems of the head, and of the changes that could not be read."""
         return self.text.faults
 
     @property
     def written(self) -> set[str]:
-        """The ids of the models that it adds as they are written, valid or not."""
+        """Return the ids of the models that it adds as they are written, valid or not."""
         changes = self.text.data.get("changes", ())
         listed = [change.get("add") for change in changes if isinstance(change, dict)]
         return {str(model["model"]) for model in listed if isinstance(model, dict) and "model" in model}
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        """The contracts that it adds, each with its place."""
+        """Return the contracts that it adds, each with its place."""
         found = enumerate(self.candidate.contracts)
         lines = ((contract, self.text.line(("contracts", index, "contract"))) for index, contract in found)
         return tuple(each.model_copy(update={"place": f"{self.text.name}:{line}"}) for each, line in lines)
 
     def place(self, index: int) -> str:
-        """The `file:line` of a change."""
+        """Return the `file:line` of a change."""
         return f"{self.text.name}:{self.text.line(('changes', index))}"
 
     def place_of(self, key: str) -> str:
-        """The `file:line` of a key of the head."""
+        """Return the `file:line` of a key of the head."""
         return f"{self.text.name}:{self.text.line((key,))}"
 
     def fault(self, index: int, path: Place, message: str) -> Fault:
@@ -118,7 +118,7 @@ def _head(text: TextFile, data: Any) -> Candidate:
 
 
 def _changes(text: TextFile, listed: list[Any]) -> Iterator[tuple[int, Change]]:
-    """The valid changes with their index; the faults of the others are recorded."""
+    """Yield the valid changes with their index; the faults of the others are recorded."""
     for index, given in enumerate(listed):
         path = ("changes", index)
         keys = list(given) if isinstance(given, dict) else []

@@ -38,7 +38,7 @@ from ratecard.tables.video import VideoModel
 
 
 def in_effect(model: AnyModel, day: date, path: Path) -> Version:
-    """The version of a model in effect on a day. Raises `Refusal` that says why there is none."""
+    """Return the version of a model in effect on a day. Raises `Refusal` that says why there is none."""
     version = model.version_at(day)
     if version is None:
         words = f"its first version takes effect on {model.versions[-1].effective}"
@@ -50,7 +50,7 @@ def in_effect(model: AnyModel, day: date, path: Path) -> Version:
 
 
 def models_charging(models: Mapping[str, AnyModel], surcharge: str, day: date) -> list[str]:
-    """The names of the text models that charge a surcharge for searches on a day or later."""
+    """Return the names of the text models that charge a surcharge for searches on a day or later."""
     return sorted(
         model.model
         for model in models.values()
@@ -326,7 +326,7 @@ class _Overlay:
             self.restored.add((model.model, self.until))
 
     def _head(self, day: date, source: str) -> dict[str, object]:
-        """The head of a new version; the notes of the version that it is based on do not apply to it."""
+        """Return the head of a new version; the notes of the version that it is based on do not apply to it."""
         dates = {"effective": day, "announced": self.file.candidate.announced}
         return {**dates, "source": source, "reference": None, "correction": None, "expected_change": None}
 

@@ -31,7 +31,7 @@ class At(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Its place in a version of a table."""
+        """Return its place in a version of a table."""
         of: Path = () if self.charge == _OWN else ("charges", self.charge)
         return (*of, self.part, self.number, self.part[:-1])
 
@@ -67,29 +67,29 @@ def _moved(
 
 
 def rates_of(version: Version) -> dict[At, Rate]:
-    """Every rate of a version, by its place."""
+    """Return every rate of a version, by its place."""
     return {At(c, r): rate for c, charge in enumerate(version.charges) for r, rate in enumerate(charge.rates)}
 
 
 def factors_of(version: Version) -> dict[At, RateFactor]:
-    """Every factor of a version and of its charges, by its place."""
+    """Return every factor of a version and of its charges, by its place."""
     parts: list[tuple[int, Version | Charge]] = [*enumerate(version.charges), (_OWN, version)]
     return {At(c, f, "factors"): factor for c, part in parts for f, factor in enumerate(part.multipliers)}
 
 
 def charge_of(version: Version, at: At) -> str:
-    """The name of the charge of a rate or factor; empty for a factor of the version itself."""
+    """Return the name of the charge of a rate or factor; empty for a factor of the version itself."""
     return "" if at.charge == _OWN else version.charges[at.charge].charge
 
 
 def amounts_of(version: Version) -> dict[At, Decimal]:
-    """Every rate and factor of a version, by its place."""
+    """Return every rate and factor of a version, by its place."""
     rates = {at: rate.rate for at, rate in rates_of(version).items()}
     return rates | {at: factor.factor for at, factor in factors_of(version).items()}
 
 
 def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
-    """The factor that a `set` means: that of exactly these conditions. Raises `Refusal` if it is not one."""
+    """Return the factor that a `set` means: that of exactly these conditions. Raises `Refusal` if it is not one."""
     known = {
         at: factor for at, factor in factors_of(version).items() if change.charge in (None, charge_of(version, at))
     }
@@ -109,7 +109,7 @@ def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
 
 
 def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, Decimal]:
-    """The new amounts of those of the `meant` rates that a factor changes.
+    """Return the new amounts of those of the `meant` rates that a factor changes.
 
     Raises `Refusal` if an amount would have more digits than a table allows, or is rounded to zero.
     """
@@ -151,7 +151,7 @@ def rounded(amount: Decimal, to: RoundRate) -> Decimal:
 
 
 def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale, meters: Meters) -> list[list[At]]:
-    """The rates that a `scale` means, for each of these (model, version) pairs; empty for a model without any.
+    """Return the rates that a `scale` means, for each of these (model, version) pairs; empty for a model without any.
 
     Raises `Refusal` for an attribute or value that no version has, for a rate that is meant only in part, if no rate is
     meant at all, and for a model that has such rates in one of its versions but not in another.
@@ -188,7 +188,7 @@ def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale, meter
 
 
 def rates_to_set(name: str, version: Version, change: SetRate, meters: Meters) -> list[At]:
-    """The rates that a `set` means. Raises `Refusal` if there are none, or it is not clear which."""
+    """Return the rates that a `set` means. Raises `Refusal` if there are none, or it is not clear which."""
     charges = _charges(version, change.charge)
     if not charges:
         raise _no_charge(name, change.charge or "", [charge.charge for charge in version.charges])
@@ -211,7 +211,7 @@ def _charges(version: Version, name: str | None) -> dict[int, Charge]:
 def _fitting(
     charges: Mapping[int, Charge], where: Mapping[str, Sequence[str]], meters: Meters
 ) -> tuple[list[At], list[Finding]]:
-    """The rates that match `where`, and a problem for each of them that also applies to other values."""
+    """Return the rates that match `where`, and a problem for each of them that also applies to other values."""
     matching: list[At] = []
     wrong: list[Finding] = []
     for c, charge in charges.items():
@@ -242,7 +242,7 @@ def _nothing(name: str, charges: Iterable[Charge], meters: Meters) -> Finding:
 
 
 def attributes_of(charge: Charge, rate: Rate, meters: Meters) -> dict[str, tuple[str, ...]]:
-    """The attributes of a rate, with what it means by naming none.
+    """Return the attributes of a rate, with what it means by naming none.
 
     For tokens, a rate that names no tier is of the base context. Beside rates that name a condition, one that does not
     is of the default, if there is one.
@@ -264,7 +264,7 @@ def attributes_of(charge: Charge, rate: Rate, meters: Meters) -> dict[str, tuple
 def _unknown(
     name: str, charges: Iterable[Charge], where: Mapping[str, Sequence[str]], meters: Meters
 ) -> Iterator[Finding]:
-    """The problems of attributes and values of `where` that no rate names."""
+    """Yield the problems of attributes and values of `where` that no rate names."""
     known: dict[str, dict[str, None]] = {}
     for charge in charges:
         for rate in charge.rates:
@@ -284,7 +284,7 @@ def _unknown(
 
 
 def _unclear(name: str, version: Version, matching: Sequence[At], change: SetRate, meters: Meters) -> Iterator[Finding]:
-    """The problem of one new amount for rates that differ, unless `where` names how they differ."""
+    """Yield the problem of one new amount for rates that differ, unless `where` names how they differ."""
     of = {at: version.charges[at.charge] for at in matching}
     rates, known = rates_of(version), list(dict.fromkeys(charge.charge for charge in of.values()))
     if len(known) > 1:

@@ -73,7 +73,7 @@ def _defaults(prices: PriceBook | None, model: str) -> Mapping[str, Any]:
 
 
 def _asked(prices: PriceBook, model: str, unstated: Collection[str]) -> Iterator[tuple[str, Cell]]:
-    """The price cells of a model in words, and those of requests that leave out what defaults decide."""
+    """Yield the price cells of a model in words, and those of requests that leave out what defaults decide."""
     for cell in price_cells(prices, model):
         yield describe(cell), cell
         left_out = [name for name in unstated if name in (cell.body if cell.usage is None else cell.usage)]
@@ -98,7 +98,7 @@ def _key(cell: Cell) -> str:
 
 
 def _priced(prices: PriceBook | None, cell: Cell) -> Quote | None:
-    """The quote of a cell in another book; None if that has no price for it."""
+    """Return the quote of a cell in another book; None if that has no price for it."""
     if prices is None:
         return None
     try:
@@ -130,7 +130,7 @@ _NOT_IN_THE_TABLES = "not in the tables any more"
 
 
 def stretches(name: str, old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
-    """The differences of a model, one for each date range in which neither side changes."""
+    """Yield the differences of a model, one for each date range in which neither side changes."""
     found: list[tuple[date, tuple[PriceBook, PriceBook], tuple[Standing, Standing]]] = []
     for day in days:
         books = old.book(day), new.book(day)
@@ -169,7 +169,7 @@ def _compare(
 
 
 def _kind(old: Standing, new: Standing, day: date) -> tuple[str, date, str]:
-    """The kind of a difference, its first day and a note; an empty kind if neither side has a price."""
+    """Return the kind of a difference, its first day and a note; an empty kind if neither side has a price."""
     if old.version and new.version:
         return CHANGED, max(old.version.effective, new.version.effective, key=utc), ""
     if new.version:
@@ -190,7 +190,7 @@ def _kind(old: Standing, new: Standing, day: date) -> tuple[str, date, str]:
 
 
 def same(one: Priceable, other: Priceable) -> bool:
-    """Whether two versions mean the same, which is quick to tell for most models of a large card."""
+    """Return True if two versions mean the same, which is quick to tell for most models of a large card."""
     return one.units == other.units and _meaning(one) == _meaning(other)
 
 
@@ -239,7 +239,7 @@ class Diff(NamedTuple):
 
     @property
     def worst(self) -> tuple[CellChange | None, CellChange | None]:
-        """The worst rise and the worst fall of any price cell."""
+        """Return the worst rise and the worst fall of any price cell."""
         return extremes(tuple(cell for change in self.changes for cell in change.cells.differing))
 
     def counts(self) -> dict[str, int]:
@@ -257,7 +257,7 @@ class Diff(NamedTuple):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as text and counts, in a stable order."""
+        """Return everything as text and counts, in a stable order."""
         rise, fall = self.worst
         return {
             "old": self.old,
@@ -284,7 +284,7 @@ def compare_sides(old: Side, new: Side, at: datetime | None = None) -> Diff:
 
 
 def days_of(old: Side, new: Side, at: datetime | None = None) -> list[date]:
-    """The days and instants at which two sides are compared, in order."""
+    """Return the days and instants at which two sides are compared, in order."""
     if at is not None:
         return [day_or_instant(at)]
     still = [day for side in (old, new) if side.at for day in side.days()]
@@ -295,7 +295,7 @@ def days_of(old: Side, new: Side, at: datetime | None = None) -> list[date]:
 
 
 def _told_once(changes: Iterable[Difference]) -> Iterator[Difference]:
-    """The differences of one model, in order of their days, with equal neighbours joined."""
+    """Yield the differences of one model, in order of their days, with equal neighbours joined."""
     going_on: Difference | None = None
     for change in changes:
         if going_on is not None and going_on.until == change.effective and _alike(going_on, change):
@@ -314,7 +314,7 @@ def _alike(one: Difference, other: Difference) -> bool:
 
 
 def _said(change: Difference) -> tuple[Any, ...]:
-    """The content of a difference, without the lines of files."""
+    """Return the content of a difference, without the lines of files."""
     rates = (
         (rate.charge, rate.attributes, rate.old and rate.old[:3], rate.new and rate.new[:3]) for rate in change.rates
     )

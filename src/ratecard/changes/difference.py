@@ -13,7 +13,7 @@ _PERCENT_PLACES = 2
 
 
 def percent_text(old: Decimal | Fraction, new: Decimal | Fraction) -> str:
-    """The change from `old` to `new` in percent of `old`, with a sign; empty where `old` is zero.
+    """Return the change from `old` to `new` in percent of `old`, with a sign; empty where `old` is zero.
 
     Rounds: half-up to two decimal places; what would be zero but is not is `+<0.01%`.
 
@@ -53,7 +53,7 @@ class Priced(NamedTuple):
     implied: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """The rate, its unit and its place as text; and that it is implied, if it is."""
+        """Return the rate, its unit and its place as text; and that it is implied, if it is."""
         found = {"rate": text(self.amount), "unit": self.unit, "source": self.source}
         return {**found, "implied": True} if self.implied else found
 
@@ -73,11 +73,11 @@ class RateChange(NamedTuple):
 
     @property
     def percent(self) -> str:
-        """The change of the price of one in percent; empty without two prices, or if the old one is zero."""
+        """Return the change of the price of one in percent; empty without two prices, or if the old one is zero."""
         return percent_text(self.old.each, self.new.each) if self.old and self.new else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as text; a side without such a rate is null."""
+        """Return all fields as text; a side without such a rate is null."""
         own = {"change": self.kind, "charge": self.charge, "attributes": self.attributes}
         priced = {name: side and side.to_dict() for name, side in (("old", self.old), ("new", self.new))}
         return {**own, **priced, "percent": self.percent or None}
@@ -101,11 +101,11 @@ class CellChange(NamedTuple):
 
     @property
     def ratio(self) -> Fraction | None:
-        """The new total divided by the old one; None if the old one is zero."""
+        """Return the new total divided by the old one; None if the old one is zero."""
         return Fraction(self.new) / Fraction(self.old) if self.old else None
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as text."""
+        """Return all fields as text."""
         amounts = {"old": text(self.old), "new": text(self.new)}
         return {**self._asdict(), **amounts, "percent": percent_text(self.old, self.new) or None}
 
@@ -141,7 +141,7 @@ class Difference(NamedTuple):
     cells: Cells
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as text, in the order of a report."""
+        """Return all fields as text, in the order of a report."""
         rise, fall = extremes(self.cells.differing)
         return {
             "model": self.model,
@@ -160,7 +160,7 @@ class Difference(NamedTuple):
 
 
 def extremes(cells: tuple[CellChange, ...]) -> tuple[CellChange | None, CellChange | None]:
-    """The worst rise and the worst fall; of equal ones the first."""
+    """Return the worst rise and the worst fall; of equal ones the first."""
     rising = [(cell.ratio, cell) for cell in cells if cell.new > cell.old]
     falling = [(cell.ratio, cell) for cell in cells if cell.new < cell.old]
     # A rise from zero is worse than any percentage; the highest new total is the worst of these.

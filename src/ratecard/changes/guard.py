@@ -38,11 +38,11 @@ class Rules(NamedTuple):
     revision: str
 
     def begun(self, day: date) -> bool:
-        """Whether a version of this day is in effect."""
+        """Return True if a version of this day is in effect."""
         return utc(day) <= self.as_of
 
     def past(self, day: date) -> bool:
-        """Whether requests can have been priced since this day began."""
+        """Return True if requests can have been priced since this day began."""
         return utc(day) < self.as_of
 
 
@@ -71,7 +71,7 @@ def steep_steps(old: Side, new: Side, most: Decimal) -> Iterator[Fault]:
 
 
 def _new_or_edited(name: str, change: Difference, old: Side, new: Side) -> Version | None:
-    """The version in effect on the new side; None if the old side has the same one."""
+    """Return the version in effect on the new side; None if the old side has the same one."""
     after = Priceable(*new.card.at(change.effective).in_effect(name), new.card.tables.units)
     model, units = old.card.tables.models[name], old.card.tables.units
     before = (Priceable(model, each, units) for each in model.versions if each.effective == after.version.effective)
@@ -79,7 +79,7 @@ def _new_or_edited(name: str, change: Difference, old: Side, new: Side) -> Versi
 
 
 def _steepest(change: Difference) -> _Step:
-    """The change by the greatest factor, of a rate or of a price cell."""
+    """Return the change by the greatest factor, of a rate or of a price cell."""
     found = [_Step(Fraction(1), "", "")]
     for rate in change.rates:
         if rate.old and rate.new:
@@ -94,7 +94,7 @@ def _steepest(change: Difference) -> _Step:
 
 
 def _allowed(step: _Step, expected: Decimal | None, most: Decimal) -> bool:
-    """Whether a step is small enough, or the version expects it; one from or to zero must be expected."""
+    """Return True if a step is small enough, or the version expects it; one from or to zero must be expected."""
     if step.times is None:
         return expected is not None
     enough = [Fraction(most), *(_either_way(expected) if expected else ())]
@@ -102,7 +102,7 @@ def _allowed(step: _Step, expected: Decimal | None, most: Decimal) -> bool:
 
 
 def _either_way(expected: Decimal) -> tuple[Fraction, Fraction]:
-    """The factor and its inverse, because `expected_change: 0.25` allows a change by the factor 4."""
+    """Return the factor and its inverse, because `expected_change: 0.25` allows a change by the factor 4."""
     return Fraction(expected), 1 / Fraction(expected)
 
 
@@ -180,7 +180,7 @@ class Edit(NamedTuple):
 
 
 def edit_of(old: CardVersion, new: CardVersion) -> Edit | None:
-    """The first edit of prices or units; None if they are the same."""
+    """Return the first edit of prices or units; None if they are the same."""
     before, after = _priceable(*old), _priceable(*new)
     if same(before, after):
         return None
@@ -200,7 +200,7 @@ def _priceable(card: RateCard, model: AnyModel, version: Version) -> Priceable:
 
 
 def _named_alike(old: Version, new: Version) -> Version:
-    """The new version with renamed charges under their old names, because a name does not change a price."""
+    """Return the new version with renamed charges under their old names, because a name does not change a price."""
     was, now = [charge.charge for charge in old.charges], [charge.charge for charge in new.charges]
     gone, come = [name for name in was if name not in now], [name for name in now if name not in was]
     names = {name: before or name for name, before in zip_longest(come, gone[: len(come)])}
@@ -228,7 +228,7 @@ def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
 
 
 def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> Iterator[Fault]:
-    """The refused changes of a model of the old side, but for steep steps.
+    """Yield the refused changes of a model of the old side, but for steep steps.
 
     Each new version with a `correction` excuses one deleted version, whose date it corrects.
     """

@@ -24,12 +24,12 @@ def when(change: Difference) -> str:
 
 
 def subject(rate: RateChange) -> str:
-    """The charge and attributes of a rate: `video, audio true`."""
+    """Return the charge and attributes of a rate: `video, audio true`."""
     return f"{rate.charge}, {rate.attributes}" if rate.attributes else rate.charge
 
 
 def amounts(rate: RateChange) -> tuple[str, str]:
-    """Both rates as text, with their units if these differ."""
+    """Return both rates as text, with their units if these differ."""
     units = {side.unit for side in (rate.old, rate.new) if side}
     return _amount(rate.old, len(units) > 1), _amount(rate.new, len(units) > 1)
 
@@ -41,7 +41,7 @@ def _amount(side: Priced | None, with_unit: bool) -> str:
 
 
 def unit(rate: RateChange) -> str:
-    """The unit of both rates, or of the only one; empty if they differ."""
+    """Return the unit of both rates, or of the only one; empty if they differ."""
     units = {side.unit for side in (rate.old, rate.new) if side}
     return units.pop() if len(units) == 1 else ""
 
@@ -77,7 +77,7 @@ _SHORT = 20
 
 
 def diff_markdown(diff: Diff) -> str:
-    """The comparison as Markdown. Names are escaped: they cannot end a cell or begin markup."""
+    """Return the comparison as Markdown. Names are escaped: they cannot end a cell or begin markup."""
     sides = f"{escaped(diff.old)} → {escaped(diff.new)}"
     if not diff.changes:
         return f"**{NO_CHANGES}** ({sides})\n"
@@ -125,7 +125,7 @@ def _when(change: Difference) -> str:
 
 
 def markdown_table(name: str, headings: Sequence[str], rows: Iterable[Sequence[str]], level: int = 3) -> Iterator[str]:
-    """A heading of a level and a table; one of many rows is folded. Nothing without rows."""
+    """Yield a heading of a level and a table; one of many rows is folded. Nothing without rows."""
     body = ["| " + " | ".join(row) + " |" for row in rows]
     if not body:
         return
@@ -140,10 +140,10 @@ def markdown_table(name: str, headings: Sequence[str], rows: Iterable[Sequence[s
 
 
 def escaped(words: str) -> str:
-    """Words that cannot end a cell or begin markup."""
+    """Return words that cannot end a cell or begin markup."""
     return _SPECIAL.sub(r"\\\1", words)
 
 
 def code_words(word: str) -> str:
-    """A name as code, unless it has signs that are markup."""
+    """Return a name as code, unless it has signs that are markup."""
     return f"`{word}`" if not _SPECIAL.search(word.replace("_", "")) else escaped(word)

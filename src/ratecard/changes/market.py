@@ -64,7 +64,7 @@ class MatchedModels(NamedTuple):
     usage: Decimal | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as text; a side without a price is null."""
+        """Return all fields as text; a side without a price is null."""
         rates = []
         for rate in self.rates:
             found = rate.to_dict()
@@ -105,7 +105,7 @@ class Market(NamedTuple):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as text and counts, in a stable order."""
+        """Return everything as text and counts, in a stable order."""
         return {
             "ours": self.ours,
             "theirs": self.theirs,
@@ -285,7 +285,7 @@ class _Listed:
             yield (search, ""), self._tabled(name, version, version.charges[0])
 
     def _tabled(self, model: str, version: Any, charge: Charge) -> _Costing:
-        """A charge whose rates hold for the attributes and under the conditions that they name."""
+        """Return a charge whose rates hold for the attributes and under the conditions that they name."""
         unit, named = self._units[charge.unit], self._named(charge, version)
         priced: dict[tuple[tuple[str, str], ...], list[tuple[_Stated, _Price]]] = {}
         for stated in combinations_of(named, self._meters):
@@ -330,14 +330,14 @@ class _Listed:
             yield bucket, _Costing(stated, pricing(bucket), rates.thresholds, bucket in own)
 
     def _stated(self, charge: Tokens, written: Iterable[WrittenRate]) -> Iterator[_Stated]:
-        """The conditions of each rate, and of each factor by itself; a default is as good as left out."""
+        """Yield the conditions of each rate, and of each factor by itself; a default is as good as left out."""
         factors = (*charge.factors, *self._version.factors)
         defaults = {(each.condition, each.default) for each in self._meters.conditions}
         named = ({}, *(each.conditions for each in written), *(each.conditions for each in factors))
         yield from ({name: each[name] for name in each if (name, each[name]) not in defaults} for each in named)
 
     def _named(self, charge: Charge, version: Any) -> dict[str, set[str]]:
-        """The conditions that rates and factors of a charge name, which the model then knows."""
+        """Return the conditions that rates and factors of a charge name, which the model then knows."""
         named = named_conditions([charge], getattr(version, "factors", ()) if isinstance(charge, Conditioned) else ())
         for name, values in named.items():
             self._known.setdefault(name, set()).update(values)
@@ -354,7 +354,7 @@ class _Listed:
 
 
 def _with_names(costing: _Costing, renamed: Mapping[str, str]) -> _Costing:
-    """The same with other names of conditions."""
+    """Return the same with other names of conditions."""
     if not renamed:
         return costing
     own = {new: old for old, new in renamed.items()}
@@ -384,7 +384,7 @@ _Ranged = tuple[int, _Price | None, _Price | None]
 
 
 def _rates(ours: Mapping[_What, _Costing], theirs: Mapping[_What, _Costing]) -> Iterator[RateChange]:
-    """Every price of either side, with that of the other for the same."""
+    """Yield every price of either side, with that of the other for the same."""
     for what in dict.fromkeys((*ours, *theirs)):
         sides = ours.get(what), theirs.get(what)
         if any(side and side.own for side in sides):
@@ -425,7 +425,7 @@ def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Sta
 
 
 def _edges(ours: set[int], theirs: set[int]) -> list[int]:
-    """The edges of ranges of prompts; two that lie one token apart, of a list each, are one: the upper one.
+    """Return the edges of ranges of prompts; two that lie one token apart, of a list each, are one: the upper one.
 
     Lists that write "above 200,000" and "from 200,000" mean the same edge, and no price is of that one token.
     """
@@ -437,7 +437,7 @@ def _edges(ours: set[int], theirs: set[int]) -> list[int]:
 
 
 def _of_ranges(what: _What, stated: _Stated, ranges: Sequence[_Ranged]) -> Iterator[RateChange]:
-    """The rates of one thing: of neighbouring ranges of prompts with the same prices one."""
+    """Yield the rates of one thing: of neighbouring ranges of prompts with the same prices one."""
     groups = [
         list(group)
         for _, group in groupby(ranges, key=lambda each: (each[1] and each[1].each, each[2] and each[2].each))

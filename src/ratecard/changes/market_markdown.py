@@ -27,12 +27,12 @@ class PriceWords(NamedTuple):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The words under `HEADINGS`."""
+        """Return the words under `HEADINGS`."""
         return self[:-1]
 
 
 def price_words(pair: MatchedModels) -> Iterator[PriceWords]:
-    """Every price of two matched models."""
+    """Yield every price of two matched models."""
     for rate in pair.rates:
         per = f"{pair.currency} / {unit(rate)}" if pair.currency else unit(rate)
         difference, percent, tone = _difference(rate)
@@ -78,12 +78,12 @@ def paid(pair: MatchedModels) -> str:
 
 
 def both_lists(market: Market) -> str:
-    """Both lists and the instant."""
+    """Return both lists and the instant."""
     return f"{market.ours} beside {market.theirs}, at {market.instant:%Y-%m-%dT%H:%M}Z"
 
 
 def market_markdown(market: Market) -> str:
-    """The comparison as Markdown. Names are escaped: they cannot end a cell or begin markup."""
+    """Return the comparison as Markdown. Names are escaped: they cannot end a cell or begin markup."""
     found = [f"## {TITLE}", f"**{summary_of_market(market)}**", escaped(both_lists(market)), f"{MARKET_LEGEND}."]
     for pair in market.models:
         title = f"{code_words(pair.ours)} beside {code_words(pair.theirs)}{paid(pair)}"

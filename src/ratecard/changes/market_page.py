@@ -17,7 +17,7 @@ _OPEN = 12
 
 
 def market_page(market: Market) -> str:
-    """The whole comparison as one file: counts, and every pair of models with its prices."""
+    """Return the whole comparison as one file: counts, and every pair of models with its prices."""
     return page_text(
         "market.html",
         title=TITLE,

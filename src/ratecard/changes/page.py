@@ -49,26 +49,26 @@ class Bar(NamedTuple):
 
     @property
     def up(self) -> Fraction:
-        """The rise as a share of the old price; 1 from zero."""
+        """Return the rise as a share of the old price; 1 from zero."""
         if self.rise is None:
             return Fraction(0)
         return self.rise.ratio - 1 if self.rise.ratio is not None else _FROM_ZERO
 
     @property
     def down(self) -> Fraction:
-        """The fall as a share of the old price."""
+        """Return the fall as a share of the old price."""
         return 1 - self.fall.ratio if self.fall and self.fall.ratio is not None else Fraction(0)
 
 
 def bars(changes: Sequence[Difference]) -> list[Bar]:
-    """A bar for every change that moves a price, the greatest first."""
+    """Return a bar for every change that moves a price, the greatest first."""
     found = [Bar(change, *extremes(change.cells.differing)) for change in changes]
     moving = [bar for bar in found if bar.rise or bar.fall]
     return sorted(moving, key=lambda bar: (-max(bar.up, bar.down), bar.change.model, bar.change.effective))
 
 
 def diff_page(diff: Diff) -> str:
-    """The whole comparison as one file: counts, bars on one scale, and every model."""
+    """Return the whole comparison as one file: counts, bars on one scale, and every model."""
     found = bars(diff.changes)
     shown = found[:_MOST_BARS]
     zero = Fraction(0)

@@ -167,7 +167,7 @@ class Promotion(NamedTuple):
 
 
 def folder_of(tables: Path | None) -> Path | None:
-    """The given folder, or that of the source checkout; None for the tables of an installed package."""
+    """Return the given folder, or that of the source checkout; None for the tables of an installed package."""
     folder = tables or shipped_folder()
     return None if tables is None and (folder.parent / "__init__.py").exists() else folder
 
@@ -225,7 +225,7 @@ def _added_and_changed(after: RateCard, files: Sequence[CandidateFile]) -> Itera
 
 
 def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], list[str | None]], list[Fault]]:
-    """The changed totals of the examples of every new version, and faults for examples that fail."""
+    """Return the changed totals of the examples of every new version, and faults for examples that fail."""
     totals: dict[tuple[str, date], list[str | None]] = {}
     faults: list[Fault] = []
     for model in after.tables.models.values():

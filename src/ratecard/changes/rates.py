@@ -39,7 +39,7 @@ class _Key(NamedTuple):
 
 
 def rate_changes(old: Priceable | None, new: Priceable | None) -> tuple[RateChange, ...]:
-    """Every rate that differs; combinations on the same two lines are one change."""
+    """Return every rate that differs; combinations on the same two lines are one change."""
     names = _names(old, new)
     before, after = _rates(old, names), _rates(new, names)
     groups: dict[tuple[str, Priced | None, Priced | None], list[Combination]] = {}
@@ -69,7 +69,7 @@ def _columns(combined: Sequence[Combination]) -> list[list[str]]:
 
 
 def _names(*sides: Priceable | None) -> dict[str, tuple[str, ...]]:
-    """The attributes that the rates of each charge name, and the conditions of its factors, on either side."""
+    """Return the attributes that the rates of each charge name, and the conditions of its factors, on either side."""
     charges = sorted((charge for side in sides if side for charge in side.version.charges), key=lambda one: one.charge)
     found = {name: _ordered(list(group)) for name, group in groupby(charges, key=lambda one: one.charge)}
     for label, factor in (each for side in sides if side for each in _factors(side.version)):
@@ -84,7 +84,7 @@ def _ordered(charges: Sequence[Charge]) -> tuple[str, ...]:
 
 
 def _factors(version: Version) -> Iterator[tuple[str, RateFactor]]:
-    """Every factor of a version and of its charges, each with what it is called."""
+    """Yield every factor of a version and of its charges, each with what it is called."""
     yield from ((_FACTOR, factor) for factor in version.multipliers)
     for charge in version.charges:
         yield from ((f"{_FACTOR} of {charge.charge}", factor) for factor in charge.multipliers)
@@ -132,7 +132,7 @@ Terms = dict[str, str | tuple[str, ...]]
 
 
 def terms_of(side: Priceable) -> Terms:
-    """Every condition of a version by its name: `accepts duration`, `rounding places`, `markup of video`."""
+    """Return every condition of a version by its name: `accepts duration`, `rounding places`, `markup of video`."""
     model, version, units = side
     found: Terms = {"type": model.type, "currency": model.currency, "mode": getattr(model, "mode", "")}
     found["limit tier"] = getattr(model, "tier", None) or ""
@@ -146,7 +146,7 @@ def terms_of(side: Priceable) -> Terms:
 
 
 def described(part: BaseModel, prefix: str = "") -> Terms:
-    """The keys of a part of a table, nested ones too, each with its value as text."""
+    """Return the keys of a part of a table, nested ones too, each with its value as text."""
     found: Terms = {}
     of_limits = {"rates"} if isinstance(part, Limits) else set()
     for name in {*type(part).model_fields, *(part.model_extra or ())} - (_NOT_TERMS - of_limits):
@@ -165,7 +165,7 @@ def described(part: BaseModel, prefix: str = "") -> Terms:
 
 
 def term_changes(old: Terms, new: Terms) -> tuple[TermChange, ...]:
-    """The conditions that differ, by name; of a list only the items that differ."""
+    """Return the conditions that differ, by name; of a list only the items that differ."""
     return tuple(
         TermChange(name, *_sides(old.get(name, ""), new.get(name, "")))
         for name in sorted({**old, **new})

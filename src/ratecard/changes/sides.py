@@ -32,7 +32,7 @@ class Side:
 
     @property
     def has_rates(self) -> bool:
-        """Whether its amounts are made of rates, and are not those of a bill."""
+        """Return True if its amounts are made of rates, and are not those of a bill."""
         return True
 
     def book(self, day: date) -> PriceBook:
@@ -40,7 +40,7 @@ class Side:
         return self.card._unproved.at(self.at or day)
 
     def days(self) -> set[date]:
-        """The days and instants at which something changes on this side."""
+        """Return the days and instants at which something changes on this side."""
         return {day_or_instant(each) for each in ((self.at,) if self.at else self.card.boundaries())}
 
 
@@ -93,7 +93,7 @@ class Stack:
         return _ON_TOP.join(map(str, self.paths))
 
     def over(self, card: RateCard) -> RateCard:
-        """The card with all of them. Raises `TableError`."""
+        """Return the card with all of them. Raises `TableError`."""
         for path in self.paths:
             card = card.with_candidate(path)
         return card
@@ -160,7 +160,7 @@ def named(given: str, tables: Path | None) -> Named:
 
 
 def side_of(given: str, found: str | Revision | datetime, tables: Path | None) -> Side:
-    """The side that a folder, a revision or an instant makes."""
+    """Return the side that a folder, a revision or an instant makes."""
     if isinstance(found, Revision):
         return Side(found.label, RateCard(load_revision(found)))
     if isinstance(found, datetime):
@@ -169,7 +169,7 @@ def side_of(given: str, found: str | Revision | datetime, tables: Path | None) -
 
 
 def revision_of(given: str, folder: Path | None) -> Revision:
-    """A revision of a folder, or of the tables of the repository that we are in. Raises `RevisionError`."""
+    """Return a revision of a folder, or of the tables of the repository that we are in. Raises `RevisionError`."""
     place = folder or repository_of(Path()) / _TABLES
     if not place.is_dir():
         raise RevisionError(f"the repository has no folder {_TABLES}. Name that of its tables by --tables")
@@ -196,7 +196,7 @@ def _folder(given: str) -> str:
 
 
 def stack_of(given: str) -> Stack:
-    """The candidate file of a word, or the stack. Raises `SideError` for a file that is not there."""
+    """Return the candidate file of a word, or the stack. Raises `SideError` for a file that is not there."""
     if Path(given).is_file():
         return Stack((Path(given),))
     parts = [Path(part) for part in given.split(_ON_TOP)]

@@ -67,7 +67,7 @@ def _working(working: Working, figures: Figures) -> list[str]:
 
 
 def refusal_text(error: QuoteError, prices: PriceBook, fields: Mapping[str, Any], likes: Mapping[str, str]) -> str:
-    """A refusal for people: a required field is followed by its choices.
+    """Return a refusal for people: a required field is followed by its choices.
 
     `likes` describes a value of a field whose choices the table does not list.
     """

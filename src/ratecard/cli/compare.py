@@ -25,7 +25,7 @@ from ratecard.cli.simulate_options import check_usage, needing
 
 
 def market_text(market: Market) -> str:
-    """The comparison as text: a table for each pair of models."""
+    """Return the comparison as text: a table for each pair of models."""
     lines = [MARKET_LEGEND, paragraph(both_lists(market), indent="  "), ""]
     lines += [line for pair in _blocks(market) for line in (*pair, "")]
     lines.append(heading_style(paragraph(summary_of_market(market))))

@@ -26,7 +26,7 @@ _COLOURS = {"~": "yellow", "+": "green", "-": "red"}
 
 
 def diff_text(diff: Diff) -> str:
-    """The whole comparison, with the legend first."""
+    """Return the whole comparison, with the legend first."""
     if not diff.changes:
         return f"{NO_CHANGES}\n"
     head = [LEGEND, paragraph(f"{diff.old} -> {diff.new}", indent="  "), ""]
@@ -67,6 +67,6 @@ def _extremes(
 
 
 def _marked(sign: str, indent: str, words: str) -> str:
-    """Words behind their mark; only the mark has a colour."""
+    """Return words behind their mark; only the mark has a colour."""
     wrapped = paragraph(f"{indent}{sign} {words}", indent=f"{indent}    ")
     return wrapped.replace(f"{indent}{sign}", f"{indent}{click.style(sign, fg=_COLOURS[sign])}", 1)

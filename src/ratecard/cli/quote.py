@@ -270,7 +270,7 @@ def _answer(
 
 
 def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, Any], quoting: bool) -> str:
-    """The right command for a model that was asked for by the wrong one; empty for any other refusal."""
+    """Return the right command for a model that was asked for by the wrong one; empty for any other refusal."""
     name = fields.get("model")
     if quoting and "model" not in fields and fields.keys() & {"network", "calls"}:
         found = next(prices._in_effect_all("rpc"), None)
@@ -291,7 +291,7 @@ def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, An
 
 
 def _named(prices: PriceBook, name: str) -> tuple[AnyModel, Version] | None:
-    """The model and its version, if it has a price; the name of a text model may have parameters."""
+    """Return the model and its version, if it has a price; the name of a text model may have parameters."""
     plain = prices.plain_name(name)
     try:
         model, version = prices.in_effect(plain)

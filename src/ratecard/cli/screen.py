@@ -41,12 +41,12 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Co
 
 
 def heading_style(line: str) -> str:
-    """A heading, which is bold on a terminal."""
+    """Return a heading, which is bold on a terminal."""
     return click.style(line, bold=True)
 
 
 def width() -> int | None:
-    """The columns of the terminal; None if the output is not a terminal, and so has no width."""
+    """Return the columns of the terminal; None if the output is not a terminal, and so has no width."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 

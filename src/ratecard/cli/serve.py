@@ -25,7 +25,7 @@ _SHOWN = {name: field for name, field in Settings.model_fields.items() if name !
 
 
 def _option(name: str, field: FieldInfo) -> Decorator:
-    """The option of a setting; what is not given is left to the environment and the file."""
+    """Return the option of a setting; what is not given is left to the environment and the file."""
     words = f"{field.description}."
     if field.annotation is bool:
         return click.option(option(name), is_flag=True, default=None, help=words)
@@ -157,7 +157,7 @@ def _check_access(settings: Settings) -> None:
 
 
 def _is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a host. A name is looked up, and all of its addresses must be local."""
+    """Return True if only this machine reaches a host. A name is looked up, and all of its addresses must be local."""
     with suppress(ValueError):
         return ip_address(host).is_loopback
     try:

@@ -63,7 +63,7 @@ class ProgressWatch:
             self._most = max(self._most, _LAST)
 
     def look(self) -> Seen:
-        """The state now."""
+        """Return the state now."""
         asked, passed = self._percent, self._clock() - self._started
         if asked is not None:
             self._most = min(max(self._most, float(asked())), 100.0)

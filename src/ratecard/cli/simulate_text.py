@@ -131,7 +131,7 @@ def show_tornado(report: Report, share: Fraction, swings: Sequence[Swing]) -> No
 
 
 def table_lines(report: Report, table: Table) -> list[str]:
-    """A table as lines of aligned text."""
+    """Return a table as lines of aligned text."""
     right = {index for index, column in enumerate(table.columns) if column.kind in _NUMBERS}
     return align([[column.name for column in table.columns], *_cells(report, table, table.rows)], right)
 
@@ -175,7 +175,7 @@ def _tables(report: Report, candidate: int) -> Iterator[Table]:
 
 
 def _first(table: Table, most: int, title: str) -> Table:
-    """The first rows; if that is not all, the title says how many there are."""
+    """Return the first rows; if that is not all, the title says how many there are."""
     if table.size <= most:
         return table._replace(title=title)
     words = f"the first {most} of {table.size:,}"

@@ -121,7 +121,7 @@ def whatif(
 
 
 def command(usage: Sequence[str], settings: Mapping[str, Any]) -> str:
-    """The command that simulates the same usage, without its prices."""
+    """Return the command that simulates the same usage, without its prices."""
     words = ["ratecard", "simulate", *usage]
     for name, given in settings.items():
         if name == "columns":

@@ -181,7 +181,7 @@ class Outage:
 
     @property
     def answers(self) -> bool:
-        """Whether the database answers, though it may take no writes."""
+        """Return True if the database answers, though it may take no writes."""
         return not any(need in self._failed for need in self._silent)
 
     def failed_to_write(self, seconds: int) -> bool:

@@ -89,7 +89,7 @@ def _inside(path: Path) -> str:
 
 
 def _allowed_keys(root: type[BaseModel], loc: tuple[str | int, ...]) -> list[str]:
-    """The keys of the pydantic model that a location leads to; a location also names the members of unions."""
+    """Return the keys of the pydantic model that a location leads to; a location also names the members of unions."""
     at: Any = root
     for part in loc:
         members = [member for member in get_args(at) if member not in (Ellipsis, NoneType)]
@@ -106,7 +106,7 @@ def _allowed_keys(root: type[BaseModel], loc: tuple[str | int, ...]) -> list[str
 
 
 def _bare(annotation: Any) -> Any:
-    """An annotation without `Annotated` and `| None` around it; of a charge, the classes that it may be."""
+    """Return an annotation without `Annotated` and `| None` around it; of a charge, the classes that it may be."""
     if get_origin(annotation) is Annotated:
         of, *further = get_args(annotation)
         return next((each for each in further if isinstance(each, ChargeClasses)), _bare(of))

@@ -49,7 +49,7 @@ _Part = TypeVar("_Part", bound=BaseModel)
 
 
 def shipped_folder() -> Path:
-    """The tables inside the installed package; in a source checkout, those of the repository."""
+    """Return the tables inside the installed package; in a source checkout, those of the repository."""
     package = Path(__file__).parent.parent
     inside = package / "pricing_tables"
     return inside if inside.is_dir() else package.parent.parent / "pricing_tables"
@@ -88,7 +88,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
 
 
 def _shipped(name: str, kind: type[_Part]) -> _Part:
-    """A shared file of the shipped tables. Raises `TableError`."""
+    """Return a shared file of the shipped tables. Raises `TableError`."""
     text = text_file(name, (shipped_folder() / name).read_bytes())
     if (part := _validated(text, kind)) is None:
         raise TableError(text.faults)
@@ -97,13 +97,13 @@ def _shipped(name: str, kind: type[_Part]) -> _Part:
 
 @cache
 def shipped_meters() -> Meters:
-    """The meters and conditions of the shipped tables."""
+    """Return the meters and conditions of the shipped tables."""
     return _shipped(METERS, Meters)
 
 
 @cache
 def shipped_units() -> Mapping[str, Unit]:
-    """The units of the shipped tables, by name."""
+    """Return the units of the shipped tables, by name."""
     return _shipped(UNITS, Units).by_name
 
 
@@ -120,7 +120,7 @@ def shipped_limits() -> Limits:
 
 
 def shipped_rates() -> Rates:
-    """The worth of one unit of each balance in US dollars, from the newest limits of the shipped tables.
+    """Return the worth of one unit of each balance in US dollars, from the newest limits of the shipped tables.
 
     >>> shipped_rates().DIEM, shipped_rates().VCU
     (Decimal('1'), None)
@@ -275,7 +275,7 @@ def _shared(
     check: Callable[[_Part], Iterable[Finding]],
     otherwise: Callable[[], _Part],
 ) -> _Part | None:
-    """A shared file, checked; None where it is at fault, and what `otherwise` makes where there is none."""
+    """Return a shared file, checked; None where it is at fault, and what `otherwise` makes where there is none."""
     if text is None:
         return otherwise()
     part = _validated(text, kind)
@@ -285,7 +285,7 @@ def _shared(
 
 
 def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
-    """The valid models of a family file with their index; the faults of the others are recorded."""
+    """Yield the valid models of a family file with their index; the faults of the others are recorded."""
     family = _validated(text, Family)
     if family:
         if not family.models:
@@ -299,7 +299,7 @@ def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
 
 
 def _written(text: TextFile) -> Iterator[str]:
-    """The ids of a file's models as they are written, valid or not."""
+    """Yield the ids of a file's models as they are written, valid or not."""
     models = text.data.get("models") if isinstance(text.data, dict) else None
     for model in models if isinstance(models, list) else ():
         if isinstance(model, dict) and isinstance(model.get("model"), str):
@@ -442,7 +442,7 @@ class TableFiles:
         return real
 
     def _leads_to(self, start: str, end: str) -> bool:
-        """Whether folder `end` can be reached from folder `start`."""
+        """Return True if folder `end` can be reached from folder `start`."""
         reached, ahead = {start}, [start]
         while ahead:
             more = self._folders.get(ahead.pop(), set()) - reached
@@ -455,5 +455,5 @@ class TableFiles:
 
 
 def _holds(folder: str, path: str) -> bool:
-    """Whether a folder is the folder of a path, or above it."""
+    """Return True if a folder is the folder of a path, or above it."""
     return folder in ("", "/", path) or path.startswith(f"{folder}/")

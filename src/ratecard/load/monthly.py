@@ -119,7 +119,7 @@ class TermChecks:
         return f"{shared[0][0]} ({shared[0][1]})" if shared else ""
 
     def _over(self, term: Term) -> dict[_Charged, None]:
-        """Everything that a term is over; what its conditions name is not looked at."""
+        """Return everything that a term is over; what its conditions name is not looked at."""
         key = (term.unit, term.currency, term.target.model_dump_json())
         if key not in self._meant:
             counts = self._units[term.unit].counts if term.unit and term.unit in self._units else None

@@ -57,21 +57,21 @@ class Positions:
                 self._value(next(events), (), events)
 
     def line_of(self, offset: int) -> int:
-        """The line number (from 1) of a character."""
+        """Return the line number (from 1) of a character."""
         return bisect_right(self.starts, offset)
 
     def line(self, offset: int) -> Span:
-        """The whole line of a character, with its ending."""
+        """Return the whole line of a character, with its ending."""
         number = min(self.line_of(offset), len(self.starts) - 1)
         return Span(self.starts[number - 1], self.starts[number])
 
     def after(self, path: Path) -> int | None:
-        """The start of the line after a part; None if the file ends there without a line ending."""
+        """Return the start of the line after a part; None if the file ends there without a line ending."""
         line = self.line(self.spans[path].end - 1)
         return line.end if self.text[line.end - 1] in _ENDINGS else None
 
     def column(self, offset: int) -> int:
-        """The number of characters before one on its line."""
+        """Return the number of characters before one on its line."""
         return offset - self.line(offset).start
 
     def dash(self, path: Path) -> int:
@@ -83,7 +83,7 @@ class Positions:
         return before.index("-")
 
     def above(self, path: Path) -> int:
-        """The start of an item of a list, or of the comment lines directly above it."""
+        """Return the start of an item of a list, or of the comment lines directly above it."""
         number = self.line_of(self.spans[path].start)
         earlier = self.spans.get((*path[:-1], int(path[-1]) - 1))
         last = self.line_of(earlier.end - 1) if earlier else 0
@@ -92,11 +92,11 @@ class Positions:
         return self.starts[number - 1]
 
     def refusal(self, path: Path, words: str) -> TableError:
-        """The error of a file that cannot be written to, at one of its parts."""
+        """Return the error of a file that cannot be written to, at one of its parts."""
         return TableError([Fault(self.name, self.line_of(self.spans[path].start), path, words)])
 
     def copy(self, span: Span, replaced: Mapping[Span, str]) -> str:
-        """The text of a span with some parts replaced; aliases are written out."""
+        """Return the text of a span with some parts replaced; aliases are written out."""
         words, at = [], span.start
         literals = {place: literal(value) for place, value in self.shared.items()}
         for (start, end), new in sorted({**literals, **replaced}.items()):
@@ -143,7 +143,7 @@ class Positions:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text, each with its ending."""
+    """Return the lines of a text, each with its ending."""
     return [line for line in _LINES.findall(text) if line]
 
 

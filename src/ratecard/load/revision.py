@@ -46,7 +46,7 @@ class Revision(NamedTuple):
 
 
 def repository_of(folder: Path) -> Path:
-    """The top folder of the git repository of a folder. Raises `RevisionError` if it is not in one."""
+    """Return the top folder of the git repository of a folder. Raises `RevisionError` if it is not in one."""
     return Path(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
 
 
@@ -143,7 +143,7 @@ class _Commit:
 
 
 def _files(revision: Revision, prefix: bytes) -> dict[str, bytes]:
-    """Every table below the prefix, by its name there: one call for the names, two for all contents."""
+    """Return every table below the prefix, by its name there: one call for the names, two for all contents."""
     commit = _Commit(revision)
     files = TableFiles(commit, os.fsdecode(prefix).rstrip("/"))
     if files.faults:
@@ -153,7 +153,7 @@ def _files(revision: Revision, prefix: bytes) -> dict[str, bytes]:
 
 
 def _contents(folder: Path, blobs: Sequence[bytes]) -> Iterator[bytes]:
-    """The contents of these blobs, in one call."""
+    """Yield the contents of these blobs, in one call."""
     out = _git(folder, "cat-file", "--batch", given=b"".join(blob + b"\n" for blob in blobs)) if blobs else b""
     at = 0
     for _ in blobs:

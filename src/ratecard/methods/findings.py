@@ -9,7 +9,7 @@ CheckOfCharge = Callable[[Charge], Iterable[Finding]]
 
 
 def below(at: Path, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Findings of a part that is `at` a path of the whole."""
+    """Return findings of a part that is `at` a path of the whole."""
     return (((*at, *path), words) for path, words in findings)
 
 
@@ -23,7 +23,7 @@ def listed_twice(rows: str, key: str, names: Sequence[str]) -> Iterator[Finding]
 
 
 def placed(findings: Iterable[Finding], numbered: Sequence[tuple[int, Rate]]) -> Iterator[Finding]:
-    """Findings of some of the rates of a charge, at the lines that these have in the charge."""
+    """Yield findings of some of the rates of a charge, at the lines that these have in the charge."""
     for path, words in findings:
         in_rates = path[:1] == ("rates",) and path[1:]
         yield (*path[:1], numbered[int(path[1])][0], *path[2:]) if in_rates else path, words

@@ -42,7 +42,7 @@ class TokenFormula(VideoCharge, Method):
 
     @property
     def fields(self) -> frozenset[str]:
-        """Those of its sizes too."""
+        """Return those of its sizes too."""
         return super().fields | fields_of_sizes(self.sizes)
 
     def check_options(self, version: VideoVersion) -> Iterator[Finding]:
@@ -169,12 +169,12 @@ class MegapixelRate(VideoCharge, Method):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The duration; without sizes in the table, the source video too."""
+        """Return the duration; without sizes in the table, the source video too."""
         return self.READS if self.sizes or self.frames else ("duration", "upscale_factor", "video_url")
 
     @property
     def fields(self) -> frozenset[str]:
-        """Those of its sizes too."""
+        """Return those of its sizes too."""
         return super().fields | fields_of_sizes(self.sizes)
 
     def check_options(self, version: VideoVersion) -> Iterator[Finding]:

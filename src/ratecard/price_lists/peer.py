@@ -92,7 +92,7 @@ class PeerModel:
 
     @property
     def model(self) -> str:
-        """Its name in tables."""
+        """Return its name in tables."""
         return f"{self.provider}/{self.id}"
 
 
@@ -111,7 +111,7 @@ class LeftOut:
 
     @property
     def model(self) -> str:
-        """Its name in tables."""
+        """Return its name in tables."""
         return f"{self.provider}/{self.id}"
 
     def __str__(self) -> str:

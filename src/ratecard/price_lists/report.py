@@ -32,7 +32,7 @@ class Imported:
 
     @property
     def inexpressible(self) -> tuple[LeftOut, ...]:
-        """The models that have a price in the list, and are left out."""
+        """Return the models that have a price in the list, and are left out."""
         return tuple(each for each in self.left_out if each.priced)
 
     def to_dict(self) -> dict[str, Any]:

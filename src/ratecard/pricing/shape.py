@@ -26,7 +26,7 @@ class ShapeRates(NamedTuple):
 
     @property
     def lines(self) -> tuple[LineItem, ...]:
-        """The lines of a request that counts nothing, but for that of a minimum."""
+        """Return the lines of a request that counts nothing, but for that of a minimum."""
         return (*self.fixed, *self.beside)
 
     def total(self, counts: Mapping[str, int | Decimal]) -> Decimal:

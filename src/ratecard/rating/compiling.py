@@ -61,7 +61,7 @@ class Compiling:
 
     @property
     def places(self) -> int:
-        """The most decimal places of a line's amount."""
+        """Return the most decimal places of a line's amount."""
         return self.version.rounding.line_places
 
     def rates_by(self, *further: str) -> tuple[Callable[[Shape], Any], dict[Any, CompiledRate]]:

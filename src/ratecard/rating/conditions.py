@@ -73,7 +73,7 @@ class WrittenRate(NamedTuple):
 
     @property
     def timed(self) -> bool:
-        """Whether it holds at some hours only, and at this one."""
+        """Return True if it holds at some hours only, and at this one."""
         return self.rate.timed
 
 
@@ -169,7 +169,7 @@ class UnmetConditions:
 
     @cached_property
     def message(self) -> str:
-        """The message, with the combinations for which the charge has a rate with the same attributes."""
+        """Return the message, with the combinations for which the charge has a rate with the same attributes."""
         resolver = RateResolver(self.charge, self.meters, self.version.factors)
 
         def is_sold(combination: Stated) -> bool:

@@ -56,7 +56,7 @@ class LedgerEntry:
 
     @property
     def price_per_unit_usd(self) -> Decimal | None:
-        """The price in US dollars; None if the row is in another currency."""
+        """Return the price in US dollars; None if the row is in another currency."""
         return self.price_per_unit if in_usd(self.currency) else None
 
     def to_dict(self) -> dict[str, Any]:

@@ -131,12 +131,12 @@ class Served:
 
     @cached_property
     def versions(self) -> dict[str, str]:
-        """The effective date of every model's version."""
+        """Return the effective date of every model's version."""
         return {model.model: model.effective.isoformat() for model in self.book.models()}
 
     @cached_property
     def changes_at(self) -> str | None:
-        """The next instant at which a price changes, begins or ends; None if no change is known.
+        """Return the next instant at which a price changes, begins or ends; None if no change is known.
 
         Those of models that contracts keep for themselves are not among them.
         """

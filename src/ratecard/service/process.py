@@ -221,7 +221,7 @@ class Worker(Process):
 
     @property
     def server(self) -> Server:
-        """The server of this process."""
+        """Return the server of this process."""
         if self._server is None:
             self._server = DrainingServer(self.config)
         return self._server

@@ -184,12 +184,12 @@ class Connection(HttpToolsProtocol):
 
     @property
     def requests_wait(self) -> bool:
-        """Whether requests wait behind another one."""
+        """Return True if requests wait behind another one."""
         return bool(self.pipeline or self._unparsed)
 
     @property
     def idle(self) -> bool:
-        """Whether everything that was asked is answered."""
+        """Return True if everything that was asked is answered."""
         return not self._answering and not self.requests_wait
 
     @property
@@ -321,7 +321,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def _answering(self) -> bool:
-        """Whether a request is not answered yet."""
+        """Return True if a request is not answered yet."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _hold_back(self, holds: bool) -> None:

@@ -51,13 +51,13 @@ def meaning(part: BaseModel) -> str:
 
 
 def digest(meanings: Iterable[str]) -> str:
-    """The first 16 hexadecimal digits of the SHA-256 of these meanings, in whatever order they come."""
+    """Return the first 16 hexadecimal digits of the SHA-256 of these meanings, in whatever order they come."""
     return sha256("\n".join(sorted(meanings)).encode()).hexdigest()[:_LENGTH]
 
 
 @cache
 def _fields_of_meaning(kind: type[BaseModel]) -> tuple[str, ...]:
-    """The fields of a part of the tables that change an answer; the source of a rate or version is evidence."""
+    """Return the fields of a part of the tables that change an answer; the source of a rate or version is evidence."""
     own_source = {"source"} if kind.__name__ in _WITH_SOURCE or "effective" in kind.model_fields else set()
     return tuple(name for name in kind.model_fields if name not in _NO_MEANING | own_source)
 
@@ -157,7 +157,7 @@ class Tables:
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:
-        """The model of every alias."""
+        """Return the model of every alias."""
         return {alias: model.model for model in self.models.values() for alias in model.aliases or ()}
 
     @cached_property
@@ -172,7 +172,7 @@ class Tables:
 
     @cached_property
     def digest(self) -> str:
-        """The digest of what they mean, made when it is first asked for: to load tables does not need it."""
+        """Return the digest of what they mean, made when it is first asked for: to load tables does not need it."""
         shared: tuple[BaseModel, ...] = (*self.units.values(), *self.meters.meters, *self.meters.conditions)
         shared += (self.vocabulary, *self.limits, *self.monthly)
         if self.patterns:
@@ -192,7 +192,7 @@ class Tables:
 
     @property
     def listed(self) -> "Tables":
-        """The tables of the list; themselves, unless they have the prices of a contract."""
+        """Return the tables of the list; themselves, unless they have the prices of a contract."""
         return self.list_tables or self
 
     def boundaries(self) -> set[datetime]:
@@ -202,7 +202,7 @@ class Tables:
         return {*begins, *ends, *(utc(limits.effective) for limits in self.limits)}
 
     def named(self, name: str) -> AnyModel | None:
-        """The model that a name means: its id, an alias or, where the folder switches them on, an open pattern.
+        """Return the model that a name means: its id, an alias or, where the folder switches them on, an open pattern.
 
         Raises `QuoteError` for a name that patterns of several models match.
         """

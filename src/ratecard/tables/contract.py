@@ -66,7 +66,7 @@ class Override(Frozen):
 
     @property
     def kind(self) -> str:
-        """The key that says what it does."""
+        """Return the key that says what it does."""
         return next(name for name in OVERRIDE_KINDS if getattr(self, name) is not None)
 
     @property
@@ -76,12 +76,12 @@ class Override(Frozen):
 
     @property
     def times(self) -> Decimal | None:
-        """The factor on the list rate; None for what is not relative to it."""
+        """Return the factor on the list rate; None for what is not relative to it."""
         return add(Decimal(1), self.percent) if self.percent is not None else self.factor
 
     @property
     def amount(self) -> Decimal | None:
-        """The price of one unit that it states; None for what states none."""
+        """Return the price of one unit that it states; None for what states none."""
         return next((each for each in (self.rate, self.at_most, self.at_least) if each is not None), None)
 
     @property
@@ -134,7 +134,7 @@ class Contract(Frozen):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """The terms of a month, each within the window of the contract; empty if it has none of its own."""
+        """Return the terms of a month, each within the window of the contract; empty if it has none of its own."""
         return tuple(term.within(self.begins, self.until) for term in self.monthly or ())
 
     def holds(self, instant: datetime) -> bool:

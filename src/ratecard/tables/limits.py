@@ -146,7 +146,7 @@ class Rates(Frozen):
 
     @property
     def stated(self) -> Mapping[str, Decimal | None]:
-        """The balances by name, each with its worth."""
+        """Return the balances by name, each with its worth."""
         return self.__pydantic_extra__
 
     @model_validator(mode="before")

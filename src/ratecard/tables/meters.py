@@ -39,15 +39,15 @@ class Bucket(Frozen):
         return self.sku or self.bucket.replace("_", "-")
 
     def within(self, other: "Bucket") -> bool:
-        """Whether this is a part of another bucket, and not the same."""
+        """Return True if this is a part of another bucket, and not the same."""
         return self.dimensions != other.dimensions and other.dimensions.items() <= self.dimensions.items()
 
     def apart(self, other: "Bucket") -> bool:
-        """Whether nothing can be counted in both."""
+        """Return True if nothing can be counted in both."""
         return any(self.dimensions.get(name, value) != value for name, value in other.dimensions.items())
 
     def overlaps(self, other: "Bucket") -> bool:
-        """Whether something can be counted in both, and neither is part of the other."""
+        """Return True if something can be counted in both, and neither is part of the other."""
         return not (self.apart(other) or self.within(other) or other.within(self))
 
 
@@ -99,7 +99,7 @@ class UsageCondition(Frozen):
     same_as: dict[str, Id] = Field(default_factory=dict)
 
     def spellings(self, values: Iterable[str]) -> dict[str, str]:
-        """Every spelling of the default and of these values, and what it means; the default first.
+        """Return every spelling of the default and of these values, and what it means; the default first.
 
         >>> tier = UsageCondition(condition="tier", values=("batch", "flex", "standard"), default="standard")
         >>> tier.spellings(["batch"])
@@ -118,28 +118,28 @@ class Meters(Frozen):
 
     @cached_property
     def by_name(self) -> dict[str, Meter]:
-        """The meters by name."""
+        """Return the meters by name."""
         return {meter.meter: meter for meter in self.meters}
 
     @cached_property
     def counted(self) -> tuple[str, ...]:
-        """The meters that the `counts` of a usage may name: all but that of tokens."""
+        """Return the meters that the `counts` of a usage may name: all but that of tokens."""
         return tuple(name for name in self.by_name if name != TOKEN)
 
     @cached_property
     def condition(self) -> dict[str, UsageCondition]:
-        """The conditions by name."""
+        """Return the conditions by name."""
         return {condition.condition: condition for condition in self.conditions}
 
     @cached_property
     def buckets(self) -> Mapping[str, Bucket]:
-        """The buckets of tokens by name, in the order of lines."""
+        """Return the buckets of tokens by name, in the order of lines."""
         token = self.by_name.get(TOKEN)
         return {bucket.bucket: bucket for bucket in token.buckets} if token else {}
 
     @cached_property
     def bucket_of(self) -> Mapping[frozenset[tuple[str, str]], str]:
-        """The buckets of tokens by their dimensions."""
+        """Return the buckets of tokens by their dimensions."""
         return {frozenset(bucket.dimensions.items()): name for name, bucket in self.buckets.items()}
 
     def refuses(self, without_rate: Mapping[str, str], bucket: str) -> bool:
@@ -148,7 +148,7 @@ class Meters(Frozen):
         return any(without_rate.get(value, without_rate.get(name)) == "refuse" for name, value in dimensions)
 
     def in_completion(self, bucket: str) -> bool:
-        """Whether a bucket of tokens is the completion, or a part of it; otherwise it is of the prompt."""
+        """Return True if a bucket of tokens is the completion, or a part of it; otherwise it is of the prompt."""
         own, whole = self.buckets[bucket], self.buckets[COMPLETION]
         return bucket == COMPLETION or own.within(whole)
 
@@ -160,7 +160,7 @@ class Meters(Frozen):
         return counts | {bucket: tokens}
 
     def laid_over(self, other: "Meters") -> "Meters":
-        """Those of another file, each replaced by the one of the same name here, then the others of these."""
+        """Return those of another file, each replaced by the one of the same name here, then the others of these."""
         meters = {meter.meter: meter for meter in other.meters} | self.by_name
         conditions = {each.condition: each for each in other.conditions} | self.condition
         return Meters(meters=tuple(meters.values()), conditions=tuple(conditions.values()))

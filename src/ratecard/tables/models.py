@@ -69,17 +69,17 @@ class PricedModel:
 
     @property
     def model(self) -> str:
-        """The id, which requests name."""
+        """Return the id, which requests name."""
         return self.table.model
 
     @property
     def name(self) -> str:
-        """The name for display."""
+        """Return the name for display."""
         return self.table.name
 
     @property
     def type(self) -> str:
-        """The type of its requests: `video`, `text`, `image`, ..."""
+        """Return the type of its requests: `video`, `text`, `image`, ..."""
         return self.table.type
 
     @property
@@ -89,32 +89,32 @@ class PricedModel:
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Its other names, which requests may use too."""
+        """Return its other names, which requests may use too."""
         return self.table.aliases or ()
 
     @property
     def currency(self) -> str:
-        """The ISO 4217 code of its rates."""
+        """Return the ISO 4217 code of its rates."""
         return self.table.currency
 
     @property
     def effective(self) -> date:
-        """The first day of these rates, from 00:00 UTC, or their first instant, a `datetime`."""
+        """Return the first day of these rates, from 00:00 UTC, or their first instant, a `datetime`."""
         return self.version.effective
 
     @property
     def retired(self) -> date | None:
-        """The first day on which the model is not served any more; None if no such day is known."""
+        """Return the first day on which the model is not served any more; None if no such day is known."""
         return self.table.retired.on if self.table.retired else None
 
     @property
     def successor(self) -> str | None:
-        """The id of the model to use when this one is retired, if the tables name one."""
+        """Return the id of the model to use when this one is retired, if the tables name one."""
         return self.table.retired.successor if self.table.retired else None
 
     @cached_property
     def rates(self) -> tuple[ModelRate, ...]:
-        """Its rates, in the order of the table, those of all hours and conditions. Made when they are asked for.
+        """Return its rates, in the order of the table, those of all hours and conditions. Made when they are asked for.
 
         Factors, a minimum and the options of charges, which `ratecard explain` and `GET /models` show, are not applied.
         Raises `TableError` for a version that contradicts its own examples.
@@ -124,7 +124,7 @@ class PricedModel:
 
     @property
     def versions(self) -> "tuple[PricedModel, ...]":
-        """The same model with each of its versions, the newest first, announced ones too."""
+        """Return the same model with each of its versions, the newest first, announced ones too."""
         return tuple(replace(self, version=version) for version in self.table.versions)
 
 

@@ -57,7 +57,7 @@ class MonthlyTier(Frozen):
 
     @property
     def times(self) -> Decimal | None:
-        """The factor on contract prices; None for a tier with a rate."""
+        """Return the factor on contract prices; None for a tier with a rate."""
         return add(Decimal(1), self.percent) if self.percent is not None else self.factor
 
 
@@ -118,22 +118,22 @@ class Term(Frozen):
 
     @property
     def kind(self) -> str:
-        """The key under which the amount or the tiers are written."""
+        """Return the key under which the amount or the tiers are written."""
         return next(kind for kind in TERM_KINDS if getattr(self, kind) is not None)
 
     @property
     def step(self) -> int:
-        """The number of the step of a statement that settles it."""
+        """Return the number of the step of a statement that settles it."""
         return next(number for number, kinds in enumerate(STEPS) if self.kind in kinds)
 
     @property
     def tiers(self) -> tuple[MonthlyTier, ...]:
-        """The tiers, rising; empty for a term without any."""
+        """Return the tiers, rising; empty for a term without any."""
         return self.graduated or self.volume or ()
 
     @property
     def amount(self) -> Decimal:
-        """The units or the money of a term without tiers."""
+        """Return the units or the money of a term without tiers."""
         return self.included or self.commitment or self.minimum or Decimal(0)
 
     @property

@@ -24,7 +24,7 @@ def matcher_of(pattern: str) -> re.Pattern[str]:
 
 
 def share_a_name(one: str, other: str) -> bool:
-    """Whether some name matches both of two patterns.
+    """Return True if some name matches both of two patterns.
 
     >>> share_a_name("gpt-*-mini", "gpt-4o-*"), share_a_name("gpt-4o-*", "gpt-4.1-*")
     (True, False)

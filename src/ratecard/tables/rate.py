@@ -162,12 +162,12 @@ class Charge(Frozen):
 
     @property
     def options(self) -> bool:
-        """Whether another number than was counted may be charged."""
+        """Return True if another number than was counted may be charged."""
         return False
 
     @property
     def multipliers(self) -> tuple[RateFactor, ...]:
-        """The factors on its rates."""
+        """Return the factors on its rates."""
         return ()
 
     def conditions_of(self, rate: Rate) -> dict[str, Words]:
@@ -176,7 +176,7 @@ class Charge(Frozen):
 
     @property
     def fields(self) -> frozenset[str]:
-        """The request fields that this charge's amount depends on."""
+        """Return the request fields that this charge's amount depends on."""
         return frozenset(attribute for rate in self.rates for attribute in rate.attributes)
 
     def unit_rate(self, rate: Rate) -> Decimal:
@@ -188,11 +188,11 @@ class Charge(Frozen):
         return count, ""
 
     def with_rates(self, rates: Iterable[Rate]) -> Self:
-        """The same charge with these rates."""
+        """Return the same charge with these rates."""
         return self.model_copy(update={"rates": tuple(rates)})
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
-        """Every value of an attribute that a rate names, in the order of the table."""
+        """Return every value of an attribute that a rate names, in the order of the table."""
         return tuple(dict.fromkeys(value for rate in self.rates for value in rate.attributes.get(attribute, ())))
 
 
@@ -209,7 +209,7 @@ class Conditioned(Charge):
 
     @property
     def multipliers(self) -> tuple[RateFactor, ...]:
-        """The factors on its rates."""
+        """Return the factors on its rates."""
         return self.factors
 
     def conditions_of(self, rate: Rate) -> dict[str, Words]:
@@ -245,7 +245,7 @@ class CountedCharge(Conditioned):
 
     @property
     def options(self) -> bool:
-        """Whether another number than was counted may be charged."""
+        """Return True if another number than was counted may be charged."""
         return bool(self.included or self.at_least or self.started)
 
     def charged(self, count: int | Decimal) -> tuple[int | Decimal, str]:
@@ -314,7 +314,7 @@ class Accepting(Protocol):
     """A version, as the selection of rates sees it."""
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
-        """Every value that the attribute can have."""
+        """Return every value that the attribute can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,24 +326,24 @@ class _Selection:
 
 
 def named_attributes(rates: Iterable[Rate], order: Sequence[str]) -> tuple[str, ...]:
-    """The attributes that these rates name, in the order of `order`."""
+    """Return the attributes that these rates name, in the order of `order`."""
     named = {attribute for rate in rates for attribute in rate.attributes}
     return tuple(attribute for attribute in order if attribute in named)
 
 
 def combinations(rate: Rate, attributes: Sequence[str], domains: Domains) -> Iterator[Combination]:
-    """Every combination of values that a rate applies to."""
+    """Return every combination of values that a rate applies to."""
     return product(*(rate.attributes.get(attribute, domains[attribute]) for attribute in attributes))
 
 
 def domains_of(version: Accepting, charge: Charge) -> dict[str, tuple[str, ...]]:
-    """The values that each attribute named by a charge's rates can have; for `up_to`, its tiers."""
+    """Return the values that each attribute named by a charge's rates can have; for `up_to`, its tiers."""
     names = named_attributes(charge.rates, charge.ATTRIBUTES)
     return {name: tiers(charge.rates) if name == "up_to" else version.values_of(name) for name in names}
 
 
 def tiers(rates: Iterable[Rate]) -> tuple[str, ...]:
-    """The upper edges of these rates' tiers, rising, `any` last."""
+    """Return the upper edges of these rates' tiers, rising, `any` last."""
     edges = {edge for rate in rates for edge in rate.attributes.get("up_to", ())}
     return tuple(sorted(edges, key=lambda edge: (edge == ANY, len(edge), edge)))
 
@@ -395,7 +395,7 @@ def overlaps(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains)
 
 
 def missing(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains) -> Iterator[str]:
-    """Every accepted combination that no rate fits."""
+    """Yield every accepted combination that no rate fits."""
     have = {key for rate in rates for key in combinations(rate, attributes, domains)}
     for key in product(*(domains[attribute] for attribute in attributes)):
         if key not in have:

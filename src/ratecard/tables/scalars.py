@@ -84,7 +84,7 @@ def _matched(pattern: re.Pattern[str], given: object, words: str) -> re.Match[st
 
 
 def read_text(given: object) -> str:
-    """A word or sentence; never empty."""
+    """Return a word or sentence; never empty."""
     text = _one(given)
     if not text or text.isspace():
         raise ValueError("is empty. Write a value, or leave the key out")
@@ -92,7 +92,7 @@ def read_text(given: object) -> str:
 
 
 def read_id(given: object) -> str:
-    """A name by which requests or other lines find something: text without a character that nobody sees."""
+    """Return a name by which requests or other lines find something: text without a character that nobody sees."""
     if isinstance(given, str) and given and given.isascii() and given.isprintable() and given == given.strip():
         return given
     text = read_text(given)
@@ -107,7 +107,7 @@ def read_id(given: object) -> str:
 
 
 def meant_by(number: Decimal) -> Decimal | None:
-    """The number that a float has made this one of; None if it has no such digits.
+    """Return the number that a float has made this one of; None if it has no such digits.
 
     >>> print(meant_by(Decimal("0.036000000000000004")), meant_by(Decimal("0.036")))
     0.036 None
@@ -117,7 +117,7 @@ def meant_by(number: Decimal) -> Decimal | None:
 
 
 def read_number(given: object) -> Decimal:
-    """A rate or factor: digits with at most 30 decimal places; no sign, exponent, infinity or NaN."""
+    """Return a rate or factor: digits with at most 30 decimal places; no sign, exponent, infinity or NaN."""
     digits = _one(given)
     if _NUMBER.fullmatch(digits):
         number = plain(READING.create_decimal(digits))
@@ -130,7 +130,7 @@ def read_number(given: object) -> Decimal:
 
 
 def read_amount(given: object) -> Decimal:
-    """A total, as `read_number` but with up to 200 decimal places: quantity x rate has more than a rate has."""
+    """Return a total, as `read_number` but with up to 200 decimal places: quantity x rate has more than a rate has."""
     return plain(READING.create_decimal(_one(given))) if _AMOUNT.fullmatch(_one(given)) else read_number(given)
 
 
@@ -167,7 +167,7 @@ def _above_zero(number: AnyNumber) -> AnyNumber:
 
 
 def read_percent(given: object) -> Decimal:
-    """A change in percent, as a share: `-15%` is -0.15. It must be more than -100%.
+    """Return a change in percent, as a share: `-15%` is -0.15. It must be more than -100%.
 
     >>> read_percent("-15%"), read_percent("7.25 %")
     (Decimal('-0.15'), Decimal('0.0725'))
@@ -181,7 +181,7 @@ def read_percent(given: object) -> Decimal:
 
 
 def read_integer(given: object) -> int:
-    """A whole number, zero or more."""
+    """Return a whole number, zero or more."""
     if isinstance(given, str) and given.isdecimal() and len(given) > _MOST_DIGITS:
         most = "9" * _MOST_DIGITS
         raise ValueError(f"is not a whole number of at most {_MOST_DIGITS} digits. Allowed: at most {most}")
@@ -189,12 +189,12 @@ def read_integer(given: object) -> int:
 
 
 def read_count(given: object) -> int:
-    """A whole number, one or more."""
+    """Return a whole number, one or more."""
     return _above_zero(read_integer(given))
 
 
 def read_day(given: object) -> date:
-    """A calendar day; as an instant it means 00:00 UTC."""
+    """Return a calendar day; as an instant it means 00:00 UTC."""
     text = _one(given)
     try:
         if not _DAY.fullmatch(text):
@@ -205,7 +205,7 @@ def read_day(given: object) -> date:
 
 
 def read_effective(given: object) -> date:
-    """A day, or an instant with a time zone, which is kept in UTC; 00:00 UTC is a day.
+    """Return a day, or an instant with a time zone, which is kept in UTC; 00:00 UTC is a day.
 
     >>> str(read_effective("2026-10-01T18:00:00+02:00")), str(read_effective("2026-10-01T00:00Z"))
     ('2026-10-01T16:00:00Z', '2026-10-01')
@@ -224,7 +224,7 @@ def read_effective(given: object) -> date:
 
 
 def read_address(given: object) -> str:
-    """The address of a page: http or https, a host, no space, no name or password."""
+    """Return the address of a page: http or https, a host, no space, no name or password."""
     words = "is not the address of a page. Write it whole, like https://example.com/pricing"
     return _matched(_ADDRESS, given, words)[0]
 
@@ -236,13 +236,13 @@ def read_size(given: object) -> Size:
 
 
 def read_fraction(given: object) -> Fraction:
-    """A ratio, as `5/3` or `2`."""
+    """Return a ratio, as `5/3` or `2`."""
     match = _matched(_FRACTION, given, "is not a fraction. Write it like 5/3")
     return Fraction(int(match[1]), int(match[2] or 1))
 
 
 def read_words(given: object) -> tuple[str, ...]:
-    """A list of different words; `3s..15s` means each of those seconds."""
+    """Return a list of different words; `3s..15s` means each of those seconds."""
     items = [given] if isinstance(given, str) else given
     if not isinstance(items, (list, tuple)) or not items:
         raise ValueError("must be a list with at least one value, like [480p, 720p]")
@@ -264,7 +264,7 @@ def _expand(item: str) -> list[str]:
 
 
 def in_ranges(words: Iterable[str]) -> list[str]:
-    """Words as a table writes them: `3s, 4s, 5s` is `3s..5s`.
+    """Return words as a table writes them: `3s, 4s, 5s` is `3s..5s`.
 
     >>> in_ranges(["3s", "4s", "5s", "8s", "9s", "auto"])
     ['3s..5s', '8s', '9s', 'auto']
@@ -280,7 +280,7 @@ def in_ranges(words: Iterable[str]) -> list[str]:
 
 
 def value_text(value: Any, *, in_order: bool = True) -> str:
-    """A value as a table writes it; lists as they stand, or each item once and rising.
+    """Return a value as a table writes it; lists as they stand, or each item once and rising.
 
     >>> value_text(("30s", "5s", "4s")), value_text(("30s", "5s", "4s"), in_order=False), value_text(Decimal("1.50"))
     ('30s, 5s, 4s', '4s, 5s, 30s', '1.5')

@@ -61,5 +61,5 @@ class Units(Frozen):
 
     @cached_property
     def by_name(self) -> dict[str, Unit]:
-        """The units by name."""
+        """Return the units by name."""
         return {unit.unit: unit for unit in self.units}

@@ -37,12 +37,12 @@ class Quoted(NamedTuple):
 
     @property
     def exact(self) -> Fraction:
-        """The exact amount."""
+        """Return the exact amount."""
         return Fraction(self.quote.exact)
 
     @property
     def counted(self) -> list[LineItem]:
-        """The lines of what was counted: all but that of the minimum."""
+        """Return the lines of what was counted: all but that of the minimum."""
         return [line for line in self.quote.lines if line.unit != MINIMUM]
 
     def of(self, *charges: Charge) -> Fraction:
@@ -69,27 +69,27 @@ class Case:
 
     @cached_property
     def found(self) -> AnyModel:
-        """The model."""
+        """Return the model."""
         return self.prices.in_effect(self.model)[0]
 
     @cached_property
     def version(self) -> Any:
-        """Its version in effect."""
+        """Return its version in effect."""
         return self.prices._at_hour(self.prices.in_effect(self.model)[1])
 
     @cached_property
     def offer(self) -> Offer:
-        """The offer of the version of a video model."""
+        """Return the offer of the version of a video model."""
         return Offer(self.prices, self.found, self.version)
 
     @cached_property
     def requests(self) -> st.SearchStrategy[Request]:
-        """Its valid requests."""
+        """Return its valid requests."""
         return metered_requests(self.prices, self.found, self.version)
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """Its price sheet. Raises `BrokenLawError` for a cell without a price."""
+        """Return its price sheet. Raises `BrokenLawError` for a cell without a price."""
         try:
             return list(price_cells(self.prices, self.model))
         except QuoteError as error:
@@ -97,7 +97,7 @@ class Case:
 
     @cached_property
     def texts(self) -> dict[str, list[str]]:
-        """The lines of every table."""
+        """Return the lines of every table."""
         return {name: content.decode("utf-8-sig").splitlines() for name, content in self.files.items()}
 
     def charges(self, field: str) -> list[Any]:
@@ -162,7 +162,7 @@ class Case:
         return ROUNDING.quantize(exact, step(self.version.rounding.places))
 
     def shown(self, source: str) -> str:
-        """A `file:line`, and the text of that line."""
+        """Return a `file:line`, and the text of that line."""
         name, _, line = source.rpartition(":")
         lines = self.texts.get(name, [])
         there = line.isdigit() and 0 < int(line) <= len(lines)

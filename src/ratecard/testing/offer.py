@@ -93,30 +93,30 @@ class Offer:
 
     @cached_property
     def longest_source(self) -> int:
-        """The most seconds of a source video."""
+        """Return the most seconds of a source video."""
         return self.accepts.video_url.max_seconds if self.accepts.video_url else _LONGEST_SOURCE
 
     @cached_property
     def stated_durations(self) -> tuple[str, ...]:
-        """The durations in seconds, not source-matched; for a source video, those that it may have."""
+        """Return the durations in seconds, not source-matched; for a source video, those that it may have."""
         stated = tuple(word for word in self.accepts.duration or () if word in SECONDS)
         return tuple(word for word in stated if not self.of_source or SECONDS[word] <= self.longest_source)
 
     @cached_property
     def needs_source(self) -> bool:
-        """Whether a body by itself cannot be priced."""
+        """Return True if a body by itself cannot be priced."""
         sizes_of_source = any(charge.NEEDS_SIZE and charge.of_source for charge in self.version.charges)
         return sizes_of_source or (self.of_source and not self.stated_durations)
 
     @cached_property
     def frame_rate_steps(self) -> list[int]:
-        """The frames per second from which the price is multiplied."""
+        """Return the frames per second from which the price is multiplied."""
         steps = (step for charge in self.version.charges for step in charge.frame_rates.items())
         return [ceil(frame_rate) for frame_rate, factor in steps if factor != 1]
 
     @cached_property
     def tier_edges(self) -> list[int]:
-        """The greatest height of every tier but the last."""
+        """Return the greatest height of every tier but the last."""
         rates = [rate for charge in self.version.charges for rate in charge.rates]
         return [int(edge) for edge in tiers(rates) if edge != ANY]
 

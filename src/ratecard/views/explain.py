@@ -46,7 +46,7 @@ class ExplainedCharge(NamedTuple):
     rates: tuple[ExplainedRate, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The charge with its rates as text."""
+        """Return the charge with its rates as text."""
         rates = [rate._asdict() | {"unit_rate": text(rate.unit_rate)} for rate in self.rates]
         return self._asdict() | {"rates": rates}
 
@@ -62,7 +62,7 @@ class Explanation(NamedTuple):
     charges: tuple[ExplainedCharge, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as text, for programs."""
+        """Return everything as text, for programs."""
         facts = {name.lower().replace(" ", "_"): value for name, value in self.facts.items()}
         own = {"model": self.model, "name": self.name, "currency": self.currency}
         return {**own, **facts, "accepts": self.accepts, "charges": [charge.to_dict() for charge in self.charges]}
@@ -123,7 +123,7 @@ def _charge(charge: Charge, tables: Tables) -> ExplainedCharge:
 
 
 def _search(prices: PriceBook, search: str, name: str) -> ExplainedCharge:
-    """The charge of a text model for a kind of search: that of the surcharge model in its table."""
+    """Return the charge of a text model for a kind of search: that of the surcharge model in its table."""
     _, version = prices.in_effect(name)
     options = {"counted by": f"counts.{search}"}
     if search in SEARCHES:
@@ -133,7 +133,7 @@ def _search(prices: PriceBook, search: str, name: str) -> ExplainedCharge:
 
 
 def _described(part: BaseModel | None) -> dict[str, str]:
-    """The keys of a part of a table with their values as text, without those that have none."""
+    """Return the keys of a part of a table with their values as text, without those that have none."""
     if part is None:
         return {}
     found = {name: _words(getattr(part, name)) for name in type(part).model_fields}
@@ -196,7 +196,7 @@ def workings(
 def _shape(
     prices: PriceBook, version: VideoVersion, fields: Mapping[str, Any], source: SourceVideo | None
 ) -> dict[str, Any]:
-    """The shape of a body that was priced."""
+    """Return the shape of a body that was priced."""
     requests = VideoRequests(version, prices._compiler.api_wide)
     shape = requests.defaults | {
         name: accept(fields[name]) for name, accept in requests.active.items() if name in fields

@@ -40,7 +40,7 @@ class ListPrice(NamedTuple):
     begins: date | None
 
     def row(self) -> dict[str, str]:
-        """The price as text, by column."""
+        """Return the price as text, by column."""
         later = GONE if self.next_price is None else text(self.next_price)
         cells = (self.model.name, self.model.model, self.family, self.model.type, self.price_of, self.unit)
         price = GONE if self.price is None else text(self.price)
@@ -88,7 +88,7 @@ def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[Any
 
 
 def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[tuple[str, str], Decimal]:
-    """The rates, factors and the minimum of a version by what each is the price of, and its unit in words."""
+    """Return the rates, factors and the minimum of a version by what each is the price of, and its unit in words."""
     prices.prove(model, version)
     found: dict[tuple[str, str], Decimal] = {}
     for charge in version.charges:

@@ -67,7 +67,7 @@ def schema_text(schema: dict[str, Any] | None = None) -> str:
 
 
 def _parts(*models: type[BaseModel]) -> dict[str, Any]:
-    """The definitions of these models and their parts, by name."""
+    """Return the definitions of these models and their parts, by name."""
     _, found = models_json_schema([(model, "validation") for model in models], ref_template=_PLACE)
     parts = {name: _plain(part) for name, part in found["$defs"].items() if name != Rate.__name__}
     parts[_WORDS] = TypeAdapter(Words).json_schema()
@@ -85,7 +85,7 @@ def _parts(*models: type[BaseModel]) -> dict[str, Any]:
 
 
 def _recognised(key: str) -> dict[str, Any]:
-    """The rule by which a file is recognised: its key; a contract has terms of a month too."""
+    """Return the rule by which a file is recognised: its key; a contract has terms of a month too."""
     return {"required": [key]} | ({"not": {"required": ["contract"]}} if key == "monthly" else {})
 
 
@@ -114,7 +114,7 @@ def _kinds(charge: type[Charge]) -> Iterator[type[Charge]]:
 
 
 def _line(charge: type[Charge]) -> dict[str, Any]:
-    """The schema of a rate: its amount, and the attributes of the method."""
+    """Return the schema of a rate: its amount, and the attributes of the method."""
     number, words = TypeAdapter(Number).json_schema(), {"$ref": _PLACE.format(model=_WORDS)}
     # Those of the shipped meters.yaml; an editor marks others of a folder, which `ratecard check` knows.
     conditions = shipped_meters().condition if "factors" in charge.model_fields else ()

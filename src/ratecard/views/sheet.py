@@ -49,11 +49,11 @@ class Cell(NamedTuple):
     usage: Mapping[str, Any] | None = None
 
     def priced(self, prices: PriceBook) -> Quote:
-        """The quote of the same request in another book. Raises `QuoteError` if that has no price for it."""
+        """Return the quote of the same request in another book. Raises `QuoteError` if that has no price for it."""
         return prices.quote_video(self.body, source=self.video) if self.usage is None else prices.rate(self.usage)
 
     def row(self) -> dict[str, str]:
-        """The cell as text, by column; fields that the price does not depend on are empty."""
+        """Return the cell as text, by column; fields that the price does not depend on are empty."""
         quote = self.quote
         result = dict.fromkeys(SHEET_COLUMNS, "") | {name: str(value) for name, value in self.body.items()}
         if "audio" in self.body:
@@ -68,7 +68,7 @@ class Cell(NamedTuple):
 
 
 def price_cells(prices: PriceBook, name: str) -> Iterator[Cell]:
-    """Every cell of the price sheet of a model. Raises `QuoteError` if the model has no price in this book."""
+    """Yield every cell of the price sheet of a model. Raises `QuoteError` if the model has no price in this book."""
     model, version = prices.in_effect(name)
     version = prices._at_hour(version)
     if isinstance(version, MeteredVersion):
@@ -128,14 +128,14 @@ def _values(version: VideoVersion, name: str, with_clip: bool) -> tuple[Any, ...
 
 
 def _frame_rates(version: VideoVersion) -> tuple[int, ...]:
-    """The frame rates at which the price changes: the least, and the one from which it is multiplied."""
+    """Return the frame rates at which the price changes: the least, and the one from which it is multiplied."""
     steps = {int(each): factor for charge in version.charges for each, factor in charge.frame_rates.items()}
     limits = version.accepts.target_fps
     return (*([limits.min] if limits and any(factor != 1 for factor in steps.values()) else []), *steps)
 
 
 def _videos(version: VideoVersion, body: dict[str, Any]) -> Iterator[SourceVideo | None]:
-    """A source video for every tier, as high as the tier allows."""
+    """Yield a source video for every tier, as high as the tier allows."""
     if not version.of_source:
         yield None
         return
@@ -149,7 +149,7 @@ def _videos(version: VideoVersion, body: dict[str, Any]) -> Iterator[SourceVideo
 
 
 def _heights(charge: VideoCharge, body: dict[str, Any]) -> Iterator[int]:
-    """The heights of source videos at the upper edges of a charge's tiers, and one above the last."""
+    """Yield the heights of source videos at the upper edges of a charge's tiers, and one above the last."""
     heights = tiers(charge.rates)
     edges = [int(edge) for edge in heights if edge != ANY]
     for height in (*edges, 2 * edges[-1] if edges else _HEIGHT) if heights else ():

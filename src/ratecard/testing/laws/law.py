@@ -23,12 +23,12 @@ class Law(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the function, in words."""
+        """Return the name of the function, in words."""
         return self.trial.__name__.replace("_", " ")
 
     @property
     def statement(self) -> str:
-        """The law as a sentence."""
+        """Return the law as a sentence."""
         return (self.trial.__doc__ or "").strip()
 
 
