@@ -70,12 +70,12 @@ class RateCard:
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits that name what the tables mean; order, comments and line numbers do not change it."""
+        """Return 16 hexadecimal digits of what the tables mean, whatever their order, comments and line numbers."""
         return self.tables.digest
 
     @cached_property
     def models(self) -> Models:
-        """The models by their ids, each with its newest version; `at(instant).models()` are those with a price then.
+        """Return the models by id, each with its newest version; `at(instant).models()` has those with a price then.
 
         >>> load_rate_card().models["ovi-image-to-video"].rates[0].source
         'video/ovi.yaml:22'
@@ -93,14 +93,14 @@ class RateCard:
         return self._overlaid(read_candidate(path))
 
     def _overlaid(self, file: "CandidateFile", *, idle: bool = False) -> "RateCard":
-        """As `with_candidate`, of a candidate that was read already; `idle` allows changes that change nothing."""
+        """Return the card under a candidate that was read already; `idle` allows changes that change nothing."""
         from ratecard.candidates.overlay import with_candidate
 
         return RateCard(with_candidate(self.tables, file, idle=idle), base=self)
 
     @property
     def _unproved(self) -> "RateCard":
-        """The same card without the proof by examples: to work the examples themselves, and to compare tables."""
+        """Return the same card without the proof by examples: to work the examples themselves or to compare tables."""
         return RateCard(self.tables, base=self._base, compiler=self._compiler, proves=False)
 
     def prove(self, model: AnyModel, version: Version) -> None:
@@ -137,7 +137,7 @@ class RateCard:
             raise TableError(faults)
 
     def boundaries(self, *, contract: str | None = None, account: str | None = None) -> tuple[datetime, ...]:
-        """The instants (UTC, rising) at which a price or limit begins, changes or ends, and the price book with it.
+        """Return the instants (UTC, rising) at which a price or limit begins, changes or ends, and so the price book.
 
         Those of the list; with a `contract` or an `account`, also those at which its terms begin and end.
         """

@@ -69,7 +69,7 @@ AnyPricer = TypeVar("AnyPricer", VideoPricer, Rater)
 
 
 def _as_asked(name: str, model: AnyModel, price: AnyPricer) -> AnyPricer:
-    """What prices requests that name a model in another way, or state its provider."""
+    """Return a pricer for requests that name a model in another way, or state its provider."""
     if name == model.model and model.provider is None:
         return price
 
@@ -83,7 +83,7 @@ def _as_asked(name: str, model: AnyModel, price: AnyPricer) -> AnyPricer:
 
 
 def _of_provider(model: AnyModel, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A request without the provider that it states, where the model has one. Raises `QuoteError` for another's."""
+    """Return a request without the provider of its model. Raises `QuoteError` if it states another provider."""
     if model.provider is None or "provider" not in fields:
         return fields
     if fields["provider"] != model.provider:
@@ -164,7 +164,7 @@ class PriceBook(LimitsOfADay):
                 yield model, version
 
     def in_effect(self, name: str, type_: str | None = None) -> tuple[AnyModel, Version]:
-        """A model and its version in effect. Raises `QuoteError` that says why a model has no price at this instant.
+        """Return a model and its version in effect. Raises `QuoteError` if the model has no price at this instant.
 
         For an unknown model the error suggests models of `type_`.
         """
@@ -183,7 +183,7 @@ class PriceBook(LimitsOfADay):
         return model, version
 
     def _names_of(self, type_: str | None) -> tuple[str, ...]:
-        """Return the names of the models in effect, of a type or of all: found once."""
+        """Return the names of the models in effect, of a type or of all. They are computed once."""
         if type_ not in self._names:
             self._names[type_] = tuple(model.model for model, _ in self._in_effect_all(type_))
         return self._names[type_]
@@ -411,7 +411,7 @@ class PriceBook(LimitsOfADay):
         return model, self._at_hour(version)
 
     def _rate_by_type(self, fields: Mapping[str, Any]) -> Quote:
-        """Rate a usage that has no rater yet: a model used for the first time or with a suffix, or a type left out."""
+        """Price a usage without a rater yet: of a model used for the first time or with a suffix, or without a type."""
         if "type" not in fields:
             fields = {"type": self._type_of(fields), **fields}
         kind = fields["type"]
@@ -441,7 +441,7 @@ class PriceBook(LimitsOfADay):
         return "upscale" if "factor" in fields and model.type in ("image", "edit") else model.type
 
     def _rate_video(self, usage: Mapping[str, Any]) -> Quote:
-        """Rate a video that was made: as a quote of its fields, but other keys are refused."""
+        """Price a video that was made, like a quote of its fields; keys of other types are refused."""
         usage = self._of_provider(usage)
         conditions = [name for name in self.tables.meters.condition if name in usage and name not in _VIDEO_KEYS]
         others = {name: value for name, value in usage.items() if name not in conditions}
@@ -481,7 +481,7 @@ class PriceBook(LimitsOfADay):
         return self._compiler.metered(model, self._at_hour(version), self.limits.rates)
 
     def _rpc(self) -> str:
-        """Return the model of RPC credits: a usage does not name it."""
+        """Return the model of RPC credits, because a usage does not name it."""
         for name in self._names_of("rpc"):
             return name
         words = f"Specified model not found: no model of type rpc has a price on {self.day}"

@@ -36,7 +36,7 @@ class QuoteError(RateCardError):
 
     @property
     def not_offered(self) -> bool:
-        """Whether the request is well formed, and only the model, a value or a rate is not offered at this instant.
+        """Return True if the request is well formed, and its model, a value or a rate is not offered at this instant.
 
         >>> from ratecard import load_rate_card
         >>> from datetime import date
@@ -55,7 +55,7 @@ class QuoteError(RateCardError):
         return {"error": error, "details": self.details} if self.problems else {"error": error}
 
     def to_json(self) -> bytes:
-        """`body()` as JSON."""
+        """Return `body()` as JSON."""
         return json.dumps(self.body(), ensure_ascii=False, separators=(",", ":")).encode()
 
 

@@ -27,7 +27,7 @@ class Instant(datetime):
 
 
 def utc(moment: date) -> datetime:
-    """The instant, in UTC, of an aware datetime, or of a day: its 00:00 UTC. Raises `InstantError` for a naive one.
+    """Return the instant, in UTC, of an aware datetime or of a day at 00:00 UTC. Raises `InstantError` for a naive one.
 
     >>> utc(date(2026, 10, 1)).isoformat()
     '2026-10-01T00:00:00+00:00'
@@ -47,7 +47,7 @@ def utc(moment: date) -> datetime:
 
 
 def day_or_instant(moment: date) -> date:
-    """What a date or an aware datetime is written as: 00:00 UTC is a day, anything else an `Instant`.
+    """Return a date or an aware datetime as it is written: 00:00 UTC is a day, anything else an `Instant`.
 
     >>> [str(day_or_instant(datetime(2026, 10, 1, hour, tzinfo=UTC))) for hour in (0, 9)]
     ['2026-10-01', '2026-10-01T09:00:00Z']

@@ -108,7 +108,7 @@ def exact_decimal(amount: Fraction) -> Decimal:
 
 @lru_cache(maxsize=64)
 def part_of(number: int) -> Decimal | Fraction:
-    """1/`number` of a unit: a decimal, or a fraction where no decimal holds it.
+    """Return 1/`number` of a unit: a decimal, or a fraction if no decimal can hold it.
 
     >>> part_of(1_000_000), part_of(60)
     (Decimal('0.000001'), Fraction(1, 60))
@@ -189,7 +189,7 @@ _BALANCE = re.compile(BALANCE_NAME, re.ASCII)
 
 @lru_cache(maxsize=256)
 def is_balance(name: str) -> bool:
-    """Return True if a currency is named as a balance of an account is: in capitals, and no ISO 4217 code.
+    """Return True if a currency is named like a balance of an account: in capitals, and not an ISO 4217 code.
 
     >>> is_balance("BUNDLED_CREDITS"), is_balance("EUR"), is_balance("usd")
     (True, False, False)
@@ -198,7 +198,7 @@ def is_balance(name: str) -> bool:
 
 
 def in_usd(currency: str) -> bool:
-    """Return True if what is charged in a currency is priced in US dollars: dollars, and the balances of an account.
+    """Return True if charges in a currency are priced in US dollars: dollars, and the balances of an account.
 
     >>> in_usd("DIEM"), in_usd("EUR")
     (True, False)

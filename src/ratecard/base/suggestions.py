@@ -76,7 +76,7 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
 
 
 def letters_in_common(one: str, other: str) -> int:
-    """How many letters of one word are in another in the same order, counted as `difflib` does, in a third of the time.
+    """Return how many letters two words share in the same order, as `difflib` counts them, in a third of the time.
 
     Their longest common part, and what is in common before it and after it.
 
@@ -96,7 +96,7 @@ def letters_in_common(one: str, other: str) -> int:
 
 @lru_cache(_REMEMBERED)
 def _pieces(word: str) -> frozenset[str]:
-    """Return every two letters of a word that follow one another."""
+    """Return each pair of neighbouring letters of a word."""
     lower = word.lower()
     return frozenset(map("".join, pairwise(lower)))
 

@@ -37,7 +37,7 @@ class Threads:
         return future
 
     def waiting(self) -> int:
-        """How many calls wait for a thread."""
+        """Return the number of calls that wait for a thread."""
         return self._calls.qsize()
 
     def close(self, seconds: int) -> None:

@@ -82,7 +82,7 @@ def read_candidate(path: str | Path) -> CandidateFile:
 
 
 def candidate_from(name: str, content: bytes) -> CandidateFile:
-    """As `read_candidate`, of content that need not be in a file; messages call it `name`."""
+    """Read a candidate like `read_candidate`, from content that need not be in a file; messages call it `name`."""
     text = read_yaml_text(name, content)
     data = text.data
     if text.faults and data is None:

@@ -377,7 +377,7 @@ class _Overlay:
         return " and ".join(map(self._line, sorted(indexes)))
 
     def _rates(self, model: AnyModel) -> list[Decimal]:
-        """Every rate on the first day of the candidate, and on each later day of it on which a version begins."""
+        """Return every rate on the candidate's first day, and on each later day of it on which a version begins."""
         begins = (version.begins for version in model.versions if self.until and version.begins < utc(self.until))
         moments = {utc(self.day), *(each for each in begins if each > utc(self.day) and not model.retired_at(each))}
         return [amount for moment in sorted(moments) for amount in amounts_of(in_effect(model, moment, ())).values()]
@@ -397,7 +397,7 @@ class _Overlay:
         yield from check_references(model, self.models, broken)
 
     def _line(self, index: int) -> str:
-        """Name the line of a change of the candidate, for a message."""
+        """Return the line of a change of the candidate, for a message."""
         return f"line {self.file.place(index).rpartition(':')[2]}"
 
 

@@ -45,7 +45,7 @@ class Refusal(Exception):  # noqa: N818
 
 
 def moved(version: Version, amounts: Mapping[At, Decimal], place: str) -> dict[str, Any]:
-    """What differs of a version, for `model_copy`, with other amounts at some of its rates and factors."""
+    """Return the fields of a version, for `model_copy`, that change with other amounts of some rates and factors."""
     charges = []
     for c, charge in enumerate(version.charges):
         found = {"rates": _moved(charge.rates, At(c, 0), amounts, place)}
@@ -89,7 +89,7 @@ def amounts_of(version: Version) -> dict[At, Decimal]:
 
 
 def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
-    """Return the factor that a `set` means: that of exactly these conditions. Raises `Refusal` if it is not one."""
+    """Return the factor that a `set` means, with exactly these conditions. Raises `Refusal` if there is not one."""
     known = {
         at: factor for at, factor in factors_of(version).items() if change.charge in (None, charge_of(version, at))
     }
@@ -109,7 +109,7 @@ def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
 
 
 def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, Decimal]:
-    """Return the new amounts of those of the `meant` rates that a factor changes.
+    """Return the new amounts of the `meant` rates that a factor changes.
 
     Raises `Refusal` if an amount would have more digits than a table allows, or is rounded to zero.
     """
@@ -211,7 +211,7 @@ def _charges(version: Version, name: str | None) -> dict[int, Charge]:
 def _fitting(
     charges: Mapping[int, Charge], where: Mapping[str, Sequence[str]], meters: Meters
 ) -> tuple[list[At], list[Finding]]:
-    """Return the rates that match `where`, and a problem for each of them that also applies to other values."""
+    """Return the rates that match `where`, and a problem for each one that also applies to other values."""
     matching: list[At] = []
     wrong: list[Finding] = []
     for c, charge in charges.items():
@@ -242,7 +242,7 @@ def _nothing(name: str, charges: Iterable[Charge], meters: Meters) -> Finding:
 
 
 def attributes_of(charge: Charge, rate: Rate, meters: Meters) -> dict[str, tuple[str, ...]]:
-    """Return the attributes of a rate, with what it means by naming none.
+    """Return the attributes of a rate, with the values that it means by naming none.
 
     For tokens, a rate that names no tier is of the base context. Beside rates that name a condition, one that does not
     is of the default, if there is one.

@@ -73,7 +73,7 @@ def _defaults(prices: PriceBook | None, model: str) -> Mapping[str, Any]:
 
 
 def _asked(prices: PriceBook, model: str, unstated: Collection[str]) -> Iterator[tuple[str, Cell]]:
-    """Yield the price cells of a model in words, and those of requests that leave out what defaults decide."""
+    """Yield the price cells of a model in words, and the cells of requests that leave defaults out."""
     for cell in price_cells(prices, model):
         yield describe(cell), cell
         left_out = [name for name in unstated if name in (cell.body if cell.usage is None else cell.usage)]
@@ -98,7 +98,7 @@ def _key(cell: Cell) -> str:
 
 
 def _priced(prices: PriceBook | None, cell: Cell) -> Quote | None:
-    """Return the quote of a cell in another book; None if that has no price for it."""
+    """Return the quote of a cell in another book; None if that book has no price for it."""
     if prices is None:
         return None
     try:
@@ -108,7 +108,7 @@ def _priced(prices: PriceBook | None, cell: Cell) -> Quote | None:
 
 
 def describe(cell: Cell) -> str:
-    """`duration 5s, audio true`: the request of a cell, without the model."""
+    """Return the request of a cell, without the model, like `duration 5s, audio true`."""
     asked = {name: value for name, value in cell.body.items() if name not in ("model", "usage")}
     asked |= json.loads(cell.body.get("usage", "{}"))
     if cell.video:
@@ -190,7 +190,7 @@ def _kind(old: Standing, new: Standing, day: date) -> tuple[str, date, str]:
 
 
 def same(one: Priceable, other: Priceable) -> bool:
-    """Return True if two versions mean the same, which is quick to tell for most models of a large card."""
+    """Return True if two versions mean the same: a quick check that is enough for most models of a large card."""
     return one.units == other.units and _meaning(one) == _meaning(other)
 
 
@@ -199,7 +199,7 @@ def _meaning(side: Priceable) -> str:
 
 
 def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
-    """The differences of units, meters, vocabulary, limits and monthly terms, which all share; limits on each day."""
+    """Yield the differences on each day of what models share: units, meters, vocabulary, limits, monthly terms."""
     parts = ((UNITS, _units), (METERS, _meters), (VOCABULARY, _vocabulary), (LIMITS, _limits), (MONTHLY, _monthly))
     for name, terms in parts:
         for index, day in enumerate(days):
@@ -243,7 +243,7 @@ class Diff(NamedTuple):
         return extremes(tuple(cell for change in self.changes for cell in change.cells.differing))
 
     def counts(self) -> dict[str, int]:
-        """How many rates changed, were added and removed, conditions changed, and models came and went."""
+        """Return how many rates changed, were added and removed, conditions changed, and models came and went."""
         rates = [rate.kind for change in self.changes if change.kind == CHANGED for rate in change.rates]
         kinds = [(change.kind, change.model) for change in self.changes]
         models = {kind: len({model for each, model in kinds if each == kind}) for kind in (ADDED, RETIRED, REMOVED)}
@@ -295,7 +295,7 @@ def days_of(old: Side, new: Side, at: datetime | None = None) -> list[date]:
 
 
 def _told_once(changes: Iterable[Difference]) -> Iterator[Difference]:
-    """Yield the differences of one model, in order of their days, with equal neighbours joined."""
+    """Yield the differences of one model in order of their days, with equal neighbours joined."""
     going_on: Difference | None = None
     for change in changes:
         if going_on is not None and going_on.until == change.effective and _alike(going_on, change):

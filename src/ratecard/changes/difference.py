@@ -29,7 +29,7 @@ def percent_text(old: Decimal | Fraction, new: Decimal | Fraction) -> str:
 
 
 def factor(old: Decimal | Fraction, new: Decimal | Fraction) -> Fraction | None:
-    """How many times the greater amount is the smaller one; None if only one of both is zero.
+    """Return the greater amount divided by the smaller one; None if only one of both is zero.
 
     >>> factor(Decimal(1), Decimal(4)), factor(Decimal(4), Decimal(1)), factor(Decimal(0), Decimal(1))
     (Fraction(4, 1), Fraction(4, 1), None)
@@ -68,7 +68,7 @@ class RateChange(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Changed, added or removed."""
+        """Return `changed`, `added` or `removed`."""
         return ADDED if self.old is None else REMOVED if self.new is None else CHANGED
 
     @property
@@ -122,7 +122,7 @@ class Cells(NamedTuple):
 
     @property
     def affected(self) -> int:
-        """How many cells have another price, a new price or no price any more."""
+        """Return the number of cells with another price, a new price or no price any more."""
         return len(self.differing) + self.added + self.removed
 
 

@@ -42,7 +42,7 @@ class Rules(NamedTuple):
         return utc(day) <= self.as_of
 
     def past(self, day: date) -> bool:
-        """Return True if requests can have been priced since this day began."""
+        """Return True if requests may have been priced since this day began."""
         return utc(day) < self.as_of
 
 
@@ -120,7 +120,7 @@ def _rounded_up(times: Fraction) -> Decimal:
 
 
 def limit_refusals(old: tuple[Limits, ...], new: tuple[Limits, ...], rules: Rules) -> Iterator[Fault]:
-    """Limits in effect that were edited or deleted, and new limits in the past, if they have no `correction`."""
+    """Yield faults for edited or deleted limits in effect and for new limits in the past, without a `correction`."""
     before, after = ({each.effective: each for each in limits} for limits in (old, new))
     corrected = [each for day, each in after.items() if day not in before and each.correction]
     for day in filter(rules.begun, before):
@@ -228,7 +228,7 @@ def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
 
 
 def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> Iterator[Fault]:
-    """Yield the refused changes of a model of the old side, but for steep steps.
+    """Yield the refused changes of a model of the old side, except steep steps.
 
     Each new version with a `correction` excuses one deleted version, whose date it corrects.
     """

@@ -86,7 +86,7 @@ class Market(NamedTuple):
     unmatched: tuple[str, ...]
 
     def counts(self) -> dict[str, int]:
-        """How many prices are compared, how many of theirs are higher, lower and equal, and what only one side has.
+        """Return how many prices are compared, are higher, lower or equal at theirs, or are of one side only.
 
         A price that one side does not list, and that follows from another one of it, is implied and not compared.
         """
@@ -121,7 +121,7 @@ def _is_implied(rate: RateChange) -> bool:
 
 
 def absolute(rate: RateChange) -> str:
-    """Their price minus ours, with its sign; empty where one side has none."""
+    """Return their price minus ours, with its sign; empty if one side has no price."""
     if rate.old is None or rate.new is None:
         return ""
     difference = plain(EXACT.subtract(rate.new.amount, rate.old.amount))
@@ -330,14 +330,14 @@ class _Listed:
             yield bucket, _Costing(stated, pricing(bucket), rates.thresholds, bucket in own)
 
     def _stated(self, charge: Tokens, written: Iterable[WrittenRate]) -> Iterator[_Stated]:
-        """Yield the conditions of each rate, and of each factor by itself; a default is as good as left out."""
+        """Yield the conditions of each rate, and of each factor by itself, without defaults."""
         factors = (*charge.factors, *self._version.factors)
         defaults = {(each.condition, each.default) for each in self._meters.conditions}
         named = ({}, *(each.conditions for each in written), *(each.conditions for each in factors))
         yield from ({name: each[name] for name in each if (name, each[name]) not in defaults} for each in named)
 
     def _named(self, charge: Charge, version: Any) -> dict[str, set[str]]:
-        """Return the conditions that rates and factors of a charge name, which the model then knows."""
+        """Return the conditions that the rates and factors of a charge name, and record that the model knows them."""
         named = named_conditions([charge], getattr(version, "factors", ()) if isinstance(charge, Conditioned) else ())
         for name, values in named.items():
             self._known.setdefault(name, set()).update(values)
@@ -354,7 +354,7 @@ class _Listed:
 
 
 def _with_names(costing: _Costing, renamed: Mapping[str, str]) -> _Costing:
-    """Return the same with other names of conditions."""
+    """Return the same charge with other names of conditions."""
     if not renamed:
         return costing
     own = {new: old for old, new in renamed.items()}
@@ -366,7 +366,7 @@ def _with_names(costing: _Costing, renamed: Mapping[str, str]) -> _Costing:
 
 
 def _notes(version: Any) -> Iterator[str]:
-    """What decides amounts beside the prices of units: what is included, blocks, methods of video, the minimum."""
+    """Yield what affects amounts beside the prices of units: what is included, blocks, video methods, the minimum."""
     for charge in version.charges:
         shown = dict(described(charge))
         plainly = isinstance(version, MeteredVersion)
@@ -384,7 +384,7 @@ _Ranged = tuple[int, _Price | None, _Price | None]
 
 
 def _rates(ours: Mapping[_What, _Costing], theirs: Mapping[_What, _Costing]) -> Iterator[RateChange]:
-    """Yield every price of either side, with that of the other for the same."""
+    """Yield every price of either side with the price of the other side for the same."""
     for what in dict.fromkeys((*ours, *theirs)):
         sides = ours.get(what), theirs.get(what)
         if any(side and side.own for side in sides):
@@ -396,7 +396,7 @@ def _rates(ours: Mapping[_What, _Costing], theirs: Mapping[_What, _Costing]) -> 
 
 
 def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Stated, list[_Ranged]]]:
-    """Prices of both sides by what is stated, but for conditions that change neither of them."""
+    """Yield the prices of both sides by their conditions, without conditions that change neither side."""
     ways = [side.stated if side else () for side in (one, other)]
     joined = [
         {**a, **b} for a in ways[0] for b in ways[1] if all(b.get(name, value) == value for name, value in a.items())
@@ -425,7 +425,7 @@ def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Sta
 
 
 def _edges(ours: set[int], theirs: set[int]) -> list[int]:
-    """Return the edges of ranges of prompts; two that lie one token apart, of a list each, are one: the upper one.
+    """Return the edges of ranges of prompts. Two edges of different lists, one token apart, become the upper one.
 
     Lists that write "above 200,000" and "from 200,000" mean the same edge, and no price is of that one token.
     """
@@ -437,7 +437,7 @@ def _edges(ours: set[int], theirs: set[int]) -> list[int]:
 
 
 def _of_ranges(what: _What, stated: _Stated, ranges: Sequence[_Ranged]) -> Iterator[RateChange]:
-    """Yield the rates of one thing: of neighbouring ranges of prompts with the same prices one."""
+    """Yield the rates of one thing; neighbouring ranges of prompts with the same prices become one."""
     groups = [
         list(group)
         for _, group in groupby(ranges, key=lambda each: (each[1] and each[1].each, each[2] and each[2].each))
@@ -462,7 +462,7 @@ def _prompts(above: int, end: int | None) -> Iterable[str]:
 
 
 def _of_one_unit(ours: _Price | None, theirs: _Price | None) -> tuple[Priced | None, Priced | None]:
-    """Both prices of our unit; of theirs, or of one that holds whole numbers of both, where no decimal holds that."""
+    """Return both prices of our unit, of theirs, or of a common multiple: the first for which both are decimals."""
     if ours is None or theirs is None:
         return ours and _priced(ours, ours.unit), theirs and _priced(theirs, theirs.unit)
     per = lcm(ours.unit.per, theirs.unit.per)

@@ -53,7 +53,7 @@ def _difference(rate: RateChange) -> tuple[str, str, str]:
 
 
 def market_counts(market: Market) -> list[tuple[str, str]]:
-    """How many of what: pairs of models, prices compared, what one side has; counts of zero are left out."""
+    """Return counts with their names: pairs of models, prices compared, prices of one side; zeros are left out."""
     counts = {**market.counts(), "models not in the map": len(market.unmatched)}
     return [
         (f"{count:,}", name.replace("s", "", 1) if count == 1 and name.startswith(("p", "m")) else name)
@@ -63,22 +63,22 @@ def market_counts(market: Market) -> list[tuple[str, str]]:
 
 
 def summary_of_market(market: Market) -> str:
-    """`2 pairs of models, 14 prices compared, 3 higher than ours, ...`."""
+    """Return text like `2 pairs of models, 14 prices compared, 3 higher than ours, ...`."""
     return ", ".join(f"{count} {name}" for count, name in market_counts(market))
 
 
 def head(pair: MatchedModels) -> str:
-    """`acme-large beside rival/huge`, and what our own usage pays for it, if that was asked for."""
+    """Return text like `acme-large beside rival/huge`, and what our usage pays for it, if usage was given."""
     return f"{pair.ours} beside {pair.theirs}{paid(pair)}"
 
 
 def paid(pair: MatchedModels) -> str:
-    """`: 1234.50 USD of our usage`; empty where usage was not asked for."""
+    """Return text like `: 1234.50 USD of our usage`; empty without usage."""
     return "" if pair.usage is None else f": {text(plain(pair.usage))} {pair.currency} of our usage".replace("  ", " ")
 
 
 def both_lists(market: Market) -> str:
-    """Return both lists and the instant."""
+    """Return the names of both lists and the instant."""
     return f"{market.ours} beside {market.theirs}, at {market.instant:%Y-%m-%dT%H:%M}Z"
 
 

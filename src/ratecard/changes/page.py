@@ -103,7 +103,7 @@ def _worst(diff: Diff) -> Iterator[tuple[str, ...]]:
 
 
 def _drawn(bar: Bar, up: Fraction, down: Fraction) -> tuple[int, int, list[tuple[str, int, int]]]:
-    """(width, place of zero, bars), where zero is between the greatest fall and the greatest rise of all models."""
+    """Return (width, place of zero, bars); zero is between the greatest fall and the greatest rise of all models."""
     zero = int(_WIDTH * down / (up + down))
     found = []
     if bar.fall:
@@ -123,6 +123,6 @@ def _percent(cell: CellChange) -> str:
 
 
 def _about(change: Difference) -> list[str]:
-    """When a model changes, why, and how many of its prices."""
+    """Return in words when a model changes, why, and how many of its prices."""
     words = (when(change), change.note, f"{affected(change)} affected" if change.cells.affected else "")
     return [each for each in words if each]

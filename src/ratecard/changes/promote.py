@@ -157,7 +157,7 @@ class Promotion(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """`37 lines to 2 files`."""
+        """Return text like `37 lines to 2 files`."""
         lines = sum(added.last - added.first + 1 for added in self.added)
         return f"{plural(lines, 'line')} to {plural(len(self.after), 'file')}"
 
@@ -198,7 +198,7 @@ def promotion(folder: str | Path, candidate: str | Path | Stack, checked: date) 
 
 
 def _rewritten(cards: Sequence[RateCard], files: Sequence[CandidateFile]) -> Iterator[Fault]:
-    """Faults for versions of the tables that begin while a candidate holds, and that it would change."""
+    """Yield faults for versions of the tables that begin while a candidate holds, and that it would change."""
     for file, below, above in zip(files, cards, cards[1:], strict=False):
         for name, model in cards[0].tables.models.items():
             old, new = ({each.effective: each for each in card.tables.models[name].versions} for card in (below, above))
@@ -216,7 +216,7 @@ def _rewrite(version: Version, name: str, file: CandidateFile) -> Fault:
 
 
 def _added_and_changed(after: RateCard, files: Sequence[CandidateFile]) -> Iterator[Fault]:
-    """Faults for models that one candidate of a stack adds and a later one changes."""
+    """Yield faults for models that one candidate of a stack adds and a later one changes."""
     for file in files:
         for index, change in file.changes:
             if isinstance(change, Add) and after.tables.models[change.add.model] is not change.add:
@@ -248,7 +248,7 @@ def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], l
 
 
 def _total(book: PriceBook, model: AnyModel, example: Example) -> str | None:
-    """The price of an example, as a table writes it; None if it is the total that it states. Raises `ValueError`."""
+    """Return the price of an example, as a table writes it; None if it states this total. Raises `ValueError`."""
     try:
         total = price_example(book, model, example).total
     except QuoteError as error:

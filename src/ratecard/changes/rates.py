@@ -56,7 +56,7 @@ def rate_changes(old: Priceable | None, new: Priceable | None) -> tuple[RateChan
 
 
 def _attributes(names: tuple[str, ...], found: Sequence[Combination], known: Sequence[Combination]) -> str:
-    """`resolution 480p | 720p, audio true`; an attribute with all of its values is left out."""
+    """Return text like `resolution 480p | 720p, audio true`; an attribute with all of its values is left out."""
     shown = []
     for name, values, every in zip(names, _columns(found), _columns(known), strict=True):
         if values != [""] and (len(values) == 1 or len(values) < len(every)):
@@ -84,7 +84,7 @@ def _ordered(charges: Sequence[Charge]) -> tuple[str, ...]:
 
 
 def _factors(version: Version) -> Iterator[tuple[str, RateFactor]]:
-    """Yield every factor of a version and of its charges, each with what it is called."""
+    """Yield every factor of a version and of its charges, with the name of where it stands."""
     yield from ((_FACTOR, factor) for factor in version.multipliers)
     for charge in version.charges:
         yield from ((f"{_FACTOR} of {charge.charge}", factor) for factor in charge.multipliers)

@@ -32,11 +32,11 @@ class Side:
 
     @property
     def has_rates(self) -> bool:
-        """Return True if its amounts are made of rates, and are not those of a bill."""
+        """Return True if its amounts come from rates, not from a bill."""
         return True
 
     def book(self, day: date) -> PriceBook:
-        """What is in effect on this side on a day or at an instant, as it is written: proved or not."""
+        """Return the prices of this side on a day or at an instant, as they are written, whether proved or not."""
         return self.card._unproved.at(self.at or day)
 
     def days(self) -> set[date]:
@@ -61,19 +61,19 @@ class Standing(NamedTuple):
 
     @classmethod
     def of(cls, book: PriceBook, name: str) -> "Standing":
-        """How a model stands in a price book."""
+        """Return the state of a model in a price book."""
         model = book.tables.models.get(name)
         retired = model is not None and model.retired_at(book.instant)
         return cls(model, model.version_at(book.instant) if model and not retired else None, retired)
 
     def priceable(self, book: PriceBook) -> Priceable | None:
-        """What its prices are made of; None where it has none."""
+        """Return the model, version and units that make its prices; None if it has no price."""
         units = book.tables.units
         return Priceable(self.model, self.version, units) if self.model and self.version else None
 
     @property
     def place(self) -> str:
-        """`file:line` of the version, or of the newest one of a model that has no price."""
+        """Return `file:line` of its version, or of the newest version of a model that has no price."""
         version = self.version or (self.model.versions[0] if self.model else None)
         return version.place if version else ""
 
@@ -93,14 +93,14 @@ class Stack:
         return _ON_TOP.join(map(str, self.paths))
 
     def over(self, card: RateCard) -> RateCard:
-        """Return the card with all of them. Raises `TableError`."""
+        """Return the card under all of these candidates. Raises `TableError`."""
         for path in self.paths:
             card = card.with_candidate(path)
         return card
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
-        """What each of them says of itself."""
+        """Return the head of each candidate."""
         return tuple(read_candidate(path).candidate for path in self.paths)
 
     def unlikely_days(self, today: date) -> Iterator[str]:
@@ -114,7 +114,7 @@ class Stack:
                     yield f"{file.place_of(key)}: {key} {day} is more than a year ahead. Is its year right?"
 
     def holds(self, since: date) -> date:
-        """The first day from one on, on which all of them hold. Raises `SideError` where one has ended by then."""
+        """Return the first day, from one on, on which all of them hold. Raises `SideError` if one has ended by then."""
         heads = [(path, read_candidate(path).candidate) for path in self.paths]
         day = max(since, *(head.effective for _, head in heads))
         for path, head in heads:
@@ -144,7 +144,7 @@ class SideError(RateCardError):
 
 
 def named(given: str, tables: Path | None) -> Named:
-    """What a word names. Raises `SideError`, with all that was tried."""
+    """Return what a word names: a card, a stack, ... Raises `SideError`, with all that was tried."""
     found, refused = {}, []
     for kind, read in _readers(tables):
         try:
@@ -160,7 +160,7 @@ def named(given: str, tables: Path | None) -> Named:
 
 
 def side_of(given: str, found: str | Revision | datetime, tables: Path | None) -> Side:
-    """Return the side that a folder, a revision or an instant makes."""
+    """Return the side of a folder, a revision or an instant."""
     if isinstance(found, Revision):
         return Side(found.label, RateCard(load_revision(found)))
     if isinstance(found, datetime):
@@ -169,7 +169,7 @@ def side_of(given: str, found: str | Revision | datetime, tables: Path | None) -
 
 
 def revision_of(given: str, folder: Path | None) -> Revision:
-    """Return a revision of a folder, or of the tables of the repository that we are in. Raises `RevisionError`."""
+    """Return a revision of a folder, or of the tables of the current repository. Raises `RevisionError`."""
     place = folder or repository_of(Path()) / _TABLES
     if not place.is_dir():
         raise RevisionError(f"the repository has no folder {_TABLES}. Name that of its tables by --tables")
@@ -196,7 +196,7 @@ def _folder(given: str) -> str:
 
 
 def stack_of(given: str) -> Stack:
-    """Return the candidate file of a word, or the stack. Raises `SideError` for a file that is not there."""
+    """Return the candidate file of a word, or the stack. Raises `SideError` for a file that does not exist."""
     if Path(given).is_file():
         return Stack((Path(given),))
     parts = [Path(part) for part in given.split(_ON_TOP)]

@@ -58,7 +58,7 @@ def show_bill(
 
 
 def _working(working: Working, figures: Figures) -> list[str]:
-    """How quantity and unit rate of a line were computed, if they are more than a number of the table."""
+    """Return how quantity and unit rate of a line were computed, if they are more than a number of the table."""
     words = [" ".join(part if isinstance(part, str) else figures.quantity(part) for part in working.counted)]
     if working.list_rate is not None and working.markup is not None:
         markup = figures.quantity(plain(working.markup))

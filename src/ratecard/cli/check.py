@@ -168,7 +168,7 @@ def _before(against: str, folder: Path | None) -> Side:
 
 
 def _costs(given: str, before: Side | None) -> TableCosts:
-    """Costs from a folder of tables, or as a share of the prices before. Raises `TableError`."""
+    """Read costs from a folder of tables, or as a share of the prices before. Raises `TableError`."""
     if given.endswith("%") and before:
         return TableCosts(before.card, share(given))
     if not Path(given).is_dir():

@@ -69,7 +69,7 @@ def _renamed(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _paid(usage: str, ours: RateCard, at: datetime) -> dict[str, Decimal]:
-    """What recorded usage pays for each of our models, all of it at the prices of the instant of the comparison."""
+    """Return what recorded usage pays for each of our models, at the prices of the instant of the comparison."""
     check_usage([usage], None)
     with needing("--usage"):
         # Loaded here, because it needs the engine.

@@ -17,7 +17,7 @@ _LEAST = 24
 
 
 def align(rows: Sequence[Sequence[str]], right: Collection[int] = (), least: int = 0) -> list[str]:
-    """Rows as lines of aligned columns, those of `right` flush right; the first is widened until a line has `least`.
+    """Return rows as lines of aligned columns, `right` ones flush right; the first widens until a line has `least`.
 
     >>> align([("Rate", "For"), ("$0.50", "720p")], right={0})
     [' Rate  For', '$0.50  720p']

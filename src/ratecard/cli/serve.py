@@ -118,7 +118,7 @@ def _serve(settings: Settings) -> None:
 
 @contextmanager
 def _shared_folder(workers: int) -> Iterator[Path | None]:
-    """Where workers share the last valid tables and their metrics; None for a single one, which writes no file."""
+    """Yield the folder where workers share the last valid tables and metrics; None for a single worker."""
     if workers == 1:
         yield None
         return
@@ -136,7 +136,7 @@ def _shared_folder(workers: int) -> Iterator[Path | None]:
 
 
 def _check_access(settings: Settings) -> None:
-    """Without keys, allow a local address only, unless --no-auth is given. Raises `SettingError`."""
+    """Refuse contradicting settings, and a public address without keys or --no-auth. Raises `SettingError`."""
     from ratecard.service.worker import charging_of, check_of
 
     keys, file = variable("api_keys"), option("keys_file")
@@ -190,7 +190,7 @@ def _check_database(settings: Settings) -> None:
 
 
 def _run(settings: Settings, shared: Path | None) -> None:
-    """Run, with everything that the workers need in the environment, which they inherit."""
+    """Run the server, with everything that the workers need in the environment, which they inherit."""
     from ratecard.service.process import run_server
     from ratecard.service.worker import BETWEEN_WORKERS, SETTINGS
 

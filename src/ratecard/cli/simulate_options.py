@@ -74,12 +74,12 @@ engine_options = options(
 
 
 def candidate_option(words: str) -> Decorator:
-    """Other prices, with what they are for."""
+    """Return the option for other prices; `words` are its help."""
     return click.option("--candidate", "candidates", metavar="SPEC", multiple=True, help=words)
 
 
 def by_option(words: str) -> Decorator:
-    """Columns to group by, with what they are for."""
+    """Return the option for columns to group by; `words` are its help."""
     return click.option("--by", metavar="KEYS", callback=_keys, help=words)
 
 
@@ -181,6 +181,6 @@ def _try(path: Path) -> None:
 
 
 def _is_of(path: Path, usage: str) -> bool:
-    """Whether a file is part of the usage, or would be in the next run: it is in its folder or matches its pattern."""
+    """Return True if a file would be part of the usage: it is in its folder or matches its pattern."""
     place = Path(usage).resolve()
     return path == place or place in path.parents or path.match(str(place))

@@ -38,7 +38,7 @@ class Seen(NamedTuple):
     left: float | None
 
     def line(self) -> str:
-        """` 42 %  Reading usage: tokens, 1,200,000 rows a second, 0:12 left`."""
+        """Return text like ` 42 %  Reading usage: tokens, 1,200,000 rows a second, 0:12 left`."""
         parts = [self.words]
         parts += [f"{self.speed:,} rows a second"] if self.speed else []
         parts += [f"{_clock(self.left)} left"] if self.left is not None else []
@@ -63,7 +63,7 @@ class ProgressWatch:
             self._most = max(self._most, _LAST)
 
     def look(self) -> Seen:
-        """Return the state now."""
+        """Return the current state."""
         asked, passed = self._percent, self._clock() - self._started
         if asked is not None:
             self._most = min(max(self._most, float(asked())), 100.0)

@@ -176,7 +176,7 @@ class Outage:
 
     @property
     def problem(self) -> str:
-        """What is wrong, after the words "the ledger's database"; empty if nothing is."""
+        """Return what is wrong, after the words "the ledger's database"; empty if nothing is."""
         return self._problem if self._failed else ""
 
     @property

@@ -71,7 +71,7 @@ def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], who
 
 
 def _path_in(loc: tuple[str | int, ...], data: Any) -> Path:
-    """`loc` without the names of union members, which the file does not have."""
+    """Return `loc` without the names of union members, which are not in the file."""
     path: list[str | int] = []
     for index, part in enumerate(loc):
         inside = (isinstance(data, Mapping) and part in data) or (isinstance(data, list) and isinstance(part, int))

@@ -109,7 +109,7 @@ def shipped_units() -> Mapping[str, Unit]:
 
 @cache
 def _vocabulary() -> Vocabulary:
-    """That of a folder without its own: the shipped one without the service parameters, which are of this service."""
+    """Return the shipped vocabulary for a folder without one, without the service parameters of the shipped service."""
     return _shipped(VOCABULARY, Vocabulary).model_copy(update={"service_parameters": False})
 
 
@@ -275,7 +275,7 @@ def _shared(
     check: Callable[[_Part], Iterable[Finding]],
     otherwise: Callable[[], _Part],
 ) -> _Part | None:
-    """Return a shared file, checked; None where it is at fault, and what `otherwise` makes where there is none."""
+    """Return a shared file, checked; None if it has faults, and the result of `otherwise` if it does not exist."""
     if text is None:
         return otherwise()
     part = _validated(text, kind)

@@ -44,7 +44,7 @@ def check_names(found: Sequence[tuple[TextFile, int, AnyModel]], *, patterns: bo
 
 
 def _sharing(opened: Sequence[_Opened]) -> Iterator[tuple[_Opened, _Opened]]:
-    """Each pattern with the first one before it, of another model, that can match the same names.
+    """Yield each pattern after the first earlier one, of another model, that can match the same names.
 
     In the order of their letters, only those whose letters before the first wildcard begin a pattern are compared.
     """

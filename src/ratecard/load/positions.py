@@ -61,7 +61,7 @@ class Positions:
         return bisect_right(self.starts, offset)
 
     def line(self, offset: int) -> Span:
-        """Return the whole line of a character, with its ending."""
+        """Return the span of the line of a character, with its ending."""
         number = min(self.line_of(offset), len(self.starts) - 1)
         return Span(self.starts[number - 1], self.starts[number])
 
@@ -75,7 +75,7 @@ class Positions:
         return offset - self.line(offset).start
 
     def dash(self, path: Path) -> int:
-        """The column of the dash before a list's item. Raises `TableError` if it is not on the item's first line."""
+        """Return the column of the dash before a list's item. Raises `TableError` if they are on different lines."""
         start = self.spans[path].start
         before = self.text[self.line(start).start : start]
         if path in self.flow or not _DASH.fullmatch(before):
@@ -92,7 +92,7 @@ class Positions:
         return self.starts[number - 1]
 
     def refusal(self, path: Path, words: str) -> TableError:
-        """Return the error of a file that cannot be written to, at one of its parts."""
+        """Return the error that says why a file cannot be written to, at one of its parts."""
         return TableError([Fault(self.name, self.line_of(self.spans[path].start), path, words)])
 
     def copy(self, span: Span, replaced: Mapping[Span, str]) -> str:

@@ -41,7 +41,7 @@ class Revision(NamedTuple):
 
     @property
     def label(self) -> str:
-        """`HEAD~1 (46acc76fc9ee)`; the hash alone if that was given."""
+        """Return text like `HEAD~1 (46acc76fc9ee)`; the hash alone if it was the name."""
         return self.commit[:12] if self.commit.startswith(self.name) else f"{self.name} ({self.commit[:12]})"
 
 

@@ -99,7 +99,7 @@ class DurationBand(Conditioned, Method):
     method: Literal["duration-band"]
 
     def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Bands are bands, and do not overlap."""
+        """Find bands that are not bands, or that overlap."""
         found = list(super().check(version, type_, meters))
         yield from found
         bands = []

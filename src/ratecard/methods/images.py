@@ -39,7 +39,7 @@ class PerImage(CountedCharge, Method):
         return tuple(word for word in self.values_of(name) if word != UNSTATED)
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """Images, or the image of an upscaler that keeps its size."""
+        """Return the reading of images, or of the image of an upscaler that keeps its size; None otherwise."""
         type_, model = metered.model.type, metered.model.model
         if type_ not in (kind, "upscale"):
             return None
@@ -180,7 +180,7 @@ class PerUpscale(Conditioned, Method):
 
 
 def _keys(rate: Rate, choices: Mapping[str, tuple[str, ...]]) -> list[tuple[str | None, ...]]:
-    """Every combination of choices that a rate applies to; an attribute that it does not name does not matter."""
+    """Return the combinations of choices that a rate applies to: every choice of an attribute that it does not name."""
     return list(product(*(rate.attributes.get(name, values or (None,)) for name, values in choices.items())))
 
 

@@ -45,7 +45,7 @@ class Metered:
         return self.units[unit].per
 
     def under(self, stated: Mapping[str, str]) -> "Metered":
-        """This version for requests that state these conditions, and the defaults of others; itself if none matters.
+        """Return this version under stated conditions, with the defaults of others; itself if no condition matters.
 
         Of a condition without a default that is not stated, it is that of the first value.
         """
@@ -98,7 +98,7 @@ class Metered:
         return ListRate(nearest(rest, self.version.places_of_lines), self.listed.minimum_place)
 
     def priced(self, type_: str = "") -> PricedVersion:
-        """This version as the quotes of requests of a type name it, made once; without a type, of the model's own."""
+        """Return the version as quotes of requests of a type (by default the model's own) name it, made once."""
         if type_ not in self._priced:
             model, kind = self.model, type_ or self.model.type
             effective, by = self.version.effective, self.contract

@@ -110,11 +110,11 @@ class Method(Charge):
         yield from check_rates(version, self)
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """How usages of a kind (their type, or `audio` for a body) are priced by the charge; None if they are not."""
+        """Return how the charge prices usages of a kind (their type, or `audio` for a body); None if it does not."""
         raise NotImplementedError(f"no reading for {self.method}")
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """What a usage says beside type and model to be charged one unit at each rate, if that can be by itself."""
+        """Yield usages, without type and model, that are charged one unit at each rate, if one can be charged alone."""
         yield {}
 
     def meters(self, of: Metered | Tables) -> Mapping[str, Meterage]:
@@ -134,11 +134,11 @@ class Method(Charge):
         return {}
 
     def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
-        """Usages as they come in practice, of those of one unit at each rate: with medians of what requests count."""
+        """Yield usages of one unit at each rate as they come in practice, with medians of what requests count."""
         yield from usages
 
     def linear(self, unit: Unit) -> bool:
-        """Whether twice as much of everything is charged twice as much, to the last digit: it can then be summed."""
+        """Return True if twice as much usage is charged exactly twice as much, so that usage can be summed."""
         return unit.is_decimal and not self.options
 
 
@@ -158,7 +158,7 @@ def method_of(charge: Charge) -> Method:
 
 
 def is_linear(version: MeteredVersion, tables: Tables, meter: str = "") -> bool:
-    """Whether what a version charges for one of the `counts` is linear, or without a meter for all else of a usage."""
+    """Return True if a version's charge for one of the `counts` is linear; without a meter, for all other usage."""
     if version.minimum is not None:
         return False
     for charge in version.charges:

@@ -74,7 +74,7 @@ class RpcCredits(Conditioned, Method):
     refused: Words
 
     def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Chains, kinds and tiers are listed once, and name each other."""
+        """Find chains listed twice, tiers with two factors, and chains, kinds and tiers that do not fit each other."""
         yield from super().check(version, type_, meters)
         names = [chain.chain for chain in self.chains]
         yield from listed_twice("chains", "chain", names)
@@ -145,7 +145,7 @@ class RpcCredits(Conditioned, Method):
 
 
 def _calls(charge: RpcCredits, chain: Chain) -> list[dict[str, Any]]:
-    """Calls of the methods that the table names and a chain has, and the same ones failed."""
+    """Return calls of the methods that the table names and a chain has, and the same calls as failed ones."""
     named = [method.replace("*", "x") for tier in charge.tiers if tier.on(chain) for method in tier.methods]
     known = [method for method in named if tier_of_method(charge, method, chain)]
     return [{"method": method, **failed} for failed in ({}, {"failed": True}) for method in known]

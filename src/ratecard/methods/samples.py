@@ -33,7 +33,7 @@ def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> S
 def _each_condition(
     charge: Conditioned, version: MeteredVersion, model: Model[Any], tables: Tables
 ) -> Iterator[tuple[Mapping[str, str], Conditioned]]:
-    """Conditions with what a charge is under them: of its rates, those that all of these conditions have a part in.
+    """Yield conditions, with the charge under them: only the rates on which all of these conditions have an effect.
 
     Conditions that are not sold together are left out.
     """

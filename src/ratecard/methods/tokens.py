@@ -86,11 +86,11 @@ class TokensByBucket(Tokens, Method):
             )
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """None: providers write tokens in many ways, which `requests/token_usage.py` reads."""
+        """Return None: providers write tokens in many ways, which `requests/token_usage.py` reads."""
         return None
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """A million tokens at each rate, or the longest prompt of its tier; and under each factor, if that is sold."""
+        """Yield a million tokens, or the longest prompt of its tier, at each rate and each factor that is sold."""
         edges = tiers_of(written_rates(self))
         rates = TokenRates("", self, 1, tables.meters, version.factors)
         needed = version.first_values(tables.meters)

@@ -36,7 +36,7 @@ class Compiler:
         self._raters: dict[tuple[object, ...], Rater | None] = {}
 
     def at_hour(self, version: AnyVersion, instant: datetime) -> AnyVersion:
-        """A version as it is at the hour of an instant, without the rates that do not hold; made once for each."""
+        """Return a version as it is at the hour of an instant, without the rates of other hours; made once for each."""
         own = Identity(version)
         windows = self._windows.get(own)
         if windows is None:

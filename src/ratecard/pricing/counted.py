@@ -62,7 +62,7 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
 
 
 def _without_no_tokens(usage: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A usage without its `tokens`, if it counts none; a model that has no price of tokens refuses any others."""
+    """Return a usage without its `tokens` if it counts none: a model without a price of tokens refuses others."""
     counts = mapping_of(usage["tokens"])
     none = counts is not None and not any(counts.values())
     return {name: value for name, value in usage.items() if name != "tokens"} if none else usage

@@ -55,7 +55,7 @@ class Compiling:
 
     @property
     def sku(self) -> str:
-        """The beginning of this charge's SKUs: model and method, and the charge's name if it is not the first one."""
+        """Return the start of this charge's SKUs: the model, the charge's name unless it is the first, the method."""
         name = () if self.first else (slug(self.charge.charge),)
         return "-".join((self.model, *name, self.charge.method))
 

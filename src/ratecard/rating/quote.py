@@ -113,7 +113,7 @@ class LineItem(_Value, frozen=True, gc=False):
 
     @property
     def list_rate(self) -> Decimal:
-        """Return the list's price of one unit; that of the line, where no contract has another one."""
+        """Return the list's price of one unit; the price of the line, if it is not a contract's."""
         return self.rate.listed.rate if self.rate.listed else self.rate.unit_rate
 
     @property
@@ -181,7 +181,7 @@ class Quote(_Value, frozen=True, gc=False):
 
     @property
     def asked(self) -> str:
-        """The name by which the request names the model: its own, an alias, or one that matches an open pattern."""
+        """Return the model's name in the request: its own, an alias, or one that matches an open pattern."""
         return self.version.asked or self.version.model
 
     def _asked_as(self, name: str) -> "Quote":
@@ -215,7 +215,7 @@ class Quote(_Value, frozen=True, gc=False):
 
     @property
     def rates(self) -> Rates | None:
-        """What balances were worth at the instant of the price book; None for a quote that is not of one."""
+        """Return the worth of balances at the instant of the price book; None for a quote without a price book."""
         return self.version.rates
 
     def __repr__(self) -> str:

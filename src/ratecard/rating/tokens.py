@@ -125,7 +125,7 @@ class TokenTier:
         return problems
 
     def rate_of(self, bucket: str) -> BucketRate | None:
-        """What tokens of a bucket are charged: its own rate, or that of the bucket that they are charged with."""
+        """Return the rate of tokens of a bucket: its own, or that of the bucket that they are charged with."""
         return self.rates.get(self._merged.get(bucket, bucket))
 
     def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
@@ -158,7 +158,7 @@ class TokenTier:
 
 @lru_cache(_MOST_FORMS)
 def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple[str, ...]) -> _Plan:
-    """The plan, without its rates, of usages that count some of all buckets, where some are merged with others."""
+    """Return the plan, without its rates, of usages that count these buckets, where some are merged with others."""
     buckets: Mapping[str, Bucket] = of_all.value
     merged = dict(of_merged)
     counted = {name: buckets[name] for name in buckets if name in names}
@@ -283,7 +283,7 @@ class TokenRates:
         return tiers[bisect_left(self.thresholds, prompt)]
 
     def tiers(self, stated: Mapping[str, str]) -> tuple[TokenTier, ...]:
-        """The tiers under these conditions (others have their defaults), the one of the shortest prompts first."""
+        """Return the tiers under these conditions (others have their defaults), the shortest prompts first."""
         key = (*map(stated.get, self._conditions),)
         tiers = self._tiers.get(key)
         if tiers is None:

@@ -98,7 +98,7 @@ _AS_OPENAI = UsageDialect(
 
 
 def _of_a_session(counter: Counter) -> Counter:
-    """A count under the other name of its details, as in speech, in a session and in a run: `input_token_details`."""
+    """Return a count with the further name of its details in speech, a session or a run: `input_token_details`."""
     paths = ((path[0].replace("_tokens_", "_token_"), *path[1:]) for path in counter.paths if len(path) > 1)
     return counter._replace(paths=tuple(dict.fromkeys((*counter.paths, *paths))))
 

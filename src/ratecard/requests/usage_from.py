@@ -96,7 +96,7 @@ def _with_common_parts(tokens: dict[str, int]) -> dict[str, int]:
 
 
 def _has_parts(bucket: str, tokens: Mapping[str, int]) -> bool:
-    """Whether parts of a bucket are counted, which its name with further words says: then it is none that has nothing.
+    """Return True if parts of a bucket are counted, which have its name with further words: it then has something.
 
     >>> _has_parts("input_audio", {"cache_input_audio": 1}), _has_parts("input_audio", {"cache_input": 1})
     (True, False)

@@ -115,7 +115,7 @@ def rule_of(version: VideoVersion) -> Rule | None:
 
 
 def _reference_rule(limits: ReferenceVideo) -> Rule:
-    """With reference video, take the rate with video input; durations `-1` and `auto` take its seconds, rounded up."""
+    """Return a rule: reference video selects the rate with video input and, for `-1` and `auto`, the seconds."""
     field: Path = (REFERENCE_SECONDS,)
 
     def settle(shape: RequestShape, source: SourceVideo | None) -> Problems:
@@ -256,7 +256,7 @@ class VideoRequests:
         return BodyLayout(active, inert, ignored, set(self.required).issubset(names), words, booleans, seconds)
 
     def read(self, body: Mapping[str, Any]) -> tuple[RequestShape, Problems]:
-        """The shape that the fields of a body make, before the rule across fields, and every problem of a field."""
+        """Return the shape of a body's fields, before the rule across fields, and every problem of a field."""
         shape, inert = self.defaults.copy(), {name: self.fields[name] for name in self.inert}
         problems = field_problems(body, {name: self.fields[name] for name in self.active}, shape, self.required)
         problems += field_problems(body, inert, {})

@@ -194,12 +194,12 @@ class Connection(HttpToolsProtocol):
 
     @property
     def untaken(self) -> int:
-        """Bytes of answers that wait to be sent."""
+        """Return the bytes of answers that wait to be sent."""
         return self.transport.get_write_buffer_size()
 
     @property
     def write_nanoseconds(self) -> int:
-        """How long an answer may wait to be taken."""
+        """Return how long an answer may wait to be taken."""
         return self._limits.write_seconds * 10**9
 
     def is_stuck(self, now: int) -> bool:
@@ -228,7 +228,7 @@ class Connection(HttpToolsProtocol):
             self._running.keep_alive = False
 
     def resume_writing(self) -> None:
-        """Continue: the client has taken most of what was sent."""
+        """Continue, because the client has taken most of what was sent."""
         self.stuck_since = _NEVER
         super().resume_writing()
 

@@ -46,7 +46,7 @@ _ORDER = json.JSONEncoder(sort_keys=True)
 
 
 def meaning(part: BaseModel) -> str:
-    """What a part of the tables means, as text: equal for two parts that give equal answers."""
+    """Return the meaning of a part of the tables as text: equal for two parts that give equal answers."""
     return _MEANING.encode(_meaning(part))
 
 
@@ -162,7 +162,7 @@ class Tables:
 
     @cached_property
     def _patterns(self) -> tuple[tuple[re.Pattern[str], str], ...]:
-        """What compares a name with each open pattern, and the model of that."""
+        """Return each open pattern, compiled, with the model that it means."""
         if not self.patterns:
             return ()
         from ratecard.tables.names import matcher_of
@@ -183,7 +183,7 @@ class Tables:
 
     @cached_property
     def _meanings(self) -> Mapping[str, tuple[AnyModel, str]]:
-        """The meaning of each model, with the model: those that a candidate leaves as they are have it already."""
+        """Return each model with its meaning; models that a candidate leaves as they are keep theirs."""
         known = self.below._meanings if self.below else {}
         return {
             name: kept if (kept := known.get(name)) and kept[0] is model else (model, meaning(model))
@@ -192,7 +192,7 @@ class Tables:
 
     @property
     def listed(self) -> "Tables":
-        """Return the tables of the list; themselves, unless they have the prices of a contract."""
+        """Return the list's tables; themselves, unless they have the prices of a contract."""
         return self.list_tables or self
 
     def boundaries(self) -> set[datetime]:
@@ -202,7 +202,7 @@ class Tables:
         return {*begins, *ends, *(utc(limits.effective) for limits in self.limits)}
 
     def named(self, name: str) -> AnyModel | None:
-        """Return the model that a name means: its id, an alias or, where the folder switches them on, an open pattern.
+        """Return the model of a name: its id, an alias or, where the folder switches them on, an open pattern.
 
         Raises `QuoteError` for a name that patterns of several models match.
         """

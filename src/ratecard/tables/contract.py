@@ -71,22 +71,22 @@ class Override(Frozen):
 
     @property
     def group(self) -> str:
-        """`price`, `at_most`, `at_least`, `only` or `closed`: of those of one group, one wins."""
+        """Return `price`, `at_most`, `at_least`, `only` or `closed`: of the overrides of one group, one wins."""
         return "price" if self.kind in PRICE_KINDS else self.kind
 
     @property
     def times(self) -> Decimal | None:
-        """Return the factor on the list rate; None for what is not relative to it."""
+        """Return the factor on the list rate; None if the override is not relative to it."""
         return add(Decimal(1), self.percent) if self.percent is not None else self.factor
 
     @property
     def amount(self) -> Decimal | None:
-        """Return the price of one unit that it states; None for what states none."""
+        """Return the price of one unit that it states; None if it states none."""
         return next((each for each in (self.rate, self.at_most, self.at_least) if each is not None), None)
 
     @property
     def rank(self) -> TargetRank:
-        """How much it names; of two that meet, the one above the other wins."""
+        """Return how specific its target is; of two that match, the higher one wins."""
         target = self.target
         models = 8 if target.model else 4 * bool(target.family) + 2 * bool(target.type) + bool(target.excluded)
         return TargetRank(models, bool(target.charge), frozenset(target.conditions))

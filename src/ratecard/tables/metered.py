@@ -64,7 +64,7 @@ class MeteredVersion(Version):
 
     @property
     def places_of_lines(self) -> int:
-        """Return the decimal places of an amount that no decimal holds."""
+        """Return the decimal places to which an amount is rounded that no decimal can hold."""
         return LINE_PLACES if self.line_places is None else self.line_places
 
     @property
@@ -109,7 +109,7 @@ class TextVersion(MeteredVersion):
 
     @property
     def searches(self) -> dict[str, str]:
-        """Return those of `surcharges`."""
+        """Return the surcharge models of its `surcharges`."""
         return self.surcharges
 
 

@@ -35,7 +35,7 @@ class Bucket(Frozen):
 
     @property
     def sku_word(self) -> str:
-        """How SKUs name this bucket."""
+        """Return the word that SKUs have for this bucket."""
         return self.sku or self.bucket.replace("_", "-")
 
     def within(self, other: "Bucket") -> bool:
@@ -43,16 +43,16 @@ class Bucket(Frozen):
         return self.dimensions != other.dimensions and other.dimensions.items() <= self.dimensions.items()
 
     def apart(self, other: "Bucket") -> bool:
-        """Return True if nothing can be counted in both."""
+        """Return True if no token can be counted in both buckets."""
         return any(self.dimensions.get(name, value) != value for name, value in other.dimensions.items())
 
     def overlaps(self, other: "Bucket") -> bool:
-        """Return True if something can be counted in both, and neither is part of the other."""
+        """Return True if a token can be counted in both buckets, and neither is part of the other."""
         return not (self.apart(other) or self.within(other) or other.within(self))
 
 
 def own_counts(wholes: Mapping[str, Collection[str]]) -> dict[str, dict[str, int]]:
-    """How the tokens of buckets that are of no part of them are made of inclusive counts, by their signs.
+    """Return, for each bucket, the inclusive counts that add up to its tokens outside of its parts, with their signs.
 
     `wholes`: for each bucket, the others that it is part of.
 
@@ -143,7 +143,7 @@ class Meters(Frozen):
         return {frozenset(bucket.dimensions.items()): name for name, bucket in self.buckets.items()}
 
     def refuses(self, without_rate: Mapping[str, str], bucket: str) -> bool:
-        """Whether a charge says by its `without_rate` that tokens of a bucket that it has no rate for are refused."""
+        """Return True if the `without_rate` of a charge refuses tokens of a bucket that has no rate."""
         dimensions = self.buckets[bucket].dimensions.items()
         return any(without_rate.get(value, without_rate.get(name)) == "refuse" for name, value in dimensions)
 
@@ -160,7 +160,7 @@ class Meters(Frozen):
         return counts | {bucket: tokens}
 
     def laid_over(self, other: "Meters") -> "Meters":
-        """Return those of another file, each replaced by the one of the same name here, then the others of these."""
+        """Return the entries of another file with those of this one over them, by name."""
         meters = {meter.meter: meter for meter in other.meters} | self.by_name
         conditions = {each.condition: each for each in other.conditions} | self.condition
         return Meters(meters=tuple(meters.values()), conditions=tuple(conditions.values()))

@@ -84,7 +84,7 @@ class PricedModel:
 
     @property
     def provider(self) -> str | None:
-        """Who runs the model; None where the tables do not say it."""
+        """Return the provider that runs the model; None if the tables do not say it."""
         return self.table.provider
 
     @property
@@ -104,12 +104,12 @@ class PricedModel:
 
     @property
     def retired(self) -> date | None:
-        """Return the first day on which the model is not served any more; None if no such day is known."""
+        """Return the first day on which the model is no longer served; None if no such day is known."""
         return self.table.retired.on if self.table.retired else None
 
     @property
     def successor(self) -> str | None:
-        """Return the id of the model to use when this one is retired, if the tables name one."""
+        """Return the id of the model to use when this one is retired; None if the tables do not name one."""
         return self.table.retired.successor if self.table.retired else None
 
     @cached_property

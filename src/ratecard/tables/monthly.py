@@ -138,7 +138,7 @@ class Term(Frozen):
 
     @property
     def measure(self) -> str:
-        """What it measures: its unit, or its currency."""
+        """Return the unit or the currency that it measures."""
         return self.unit or self.currency or ""
 
     def holds(self, month: date) -> bool:
@@ -161,7 +161,7 @@ class Term(Frozen):
 
 
 def described_terms(terms: Iterable[Term]) -> dict[str, str]:
-    """Return what each of some terms is, by what it is for, as text: to compare them.
+    """Return each term as text by its name, which says what it is for: to compare terms.
 
     >>> described_terms([Term.model_validate({"minimum": "5", "currency": "USD", "until": "2027-01-01"})])
     {'monthly minimum of USD': '5, until 2027-01-01'}

@@ -14,7 +14,7 @@ class Names(Frozen):
 
 
 def matcher_of(pattern: str) -> re.Pattern[str]:
-    """What matches the names of a pattern.
+    """Return a compiled expression that matches the names of a pattern.
 
     >>> [bool(matcher_of("gpt-4o-*").fullmatch(name)) for name in ("gpt-4o-mini", "gpt-4o-", "gpt-4o")]
     [True, True, False]
@@ -24,7 +24,7 @@ def matcher_of(pattern: str) -> re.Pattern[str]:
 
 
 def share_a_name(one: str, other: str) -> bool:
-    """Return True if some name matches both of two patterns.
+    """Return True if some name matches both patterns.
 
     >>> share_a_name("gpt-*-mini", "gpt-4o-*"), share_a_name("gpt-4o-*", "gpt-4.1-*")
     (True, False)

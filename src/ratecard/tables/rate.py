@@ -53,7 +53,7 @@ _FACTORS = "Write factors of the charge, beside its rates: `factors: [{service_t
 
 
 def _line_of(given: Any, amount: str, others: str, like: str) -> dict[str, Any]:
-    """A line that has an amount, with its other keys in one mapping, where a program made it so or a table did not."""
+    """Return a line of a table, or the arguments of a program, with its amount and its other keys in one mapping."""
     if not isinstance(given, dict):
         raise ValueError(f"must be a line like {like}")
     if amount not in given:
@@ -162,12 +162,12 @@ class Charge(Frozen):
 
     @property
     def options(self) -> bool:
-        """Return True if another number than was counted may be charged."""
+        """Return True if the charged quantity may differ from the counted one."""
         return False
 
     @property
     def multipliers(self) -> tuple[RateFactor, ...]:
-        """Return the factors on its rates."""
+        """Return the factors on the rates of this charge."""
         return ()
 
     def conditions_of(self, rate: Rate) -> dict[str, Words]:
@@ -176,7 +176,7 @@ class Charge(Frozen):
 
     @property
     def fields(self) -> frozenset[str]:
-        """Return the request fields that this charge's amount depends on."""
+        """Return the request fields on which the amount of this charge depends."""
         return frozenset(attribute for rate in self.rates for attribute in rate.attributes)
 
     def unit_rate(self, rate: Rate) -> Decimal:
@@ -209,7 +209,7 @@ class Conditioned(Charge):
 
     @property
     def multipliers(self) -> tuple[RateFactor, ...]:
-        """Return the factors on its rates."""
+        """Return the factors on the rates of this charge."""
         return self.factors
 
     def conditions_of(self, rate: Rate) -> dict[str, Words]:
@@ -219,7 +219,7 @@ class Conditioned(Charge):
 
 
 def named_conditions(charges: Iterable[Charge], factors: Iterable[RateFactor] = ()) -> dict[str, set[str]]:
-    """Return the conditions that rates and factors of charges name, and further factors; of each the values."""
+    """Return the conditions that the rates and factors of charges, and further factors, name; each with its values."""
     found: dict[str, set[str]] = {}
     for charge in charges:
         for rate in charge.rates:
@@ -245,7 +245,7 @@ class CountedCharge(Conditioned):
 
     @property
     def options(self) -> bool:
-        """Return True if another number than was counted may be charged."""
+        """Return True if the charged quantity may differ from the counted one."""
         return bool(self.included or self.at_least or self.started)
 
     def charged(self, count: int | Decimal) -> tuple[int | Decimal, str]:
@@ -357,7 +357,7 @@ def select(version: Accepting, charge: Charge) -> _Selection:
 
 
 def less(rate: Rate, others: Iterable[Rate], domains: Domains) -> list[Rate]:
-    """What is left of a rate, as several, without the combinations of other rates.
+    """Return what is left of a rate, as several, without the combinations of other rates.
 
     >>> one, other = Rate(rate="1", attributes={}), Rate(rate="2", attributes={"resolution": "720p"})
     >>> [rate.attributes for rate in less(one, [other], {"resolution": ("480p", "720p")})]
@@ -384,7 +384,7 @@ def _without(
 
 
 def overlaps(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains) -> Iterator[tuple[int, int, str]]:
-    """(index, index of the earlier rate, combination) for every combination that two rates fit."""
+    """Yield (index, index of the earlier rate, combination) for the first combination that a rate has in common."""
     seen: dict[Combination, int] = {}
     for index, rate in enumerate(rates):
         for key in combinations(rate, attributes, domains):
@@ -403,5 +403,5 @@ def missing(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains) 
 
 
 def _describe(attributes: Sequence[str], key: Combination) -> str:
-    """`resolution: 720p, audio: true`."""
+    """Return text like `resolution: 720p, audio: true`."""
     return ", ".join(f"{attribute}: {value}" for attribute, value in zip(attributes, key, strict=True))

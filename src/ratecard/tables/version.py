@@ -56,7 +56,7 @@ class Version(Frozen):
 
     @property
     def searches(self) -> Mapping[str, str]:
-        """Return the surcharge model of each search that requests may have, or of whatever else is charged so."""
+        """Return the surcharge model of each search that requests may have, or of anything else that is charged so."""
         return {}
 
     @property

@@ -22,7 +22,7 @@ class FrameSize(Frozen):
 
 
 def fields_of_sizes(sizes: Iterable[FrameSize]) -> frozenset[str]:
-    """Return the request fields that these sizes depend on."""
+    """Return the request fields on which these sizes depend."""
     return frozenset(
         name for entry in sizes for name in ("resolution", "aspect_ratio") if getattr(entry, name) is not None
     )
@@ -55,12 +55,12 @@ class VideoCharge(Charge):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """`READS`, or what the options add."""
+        """Return `READS`, or the fields that the options add."""
         return self.READS
 
     @property
     def fields(self) -> frozenset[str]:
-        """Return the request fields that this charge's amount depends on."""
+        """Return the request fields on which the amount of this charge depends."""
         named = super().fields
         by_reference = {"reference_video_total_duration"} if "video_input" in named else set()
         return named - {"up_to", "video_input"} | {*self.reads} | by_reference

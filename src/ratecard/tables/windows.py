@@ -112,7 +112,7 @@ def windows_of(versions: Iterable[Version]) -> tuple[Window, ...]:
 
 
 def open_at(windows: Iterable[Window], instant: datetime) -> frozenset[Window]:
-    """Return those of these windows that hold at an instant."""
+    """Return the windows that hold at an instant."""
     return frozenset(window for window in windows if window.holds(instant))
 
 
@@ -134,7 +134,7 @@ _DAY = 24 * 60 * 60
 
 
 def seconds_of_changes(windows: Iterable[Window]) -> frozenset[int]:
-    """Return the seconds of a UTC day at which some of these windows opens or closes on any day, but for its first."""
+    """Return the seconds of a UTC day, but for its first, at which any of these windows opens or closes on any day."""
     found: set[int] = set()
     for window in windows:
         offsets, changes = _clock_changes(window.zone)
@@ -168,7 +168,7 @@ def _clock_changes(name: str) -> tuple[frozenset[int], frozenset[int]]:
 
 
 def version_at_hours(version: AnyVersion, held: frozenset[Window]) -> AnyVersion:
-    """A version as it is while these windows hold: without the rates of others, and without those that are overridden.
+    """Return a version as it is while these windows hold, without the rates of other hours and those overridden.
 
     A rate with a window is more specific than one without. Where exactly one rate may hold for a request (see
     `Charge.SPECIFIC`), the others keep what is left of them.

@@ -106,7 +106,7 @@ class Case:
 
     @cached_property
     def readings(self) -> list[tuple[Method, set[str]]]:
-        """Each charge, and the fields that it reads of usages of the model's own type; none of video."""
+        """Return each charge with the fields that it reads of usages of the model's own type; none of video."""
         if not isinstance(self.version, MeteredVersion):
             return []
         metered = self.prices._compiler.metered(self.found, self.version, self.prices.limits.rates).under({})

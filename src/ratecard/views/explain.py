@@ -207,7 +207,7 @@ def _shape(
 
 
 def choices(prices: PriceBook, fields: Mapping[str, Any], field: str) -> tuple[str, ...]:
-    """The values of a field that the model of `fields` accepts, as its table writes them; empty if it lists none."""
+    """Return the values of a field that the model of `fields` accepts, as its table writes them; empty if none."""
     name = fields.get("model")
     try:
         if isinstance(name, str):

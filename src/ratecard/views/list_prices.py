@@ -88,7 +88,7 @@ def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[Any
 
 
 def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[tuple[str, str], Decimal]:
-    """Return the rates, factors and the minimum of a version by what each is the price of, and its unit in words."""
+    """Return the rates, factors and the minimum of a version, by their description and their unit in words."""
     prices.prove(model, version)
     found: dict[tuple[str, str], Decimal] = {}
     for charge in version.charges:
@@ -109,7 +109,7 @@ def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[tup
 
 
 def _per(unit: Unit) -> str:
-    """`million tokens`, `second of video`."""
+    """Return a unit in words, like `million tokens` or `second of video`."""
     noun, of, what = unit.counts.partition(" of ")
     many = _MANY.get(unit.per, f"{unit.per:,} ")
     return f"{many}{_plural(noun) if many else noun}{of}{what}"

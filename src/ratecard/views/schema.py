@@ -90,7 +90,7 @@ def _recognised(key: str) -> dict[str, Any]:
 
 
 def _by_key(kinds: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
-    """Rules for one of several models, recognised by the key that it alone has."""
+    """Return rules for one of several models, recognised by the key that only it has."""
     return {
         "anyOf": [{"required": [key]} for key in kinds],
         "allOf": [{"if": _recognised(key), "then": _ref(model)} for key, model in kinds.items()],
@@ -152,7 +152,7 @@ def _plain(part: Any) -> Any:
 
 
 def _choice(discriminator: dict[str, Any]) -> dict[str, Any]:
-    """Members that are distinguished by one word, so that an editor's errors are about the one that was meant."""
+    """Return a schema that selects a member by one word, so that an editor shows only the errors of that member."""
     word, members = discriminator["propertyName"], discriminator["mapping"]
     meant: dict[str, list[str]] = {}
     for value, place in members.items():
