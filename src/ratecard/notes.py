@@ -119,8 +119,8 @@ def _untried(version: Version, never: Collection[str], reached: Collection[str])
             yield sources[0], f"no example reaches charge {charge.charge}, by the {charge.unit}. {_WRITE_ONE}"
             continue
         tiers: dict[Edge, set[str]] = {}
-        for each in written_rates(charge):
-            tiers.setdefault(each.edge, set()).add(each.rate.source)
+        for rate in written_rates(charge):
+            tiers.setdefault(rate.edge, set()).add(rate.rate.source)
         for edge, in_tier in tiers.items():
             if edge != EVERY_PROMPT and in_tier - {*never} and in_tier.isdisjoint(reached):
                 first = min(in_tier - {*never}, key=sources.index)

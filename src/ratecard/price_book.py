@@ -460,8 +460,8 @@ class PriceBook(LimitsOfADay):
     def _of_provider(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a request without the provider that it states. Raises `QuoteError` if the model is another's."""
         name = fields.get("model")
-        found = self.tables.named(name) if isinstance(name, str) and "provider" in fields else None
-        return fields if found is None else _of_provider(found, fields)
+        model = self.tables.named(name) if isinstance(name, str) and "provider" in fields else None
+        return fields if model is None else _of_provider(model, fields)
 
     def _rater(self, kind: str, name: str) -> Rater:
         model, version = self.in_effect(name)

@@ -15,8 +15,8 @@ class Instant(datetime):
     @classmethod
     def of(cls, moment: datetime) -> "Instant":
         """Return the instant of an aware datetime."""
-        found = utc(moment)
-        return cls(found.year, found.month, found.day, found.hour, found.minute, found.second, tzinfo=UTC)
+        instant = utc(moment)
+        return cls(instant.year, instant.month, instant.day, instant.hour, instant.minute, instant.second, tzinfo=UTC)
 
     def __str__(self) -> str:
         return self.isoformat()
@@ -67,9 +67,9 @@ def read_instant(given: str) -> datetime:
     try:
         if len(given) == len("2026-10-01"):
             return utc(date.fromisoformat(given))
-        found = datetime.fromisoformat(given)
+        instant = datetime.fromisoformat(given)
     except ValueError:
         raise InstantError(f"'{given}' is not an instant. Write 2026-10-01 or 2026-10-01T12:00:00Z") from None
-    if found.tzinfo is None:
+    if instant.tzinfo is None:
         raise InstantError(f"'{given}' has no time zone. Write {given}Z for UTC")
-    return found
+    return instant

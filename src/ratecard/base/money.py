@@ -122,8 +122,8 @@ def nearest(amount: Fraction, places: int) -> Decimal:
     >>> nearest(Fraction(1, 2**6), 4), nearest(Fraction(5, 3), 4)
     (Decimal('0.015625'), Decimal('1.6667'))
     """
-    found = as_decimal(amount)
-    return found if isinstance(found, Decimal) else from_fraction(found, places)
+    exact = as_decimal(amount)
+    return exact if isinstance(exact, Decimal) else from_fraction(exact, places)
 
 
 def plain(amount: Decimal) -> Decimal:

@@ -69,8 +69,8 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
         bound = 2 * sum([min(lower.count(letter), count) for letter, count in letters]) / both
         if max(bound, (bound + held) / 2) < enough:
             continue
-        whole = 2 * letters_in_common(lower, wanted) / both
-        scored.append((max(whole, (whole + held) / 2), word))
+        of_words = 2 * letters_in_common(lower, wanted) / both
+        scored.append((max(of_words, (of_words + held) / 2), word))
         scored.sort(key=lambda pair: -pair[0])
     return [word for likeness, word in scored[:most] if likeness >= least]
 

@@ -42,8 +42,8 @@ class CandidateFile(NamedTuple):
     @property
     def contracts(self) -> tuple[Contract, ...]:
         """Return the contracts that it adds, each with its place."""
-        found = enumerate(self.candidate.contracts)
-        lines = ((contract, self.text.line(("contracts", index, "contract"))) for index, contract in found)
+        numbered = enumerate(self.candidate.contracts)
+        lines = ((contract, self.text.line(("contracts", index, "contract"))) for index, contract in numbered)
         return tuple(each.model_copy(update={"place": f"{self.text.name}:{line}"}) for each, line in lines)
 
     def place(self, index: int) -> str:
@@ -119,18 +119,18 @@ def _head(text: TextFile, data: Any) -> Candidate:
 
 def _changes(text: TextFile, listed: list[Any]) -> Iterator[tuple[int, Change]]:
     """Yield the valid changes with their index; the faults of the others are recorded."""
-    for index, given in enumerate(listed):
+    for index, change in enumerate(listed):
         path = ("changes", index)
-        keys = list(given) if isinstance(given, dict) else []
+        keys = list(change) if isinstance(change, dict) else []
         named = [key for key in KINDS if key in keys]
         if len(named) != 1:
             text.fault(path, _which(keys, named))
             continue
         kind = KINDS[named[0]]
         try:
-            yield index, kind.model_validate(given)
+            yield index, kind.model_validate(change)
         except ValidationError as error:
-            for at, message in complaints(error, given, kind, "the change"):
+            for at, message in complaints(error, change, kind, "the change"):
                 text.fault((*path, *at), message)
 
 
@@ -139,5 +139,5 @@ def _which(keys: list[str], named: list[str]) -> str:
     if named:
         return f"{' and '.join(named)} in one change; write each on its own, begun by a dash"
     near = next(filter(None, (did_you_mean(key, KINDS) for key in keys)), "")
-    given = f"'{', '.join(keys)}' names no change" if keys else "a change must hold keys, like `set: MODEL`"
-    return f"{given}.{near} Write one of: {allowed}"
+    words = f"'{', '.join(keys)}' names no change" if keys else "a change must hold keys, like `set: MODEL`"
+    return f"{words}.{near} Write one of: {allowed}"

@@ -351,7 +351,7 @@ class _Overlay:
     def _check_effect(self) -> None:
         """Find the models whose rates are as they were, and the changes of which nothing is left, each with the line
         of the change that undoes it."""
-        told: set[int] = set()
+        reported: set[int] = set()
         for name, index in self.changed.items():
             before, after = (self._rates(models[name]) for models in (self.base.models, self.models))
             if before == after:
@@ -359,17 +359,17 @@ class _Overlay:
                 words = f"changes nothing of {name}: it undoes {self._lines(others)}, its rates are as they were"
                 better = "Leave both out; to change all models but one, use except"
                 self.faults.append(self.file.fault(index, (), f"{words}. {better}"))
-                told |= {index, *others}
+                reported |= {index, *others}
         undoing: dict[int, set[int]] = {}
         for place, moves in self.moves.items():
             name, day, at = place
             was, now = (amounts_of(in_effect(models[name], day, ()))[at] for models in (self.base.models, self.models))
             # Of an amount that is as it was only the last change had an effect, of one that is set nothing before that.
             first = moves[-1] if was == now else min(self.rates_set.get(place, moves[0]), moves[-1])
-            told |= {index for index in moves if index >= first}
+            reported |= {index for index in moves if index >= first}
             for index in moves:
                 undoing.setdefault(index, set()).add(first)
-        for index in undoing.keys() - told:
+        for index in undoing.keys() - reported:
             words = f"changes nothing: {self._lines(undoing[index])} undoes it. Leave one of them out"
             self.faults.append(self.file.fault(index, (), words))
 

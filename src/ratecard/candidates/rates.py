@@ -48,12 +48,12 @@ def moved(version: Version, amounts: Mapping[At, Decimal], place: str) -> dict[s
     """Return the fields of a version, for `model_copy`, that change with other amounts of some rates and factors."""
     charges = []
     for c, charge in enumerate(version.charges):
-        found = {"rates": _moved(charge.rates, At(c, 0), amounts, place)}
+        fields = {"rates": _moved(charge.rates, At(c, 0), amounts, place)}
         if factors := charge.multipliers:
-            found["factors"] = _moved(factors, At(c, 0, "factors"), amounts, place)
-        charges.append(charge.model_copy(update=found))
-    own = _moved(version.multipliers, At(_OWN, 0, "factors"), amounts, place)
-    return {"charges": tuple(charges), **({"factors": own} if own else {})}
+            fields["factors"] = _moved(factors, At(c, 0, "factors"), amounts, place)
+        charges.append(charge.model_copy(update=fields))
+    of_version = _moved(version.multipliers, At(_OWN, 0, "factors"), amounts, place)
+    return {"charges": tuple(charges), **({"factors": of_version} if of_version else {})}
 
 
 def _moved(
@@ -97,15 +97,15 @@ def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
         of = f" of charge '{change.charge}'" if change.charge else ""
         raise Refusal((("factor",), f"matches nothing: no factor{of} of {name} can be set; it has none"))
     wanted = {attribute: set(values) for attribute, values in change.where.items()}
-    found = [at for at, factor in known.items() if {key: {value} for key, value in factor.conditions.items()} == wanted]
-    if not found:
+    fits = [at for at, factor in known.items() if {key: {value} for key, value in factor.conditions.items()} == wanted]
+    if not fits:
         words = (", ".join(f"{key} {value}" for key, value in each.conditions.items()) for each in known.values())
         every = "; ".join(words)
         raise Refusal((("where",), f"no factor of {name} is for exactly these conditions. It has: {every}"))
-    if len(found) > 1:
-        names = " | ".join(filter(None, (charge_of(version, at) for at in found)))
-        raise Refusal((("set",), f"fits factors of {len(found)} charges of {name}. Name one. charge: {names}"))
-    return found
+    if len(fits) > 1:
+        names = " | ".join(filter(None, (charge_of(version, at) for at in fits)))
+        raise Refusal((("set",), f"fits factors of {len(fits)} charges of {name}. Name one. charge: {names}"))
+    return fits
 
 
 def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, Decimal]:
@@ -170,21 +170,21 @@ def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale, meter
     wrong = list(_unknown(called, charges, change.where, meters))
     if wrong:
         raise Refusal(*wrong)
-    found = []
+    meant = []
     for _, version in versions:
         fitting, partly = _fitting(_charges(version, change.charge), change.where, meters)
-        found.append(fitting)
+        meant.append(fitting)
         wrong += partly
-    kept = {name for (name, _), fitting in zip(versions, found, strict=True) if fitting}
+    kept = {name for (name, _), fitting in zip(versions, meant, strict=True) if fitting}
     if not kept and not wrong:
         wrong.append(_nothing(called, charges, meters))
-    for (name, version), fitting in zip(versions, found, strict=True):
+    for (name, version), fitting in zip(versions, meant, strict=True):
         if name in kept and not fitting:
             words = f"matches nothing of {name} from {version.effective} on ({version.place}), which is in the window"
             wrong.append((("where",) if change.where else ("charge",), f"{words} of this candidate"))
     if wrong:
         raise Refusal(*dict.fromkeys(wrong))
-    return found
+    return meant
 
 
 def rates_to_set(name: str, version: Version, change: SetRate, meters: Meters) -> list[At]:
@@ -235,8 +235,8 @@ def _no_charge(name: str, given: str, charges: Iterable[str]) -> Refusal:
 
 
 def _nothing(name: str, charges: Iterable[Charge], meters: Meters) -> Finding:
-    each = (_words(charge, rate, meters) for charge in charges for rate in charge.rates)
-    every = "; ".join(filter(None, dict.fromkeys(each)))
+    named = (_words(charge, rate, meters) for charge in charges for rate in charge.rates)
+    every = "; ".join(filter(None, dict.fromkeys(named)))
     verb = "They have" if name == "these models" else "It has"
     return ("where",), f"no rate of {name} matches all of these conditions. {verb}: {every}"
 
@@ -249,9 +249,9 @@ def attributes_of(charge: Charge, rate: Rate, meters: Meters) -> dict[str, tuple
     """
     named = {name for each in charge.rates for name in each.attributes}
     tiered = not isinstance(charge, Tokens) or rate.attributes.keys() & {"above", "from"}
-    found = {} if tiered else {"context": ("base",)}
+    tier = {} if tiered else {"context": ("base",)}
     return {
-        **found,
+        **tier,
         **rate.attributes,
         **{
             name: (each.default,)

@@ -109,11 +109,11 @@ def _priced(prices: PriceBook | None, cell: Cell) -> Quote | None:
 
 def describe(cell: Cell) -> str:
     """Return the request of a cell, without the model, like `duration 5s, audio true`."""
-    asked = {name: value for name, value in cell.body.items() if name not in ("model", "usage")}
-    asked |= json.loads(cell.body.get("usage", "{}"))
+    fields = {name: value for name, value in cell.body.items() if name not in ("model", "usage")}
+    fields |= json.loads(cell.body.get("usage", "{}"))
     if cell.video:
-        asked["source video"] = f"{cell.video.width}x{cell.video.height}, {cell.video.fps} fps"
-    return ", ".join(_flat(asked))
+        fields["source video"] = f"{cell.video.width}x{cell.video.height}, {cell.video.fps} fps"
+    return ", ".join(_flat(fields))
 
 
 def _flat(asked: dict[str, Any]) -> Iterator[str]:
@@ -131,14 +131,14 @@ _NOT_IN_THE_TABLES = "not in the tables any more"
 
 def stretches(name: str, old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
     """Yield the differences of a model, one for each date range in which neither side changes."""
-    found: list[tuple[date, tuple[PriceBook, PriceBook], tuple[Standing, Standing]]] = []
+    begun: list[tuple[date, tuple[PriceBook, PriceBook], tuple[Standing, Standing]]] = []
     for day in days:
         books = old.book(day), new.book(day)
         pair = Standing.of(books[0], name), Standing.of(books[1], name)
-        if not found or found[-1][2] != pair:
-            found.append((day, books, pair))
-    ends: list[date | None] = [day for day, *_ in found[1:]]
-    for (day, books, pair), until in zip(found, [*ends, None], strict=True):
+        if not begun or begun[-1][2] != pair:
+            begun.append((day, books, pair))
+    ends: list[date | None] = [day for day, *_ in begun[1:]]
+    for (day, books, pair), until in zip(begun, [*ends, None], strict=True):
         change = _compare(name, books, pair, day)
         if change:
             yield change._replace(until=until)
@@ -203,10 +203,10 @@ def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Diffe
     parts = ((UNITS, _units), (METERS, _meters), (VOCABULARY, _vocabulary), (LIMITS, _limits), (MONTHLY, _monthly))
     for name, terms in parts:
         for index, day in enumerate(days):
-            found = term_changes(terms(old.book(day)), terms(new.book(day)))
-            if found:
+            changed = term_changes(terms(old.book(day)), terms(new.book(day)))
+            if changed:
                 until = days[index + 1] if index + 1 < len(days) else None
-                yield Difference(name, CHANGED, day, until, "", "", name, (), found, Cells())
+                yield Difference(name, CHANGED, day, until, "", "", name, (), changed, Cells())
 
 
 def _units(book: PriceBook) -> Terms:
@@ -278,9 +278,9 @@ def compare_sides(old: Side, new: Side, at: datetime | None = None) -> Diff:
     # The order in which balances pay decides no price, and is not in the digest.
     alike = old.at is None and new.at is None and old.card.digest == new.card.digest
     names = [] if alike else sorted({*old.card.tables.models, *new.card.tables.models})
-    found = [change for name in names for change in _told_once(stretches(name, old, new, days))]
+    of_models = [change for name in names for change in _told_once(stretches(name, old, new, days))]
     terms = contract_changes(old.card, new.card) if old.card is not new.card else ()
-    return Diff(old.label, new.label, (*_told_once(shared_changes(old, new, days)), *found, *terms))
+    return Diff(old.label, new.label, (*_told_once(shared_changes(old, new, days)), *of_models, *terms))
 
 
 def days_of(old: Side, new: Side, at: datetime | None = None) -> list[date]:

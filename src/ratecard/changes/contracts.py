@@ -93,13 +93,13 @@ def contract_changes(old: RateCard, new: RateCard) -> Iterator[Difference]:
         sides = zip((before, after), checks, strict=True)
         ends = [dict(ended(each, check)) if each else {} for each, check in sides]
         note = "; ".join(words for at, words in ends[1].items() if words != ends[0].get(at))
-        found = term_changes(_terms(before), _terms(after)) if before != after else ()
+        changed = term_changes(_terms(before), _terms(after)) if before != after else ()
         known = after or before
-        if known and (found or note):
+        if known and (changed or note):
             kind = ADDED if before is None else REMOVED if after is None else CHANGED
             label = f"contract {name}"
             yield Difference(
-                label, kind, known.begins, known.until, note, known.currency, known.place, (), found, Cells()
+                label, kind, known.begins, known.until, note, known.currency, known.place, (), changed, Cells()
             )
 
 

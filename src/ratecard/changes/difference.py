@@ -54,8 +54,8 @@ class Priced(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rate, its unit and its place as text; and that it is implied, if it is."""
-        found = {"rate": text(self.amount), "unit": self.unit, "source": self.source}
-        return {**found, "implied": True} if self.implied else found
+        priced = {"rate": text(self.amount), "unit": self.unit, "source": self.source}
+        return {**priced, "implied": True} if self.implied else priced
 
 
 class RateChange(NamedTuple):
@@ -78,9 +78,9 @@ class RateChange(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as text; a side without such a rate is null."""
-        own = {"change": self.kind, "charge": self.charge, "attributes": self.attributes}
+        named = {"change": self.kind, "charge": self.charge, "attributes": self.attributes}
         priced = {name: side and side.to_dict() for name, side in (("old", self.old), ("new", self.new))}
-        return {**own, **priced, "percent": self.percent or None}
+        return {**named, **priced, "percent": self.percent or None}
 
 
 class TermChange(NamedTuple):

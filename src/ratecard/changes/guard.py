@@ -58,14 +58,14 @@ def steep_steps(old: Side, new: Side, most: Decimal) -> Iterator[Fault]:
     """Yield a fault for each new or edited version that changes a price by more than `most` without expecting it."""
     days = days_of(old, new)
     for name in sorted(old.card.tables.models.keys() & new.card.tables.models.keys()):
-        told: set[date] = set()
+        reported: set[date] = set()
         for change in stretches(name, old, new, days):
             version = _new_or_edited(name, change, old, new) if change.kind == CHANGED else None
-            if version is None or version.effective in told:
+            if version is None or version.effective in reported:
                 continue
             step = _steepest(change)
             if not _allowed(step, version.expected_change, most):
-                told.add(version.effective)
+                reported.add(version.effective)
                 file, _, line = (step.place or version.place).rpartition(":")
                 yield Fault(file, int(line), (name,), f"{name}: {step.words}{_hint(step, version, most)}")
 
@@ -80,17 +80,17 @@ def _new_or_edited(name: str, change: Difference, old: Side, new: Side) -> Versi
 
 def _steepest(change: Difference) -> _Step:
     """Return the change by the greatest factor, of a rate or of a price cell."""
-    found = [_Step(Fraction(1), "", "")]
+    steps = [_Step(Fraction(1), "", "")]
     for rate in change.rates:
         if rate.old and rate.new:
             was, now = amounts(rate)
             words = f"{subject(rate)} goes from {was} ({rate.old.source}) to {now}"
-            found.append(_Step(factor(rate.old.each, rate.new.each), words, rate.new.source))
+            steps.append(_Step(factor(rate.old.each, rate.new.each), words, rate.new.source))
     cells = change.cells.steepest
     if cells:
         words = f"the price of {cells.cell or 'a request'} goes from {text(cells.old)} to {text(cells.new)}"
-        found.append(_Step(factor(cells.old, cells.new), words, ""))
-    return max(found, key=lambda step: (step.times is None, step.times or 0))
+        steps.append(_Step(factor(cells.old, cells.new), words, ""))
+    return max(steps, key=lambda step: (step.times is None, step.times or 0))
 
 
 def _allowed(step: _Step, expected: Decimal | None, most: Decimal) -> bool:
@@ -220,11 +220,11 @@ _RIGHT_WAY = "Put it back as it was and write a new version above it"
 
 def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
     """Find every refused change, at its line, in the order of the files."""
-    found = [fault for model in old.tables.models.values() for fault in _of_model(model, old, new, rules)]
-    found += limit_refusals(old.tables.limits, new.tables.limits, rules)
-    found += contract_refusals(old, new, rules.as_of, rules.revision)
-    found += steep_steps(Side(rules.revision, old), Side("", new), rules.most)
-    return sorted(found, key=lambda fault: (fault.file, fault.line, fault.message))
+    faults = [fault for model in old.tables.models.values() for fault in _of_model(model, old, new, rules)]
+    faults += limit_refusals(old.tables.limits, new.tables.limits, rules)
+    faults += contract_refusals(old, new, rules.as_of, rules.revision)
+    faults += steep_steps(Side(rules.revision, old), Side("", new), rules.most)
+    return sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message))
 
 
 def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> Iterator[Fault]:

@@ -81,13 +81,13 @@ def diff_markdown(diff: Diff) -> str:
     sides = f"{escaped(diff.old)} → {escaped(diff.new)}"
     if not diff.changes:
         return f"**{NO_CHANGES}** ({sides})\n"
-    found = [f"**{summary(diff)}**", sides, *_worst(diff), f"{LEGEND}."]
-    found += markdown_table("Models", ("", "Model", "From", "Affected", ""), _models(diff))
-    found += markdown_table(
+    parts = [f"**{summary(diff)}**", sides, *_worst(diff), f"{LEGEND}."]
+    parts += markdown_table("Models", ("", "Model", "From", "Affected", ""), _models(diff))
+    parts += markdown_table(
         "Rates", ("", "Model", "Rate", "Old", "New", "Difference", "Per", "From", "Lines"), _rates(diff)
     )
-    found += markdown_table("Conditions", ("", "Model", "Condition", "Old", "New", "From"), _terms(diff))
-    return "\n\n".join(["## Price changes", *found]) + "\n"
+    parts += markdown_table("Conditions", ("", "Model", "Condition", "Old", "New", "From"), _terms(diff))
+    return "\n\n".join(["## Price changes", *parts]) + "\n"
 
 
 def _worst(diff: Diff) -> Iterator[str]:

@@ -67,10 +67,10 @@ class MatchedModels(NamedTuple):
         """Return all fields as text; a side without a price is null."""
         rates = []
         for rate in self.rates:
-            found = rate.to_dict()
-            sides = {OURS: found["old"], THEIRS: found["new"]}
-            own = {"charge": rate.charge, "attributes": rate.attributes, **sides}
-            rates.append({**own, "difference": absolute(rate) or None, "percent": found["percent"]})
+            as_text = rate.to_dict()
+            sides = {OURS: as_text["old"], THEIRS: as_text["new"]}
+            named = {"charge": rate.charge, "attributes": rate.attributes, **sides}
+            rates.append({**named, "difference": absolute(rate) or None, "percent": as_text["percent"]})
         fields = {**self._asdict(), "rates": rates, "notes": list(self.notes), "reason": self.reason or None}
         paid = fields.pop("usage")
         return fields if paid is None else {**fields, "usage": text(plain(paid))}
@@ -141,22 +141,22 @@ def read_matches(path: str | Path, ours: Tables, theirs: Tables) -> dict[str, li
     listed = file.data if isinstance(file.data, dict) else {}
     if not file.faults and not listed:
         file.fault((), "must hold models, like `our-model: their-model` or `our-model: [theirs, another]`")
-    found: dict[str, list[str]] = {}
-    for model, given in listed.items():
-        names = [given] if isinstance(given, str) else given
-        if not (isinstance(names, list) and names and all(isinstance(each, str) and each for each in names)):
+    matches: dict[str, list[str]] = {}
+    for model, value in listed.items():
+        names = [value] if isinstance(value, str) else value
+        if not (isinstance(names, list) and names and all(isinstance(peer, str) and peer for peer in names)):
             file.fault((model,), f"{model} must name a model of {THEIRS}, or a list of such")
             continue
-        found[model] = names
+        matches[model] = names
         _check_name(file.fault, (model,), model, OURS, ours)
-        for index, each in enumerate(names):
-            place = (model, index) if names is given else (model,)
-            _check_name(file.fault, place, each, THEIRS, theirs)
-            if each in names[:index]:
-                file.fault(place, f"{each} is listed twice; keep one")
+        for index, peer in enumerate(names):
+            place = (model, index) if names is value else (model,)
+            _check_name(file.fault, place, peer, THEIRS, theirs)
+            if peer in names[:index]:
+                file.fault(place, f"{peer} is listed twice; keep one")
     if file.faults:
         raise TableError(file.faults)
-    return found
+    return matches
 
 
 def _check_name(fault: Callable[..., None], place: tuple[str | int, ...], name: str, side: str, tables: Tables) -> None:
@@ -298,36 +298,36 @@ class _Listed:
                     continue
                 price = _Price(held.unit_rate(rate), unit, rate.source)
                 for values in combinations(rate, tuple(domains), domains):
-                    own = {name: value for name, value in zip(domains, values, strict=True) if value}
-                    of.append(({**own, **stated}, price))
+                    values_of = {name: value for name, value in zip(domains, values, strict=True) if value}
+                    of.append(({**values_of, **stated}, price))
 
         def price_of(stated: _Stated, above: int) -> _Price | None:
             further = {name: value for name, value in stated.items() if name not in charge.ATTRIBUTES}
             if isinstance(charge, Conditioned) and not self._offers(further):
                 return None
             conditions = tuple((name, stated[name]) for name, values in named.items() if stated.get(name) in values)
-            return next((price for own, price in priced[conditions] if own.items() <= stated.items()), None)
+            return next((price for values_of, price in priced[conditions] if values_of.items() <= stated.items()), None)
 
-        return _Costing([own for under in priced.values() for own, _ in under], price_of)
+        return _Costing([values_of for under in priced.values() for values_of, _ in under], price_of)
 
     def _of_tokens(self, charge: Tokens) -> Iterator[tuple[str, _Costing]]:
         written, unit = list(written_rates(charge)), self._units[charge.unit]
         self._named(charge, self._version)
         stated = list(self._stated(charge, written))
         rates = token_rates(self._prices._compiler.metered(self._model, self._version, self._prices.limits.rates))
-        own = {each.bucket for each in written}
+        priced = {each.bucket for each in written}
 
         def pricing(bucket: str) -> Callable[[_Stated, int], _Price | None]:
             def price(stated: _Stated, above: int) -> _Price | None:
                 if not self._offers(stated):
                     return None
-                found = rates_of_tokens(rates, stated, above + 1).get(bucket)
-                return _Price(found.unit_rate, unit, found.source, bucket not in own) if found else None
+                held = rates_of_tokens(rates, stated, above + 1).get(bucket)
+                return _Price(held.unit_rate, unit, held.source, bucket not in priced) if held else None
 
             return price
 
         for bucket in rates.buckets:
-            yield bucket, _Costing(stated, pricing(bucket), rates.thresholds, bucket in own)
+            yield bucket, _Costing(stated, pricing(bucket), rates.thresholds, bucket in priced)
 
     def _stated(self, charge: Tokens, written: Iterable[WrittenRate]) -> Iterator[_Stated]:
         """Yield the conditions of each rate, and of each factor by itself, without defaults."""
@@ -357,11 +357,11 @@ def _with_names(costing: _Costing, renamed: Mapping[str, str]) -> _Costing:
     """Return the same charge with other names of conditions."""
     if not renamed:
         return costing
-    own = {new: old for old, new in renamed.items()}
+    back = {new: old for old, new in renamed.items()}
     stated = [{renamed.get(name, name): value for name, value in each.items()} for each in costing.stated]
     return costing._replace(
         stated=stated,
-        price=lambda given, above: costing.price({own.get(name, name): value for name, value in given.items()}, above),
+        price=lambda given, above: costing.price({back.get(name, name): value for name, value in given.items()}, above),
     )
 
 
@@ -388,8 +388,8 @@ def _rates(ours: Mapping[_What, _Costing], theirs: Mapping[_What, _Costing]) -> 
     for what in dict.fromkeys((*ours, *theirs)):
         sides = ours.get(what), theirs.get(what)
         if any(side and side.own for side in sides):
-            found = (rate for stated, ranges in _prices(*sides) for rate in _of_ranges(what, stated, ranges))
-            for rate in found:
+            changes = (rate for stated, ranges in _prices(*sides) for rate in _of_ranges(what, stated, ranges))
+            for rate in changes:
                 alone = sides[0] if rate.new is None else sides[1] if rate.old is None else None
                 if alone is None or alone.own:
                     yield rate
@@ -402,19 +402,19 @@ def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Sta
         {**a, **b} for a in ways[0] for b in ways[1] if all(b.get(name, value) == value for name, value in a.items())
     ]
     edges = _edges(*({*side.thresholds} if side else set() for side in (one, other)))
-    found: dict[frozenset[tuple[str, str]], tuple[_Stated, list[_Ranged]]] = {}
+    rows: dict[frozenset[tuple[str, str]], tuple[_Stated, list[_Ranged]]] = {}
     for stated in sorted((*ways[0], *ways[1], *joined), key=len):
         key = frozenset(stated.items())
-        if key not in found:
+        if key not in rows:
             ranges = [
                 (above, one.price(stated, above) if one else None, other.price(stated, above) if other else None)
                 for above in edges
             ]
-            found[key] = stated, ranges
-    each = {key: [(a and a.each, b and b.each) for _, a, b in ranges] for key, (_, ranges) in found.items()}
-    compared = [(key, price) for key, (_, ranges) in found.items() for _, a, b in ranges if a and b for price in (a, b)]
-    for key, (stated, ranges) in found.items():
-        same = any(each.get(key - {condition}) == each[key] for condition in key)
+            rows[key] = stated, ranges
+    amounts = {key: [(a and a.each, b and b.each) for _, a, b in ranges] for key, (_, ranges) in rows.items()}
+    compared = [(key, price) for key, (_, ranges) in rows.items() for _, a, b in ranges if a and b for price in (a, b)]
+    for key, (stated, ranges) in rows.items():
+        same = any(amounts.get(key - {condition}) == amounts[key] for condition in key)
         alone = [a or b for _, a, b in ranges if not (a and b)]
         # Of one side, and beside a price of the other where more is stated.
         beside = len(alone) == len(ranges) and all(
@@ -476,6 +476,6 @@ def _of_one_unit(ours: _Price | None, theirs: _Price | None) -> tuple[Priced | N
 
 
 def _priced(price: _Price, unit: Unit) -> Priced:
-    each = price.each
-    amount = each * unit.per
-    return Priced(plain(exact_decimal(amount)), unit.unit, each, price.source, price.implied)
+    of_one = price.each
+    amount = of_one * unit.per
+    return Priced(plain(exact_decimal(amount)), unit.unit, of_one, price.source, price.implied)

@@ -84,11 +84,11 @@ def both_lists(market: Market) -> str:
 
 def market_markdown(market: Market) -> str:
     """Return the comparison as Markdown. Names are escaped: they cannot end a cell or begin markup."""
-    found = [f"## {TITLE}", f"**{summary_of_market(market)}**", escaped(both_lists(market)), f"{MARKET_LEGEND}."]
+    parts = [f"## {TITLE}", f"**{summary_of_market(market)}**", escaped(both_lists(market)), f"{MARKET_LEGEND}."]
     for pair in market.models:
         title = f"{code_words(pair.ours)} beside {code_words(pair.theirs)}{paid(pair)}"
         said = [escaped(words) for words in (pair.reason, *pair.notes) if words]
         rows = [(*tuple(map(escaped, row.cells[:-1])), code_words(row.lines)) for row in price_words(pair)]
-        found += [f"### {title}", *(["\n".join(f"* {words}" for words in said)] if said else [])]
-        found += markdown_table("Prices", HEADINGS, rows, level=4)
-    return "\n\n".join(found) + "\n"
+        parts += [f"### {title}", *(["\n".join(f"* {words}" for words in said)] if said else [])]
+        parts += markdown_table("Prices", HEADINGS, rows, level=4)
+    return "\n\n".join(parts) + "\n"

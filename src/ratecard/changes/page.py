@@ -62,15 +62,15 @@ class Bar(NamedTuple):
 
 def bars(changes: Sequence[Difference]) -> list[Bar]:
     """Return a bar for every change that moves a price, the greatest first."""
-    found = [Bar(change, *extremes(change.cells.differing)) for change in changes]
-    moving = [bar for bar in found if bar.rise or bar.fall]
+    all_bars = [Bar(change, *extremes(change.cells.differing)) for change in changes]
+    moving = [bar for bar in all_bars if bar.rise or bar.fall]
     return sorted(moving, key=lambda bar: (-max(bar.up, bar.down), bar.change.model, bar.change.effective))
 
 
 def diff_page(diff: Diff) -> str:
     """Return the whole comparison as one file: counts, bars on one scale, and every model."""
-    found = bars(diff.changes)
-    shown = found[:_MOST_BARS]
+    moving = bars(diff.changes)
+    shown = moving[:_MOST_BARS]
     zero = Fraction(0)
     scale = max((bar.up for bar in shown), default=zero), max((bar.down for bar in shown), default=zero)
     return page_text(
@@ -80,7 +80,7 @@ def diff_page(diff: Diff) -> str:
         counts=[each.split(" ", 1) for each in summary(diff).split(", ")],
         worst=list(_worst(diff)),
         bars=[(bar.change, _drawn(bar, *scale), _percents(bar)) for bar in shown],
-        more=len(found) - len(shown),
+        more=len(moving) - len(shown),
         legend=LEGEND,
         few=sum(change.kind == CHANGED for change in diff.changes) <= _OPEN,
         marks=MARKS,
@@ -105,13 +105,13 @@ def _worst(diff: Diff) -> Iterator[tuple[str, ...]]:
 def _drawn(bar: Bar, up: Fraction, down: Fraction) -> tuple[int, int, list[tuple[str, int, int]]]:
     """Return (width, place of zero, bars); zero is between the greatest fall and the greatest rise of all models."""
     zero = int(_WIDTH * down / (up + down))
-    found = []
+    drawn = []
     if bar.fall:
         length = max(_LEAST, int(_WIDTH * bar.down / (up + down)))
-        found.append(("fall", max(0, zero - length), length))
+        drawn.append(("fall", max(0, zero - length), length))
     if bar.rise:
-        found.append(("rise", zero, max(_LEAST, int(_WIDTH * bar.up / (up + down)))))
-    return _WIDTH, zero, found
+        drawn.append(("rise", zero, max(_LEAST, int(_WIDTH * bar.up / (up + down)))))
+    return _WIDTH, zero, drawn
 
 
 def _percents(bar: Bar) -> list[tuple[str, str]]:

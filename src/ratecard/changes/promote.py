@@ -281,8 +281,8 @@ def _differences(made: Tables, wanted: Tables) -> Iterator[str]:
     if made.digest != wanted.digest:
         yield f"other prices than the candidate: digest {made.digest}, not {wanted.digest}"
     for name, model in wanted.models.items():
-        own = made.models.get(name)
-        if own is None or _records(own) != _records(model) or made.families[name] != wanted.families[name]:
+        written = made.models.get(name)
+        if written is None or _records(written) != _records(model) or made.families[name] != wanted.families[name]:
             yield f"other dates or sources of {name} than the candidate"
 
 

@@ -145,18 +145,18 @@ class SideError(RateCardError):
 
 def named(given: str, tables: Path | None) -> Named:
     """Return what a word names: a card, a stack, ... Raises `SideError`, with all that was tried."""
-    found, refused = {}, []
+    meanings, refused = {}, []
     for kind, read in _readers(tables):
         try:
-            found[kind] = read(given)
+            meanings[kind] = read(given)
         except RateCardError as error:
             refused.append(f"\n  {kind}: {error}")
-    if not found:
+    if not meanings:
         raise SideError(f"'{given}' names nothing that can be compared. Tried:{''.join(refused)}")
-    if len(found) > 1:
-        plainly = ", ".join(_PLAINLY[kind].format(given) for kind in found)
-        raise SideError(f"'{given}' is a {' and a '.join(found)}. Write {plainly}")
-    return next(iter(found.values()))
+    if len(meanings) > 1:
+        plainly = ", ".join(_PLAINLY[kind].format(given) for kind in meanings)
+        raise SideError(f"'{given}' is a {' and a '.join(meanings)}. Write {plainly}")
+    return next(iter(meanings.values()))
 
 
 def side_of(given: str, found: str | Revision | datetime, tables: Path | None) -> Side:

@@ -62,10 +62,10 @@ def _renamed(given: tuple[str, ...]) -> dict[str, str]:
     for theirs, _, ours in pairs:
         if not (theirs and ours):
             raise click.UsageError("--same takes THEIRS=OURS, like processing=service_tier")
-    found = {theirs: ours for theirs, _, ours in pairs}
-    if not len(found) == len(set(found.values())) == len(pairs):
+    renamed = {theirs: ours for theirs, _, ours in pairs}
+    if not len(renamed) == len(set(renamed.values())) == len(pairs):
         raise click.UsageError("--same has a name twice; each of their names takes one of our names")
-    return found
+    return renamed
 
 
 def _paid(usage: str, ours: RateCard, at: datetime) -> dict[str, Decimal]:

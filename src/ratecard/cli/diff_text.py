@@ -60,10 +60,10 @@ def _of_rate(rate: RateChange, currency: str) -> Iterator[str]:
 def _extremes(
     rise: CellChange | None, fall: CellChange | None, indent: str, *, with_model: bool = False
 ) -> Iterator[str]:
-    for name, found in (("Worst rise", rise), ("Worst fall", fall)):
-        if found:
-            asked = ", ".join(filter(None, (found.model if with_model else "", found.cell)))
-            yield paragraph(f"{indent}{name}: {cell(found)}{f' for {asked}' if asked else ''}", indent=f"{indent}  ")
+    for name, change in (("Worst rise", rise), ("Worst fall", fall)):
+        if change:
+            where = ", ".join(filter(None, (change.model if with_model else "", change.cell)))
+            yield paragraph(f"{indent}{name}: {cell(change)}{f' for {where}' if where else ''}", indent=f"{indent}  ")
 
 
 def _marked(sign: str, indent: str, words: str) -> str:

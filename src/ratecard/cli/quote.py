@@ -273,12 +273,12 @@ def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, An
     """Return the right command for a model that was asked for by the wrong one; empty for any other refusal."""
     name = fields.get("model")
     if quoting and "model" not in fields and fields.keys() & {"network", "calls"}:
-        found = next(prices._in_effect_all("rpc"), None)
+        named = next(prices._in_effect_all("rpc"), None)
     else:
-        found = None if error.problems or not isinstance(name, str) else _named(prices, name)
-    if found is None:
+        named = None if error.problems or not isinstance(name, str) else _named(prices, name)
+    if named is None:
         return ""
-    model, version = found
+    model, version = named
     if model.type == ("video" if quoting else fields.get("type", model.type)):
         return ""
     example = version.examples[0] if version.examples else None

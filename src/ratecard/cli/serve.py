@@ -140,10 +140,10 @@ def _check_access(settings: Settings) -> None:
     from ratecard.service.worker import charging_of, check_of
 
     keys, file = variable("api_keys"), option("keys_file")
-    given = [name for name, value in ((keys, settings.api_keys), (file, settings.keys_file)) if value is not None]
-    if given and settings.no_auth:
-        raise SettingError(f"--no-auth answers everybody, and {given[0]} is set. Give one of them")
-    if len(given) > 1:
+    keyed = [name for name, value in ((keys, settings.api_keys), (file, settings.keys_file)) if value is not None]
+    if keyed and settings.no_auth:
+        raise SettingError(f"--no-auth answers everybody, and {keyed[0]} is set. Give one of them")
+    if len(keyed) > 1:
         raise SettingError(f"{keys} and {file} are set. Give one of them")
     try:
         check_of(settings)
@@ -152,7 +152,7 @@ def _check_access(settings: Settings) -> None:
         raise SettingError(str(error)) from None
     if settings.charge_keys and settings.database is None:
         raise SettingError(f"{option('charge_keys')} books charges in a ledger. Give {option('database')} too")
-    if not given and not settings.no_auth and not settings.unix_socket and not _is_loopback(settings.host):
+    if not keyed and not settings.no_auth and not settings.unix_socket and not _is_loopback(settings.host):
         raise SettingError(f"{settings.host} is a public address: set {keys}, or answer everybody with --no-auth")
 
 
@@ -161,10 +161,10 @@ def _is_loopback(host: str) -> bool:
     with suppress(ValueError):
         return ip_address(host).is_loopback
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError as error:
         raise SettingError(f"{option('host')}: '{host}' is not an address: {error.strerror}") from None
-    return all(ip_address(str(address[0])).is_loopback for *_, address in found)
+    return all(ip_address(str(address[0])).is_loopback for *_, address in addresses)
 
 
 def _check_files(settings: Settings) -> None:

@@ -64,10 +64,10 @@ class ProgressWatch:
 
     def look(self) -> Seen:
         """Return the current state."""
-        asked, passed = self._percent, self._clock() - self._started
-        if asked is not None:
-            self._most = min(max(self._most, float(asked())), 100.0)
-            rows = getattr(asked, "rows", None)
+        percent, passed = self._percent, self._clock() - self._started
+        if percent is not None:
+            self._most = min(max(self._most, float(percent())), 100.0)
+            rows = getattr(percent, "rows", None)
             self._speed = int(rows / passed) if rows and passed > 0 else self._speed
         left = passed * (100 - self._most) / self._most if self._most > 1 else None
         return Seen(self._words, self._most, self._speed, left)

@@ -164,11 +164,11 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
         of_families = [
             text for name, text in texts.items() if name not in (*SHARED, *OPTIONAL) and not is_contract(name)
         ]
-        found = [(text, index, model) for text in of_families for index, model in _models(text)]
-        models = {model.model: model for _, _, model in found}
-        families = {model.model: str(text.data.get("family", "")) for text, _, model in found}
-        files = _check_models(found, texts.values(), units, meters, vocabulary)
-        check_names(found, patterns=patterns is not False)
+        placed_models = [(text, index, model) for text in of_families for index, model in _models(text)]
+        models = {model.model: model for _, _, model in placed_models}
+        families = {model.model: str(text.data.get("family", "")) for text, _, model in placed_models}
+        files = _check_models(placed_models, texts.values(), units, meters, vocabulary)
+        check_names(placed_models, patterns=patterns is not False)
     monthly, contracts = _agreed(texts, models, families, units or {})
     faults = [fault for text in texts.values() for fault in text.faults]
     if faults or units is None or meters is None or vocabulary is None or limits is None:
@@ -351,12 +351,12 @@ class Disk:
 
     def entries(self, folder: str) -> Iterator[Entry]:
         """List a folder, without devices and the like."""
-        with os.scandir(folder) as found:
-            for each in found:
-                if each.is_symlink():
-                    yield Entry(each.name, "link")
-                elif each.is_dir() or each.is_file():
-                    yield Entry(each.name, "folder" if each.is_dir() else "file")
+        with os.scandir(folder) as entries_of_folder:
+            for entry in entries_of_folder:
+                if entry.is_symlink():
+                    yield Entry(entry.name, "link")
+                elif entry.is_dir() or entry.is_file():
+                    yield Entry(entry.name, "folder" if entry.is_dir() else "file")
 
     def target(self, path: str) -> Entry:
         """Follow a link: its real path, and the kind of what is there."""

@@ -49,13 +49,13 @@ def _sharing(opened: Sequence[_Opened]) -> Iterator[tuple[_Opened, _Opened]]:
     In the order of their letters, only those whose letters before the first wildcard begin a pattern are compared.
     """
     before: list[tuple[str, _Opened]] = []
-    for each in sorted(opened, key=_beginning):
-        begins = _beginning(each)
+    for pattern in sorted(opened, key=_beginning):
+        begins = _beginning(pattern)
         while before and not begins.startswith(before[-1][0]):
             before.pop()
-        if other := next((one for _, one in before if one[3] != each[3] and share_a_name(one[2], each[2])), None):
-            yield other, each
-        before.append((begins, each))
+        if other := next((one for _, one in before if one[3] != pattern[3] and share_a_name(one[2], pattern[2])), None):
+            yield other, pattern
+        before.append((begins, pattern))
 
 
 def _beginning(opened: _Opened) -> str:

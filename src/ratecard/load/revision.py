@@ -55,9 +55,9 @@ def find_revision(folder: Path, name: str) -> Revision:
     repository_of(folder)
     # A name must not be read as an option of git, or as several names.
     if name and name[0] != "-" and name.isprintable():
-        found = _run(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-        if found.returncode == 0:
-            return Revision(name, found.stdout.decode().strip(), folder)
+        answer = _run(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        if answer.returncode == 0:
+            return Revision(name, answer.stdout.decode().strip(), folder)
     words = "Write a commit, branch or tag, like HEAD~1 or origin/main"
     raise RevisionError(f"'{echo(name)}' is not a git revision in {folder}. {words}")
 
@@ -68,12 +68,12 @@ def load_revision(revision: Revision) -> Tables:
     Raises `RevisionError` if the folder had no tables then, `TableError` with every fault, each at `revision:file`.
     """
     prefix = _git(revision.folder, "rev-parse", "--show-prefix").removesuffix(b"\n")
-    found = _files(revision, prefix)
-    if not found.keys() - set(SHARED):
+    texts = _files(revision, prefix)
+    if not texts.keys() - set(SHARED):
         place = prefix.decode(errors="replace").rstrip("/") or "."
         raise RevisionError(f"{place} holds no rate table at {revision.label}. Name a later revision")
     try:
-        return tables_from(found)
+        return tables_from(texts)
     except TableError as error:
         faults = [
             Fault(f"{revision.name}:{fault.file}", fault.line, fault.path, fault.message) for fault in error.faults
@@ -148,8 +148,8 @@ def _files(revision: Revision, prefix: bytes) -> dict[str, bytes]:
     files = TableFiles(commit, os.fsdecode(prefix).rstrip("/"))
     if files.faults:
         raise TableError([replace(fault, file=f"{revision.name}:{fault.file}") for fault in files.faults])
-    found = _contents(revision.folder, [commit.blobs[path] for path in files.found.values()])
-    return dict(zip(files.found, found, strict=True))
+    contents = _contents(revision.folder, [commit.blobs[path] for path in files.found.values()])
+    return dict(zip(files.found, contents, strict=True))
 
 
 def _contents(folder: Path, blobs: Sequence[bytes]) -> Iterator[bytes]:

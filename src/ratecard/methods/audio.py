@@ -100,10 +100,10 @@ class DurationBand(Conditioned, Method):
 
     def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Find bands that are not bands, or that overlap."""
-        found = list(super().check(version, type_, meters))
-        yield from found
+        findings = list(super().check(version, type_, meters))
+        yield from findings
         bands = []
-        for index, rate in enumerate(self.rates if not found else ()):
+        for index, rate in enumerate(self.rates if not findings else ()):
             for value in rate.attributes.get("seconds", ("",)):
                 edges = band(value)
                 if edges is None:

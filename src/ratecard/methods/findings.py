@@ -31,9 +31,9 @@ def placed(findings: Iterable[Finding], numbered: Sequence[tuple[int, Rate]]) ->
 
 def of_all_cases(cases: Iterable[tuple[str, Sequence[Finding]]]) -> Iterator[Finding]:
     """Yield the findings of all cases, each once; one that is not of all of them says the first that has it."""
-    found, count = dict[Finding, list[str]](), 0
+    cases_of, count = dict[Finding, list[str]](), 0
     for count, (case, findings) in enumerate(cases, 1):  # noqa: B007 (the last is how many there are)
         for finding in findings:
-            found.setdefault(finding, []).append(case)
-    for (path, words), of in found.items():
+            cases_of.setdefault(finding, []).append(case)
+    for (path, words), of in cases_of.items():
         yield path, words if len(of) == count or not of[0] else f"{words} ({of[0]})"

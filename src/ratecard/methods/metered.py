@@ -102,8 +102,8 @@ class Metered:
         if type_ not in self._priced:
             model, kind = self.model, type_ or self.model.type
             effective, by = self.version.effective, self.contract
-            found = PricedVersion(model.model, kind, model.currency, effective, self.digest, self.rates, contract=by)
-            self._priced[type_] = found
+            version = PricedVersion(model.model, kind, model.currency, effective, self.digest, self.rates, contract=by)
+            self._priced[type_] = version
         return self._priced[type_]
 
 

@@ -164,8 +164,8 @@ def is_linear(version: MeteredVersion, tables: Tables, meter: str = "") -> bool:
     for charge in version.charges:
         method = method_of(charge)
         meters = method.meters(tables)
-        asked = meter in meters if meter else not (meters and method.BESIDE)
-        known = not meter or (asked and meters[meter].field is ANY_NUMBER)
-        if asked and not (known and method.linear(tables.units[charge.unit])):
+        counts_it = meter in meters if meter else not (meters and method.BESIDE)
+        known = not meter or (counts_it and meters[meter].field is ANY_NUMBER)
+        if counts_it and not (known and method.linear(tables.units[charge.unit])):
             return False
     return True

@@ -137,8 +137,8 @@ class RpcCredits(Conditioned, Method):
         """Yield a call to every network by common methods of its chain; a table without any of these shows its own."""
         named = {name: value for name, value in next(iter(usages)).items() if name not in ("network", "calls")}
         for chain in self.chains:
-            own = dict.fromkeys(call["method"] for call in _calls(self, chain))
-            methods = [each for each in _COMMON if tier_of_method(self, each, chain)] or list(own)
+            all_methods = dict.fromkeys(call["method"] for call in _calls(self, chain))
+            methods = [each for each in _COMMON if tier_of_method(self, each, chain)] or list(all_methods)
             for network, method in product(chain.networks, methods):
                 failed = {"failed": True} if not chance.randrange(20) else {}
                 yield {**named, "network": f"{chain.chain}-{network}", "calls": [{"method": method, **failed}]}
@@ -198,17 +198,17 @@ def rpc_lines(
 def _read_calls(
     usage: Mapping[str, Any], charge: RpcCredits, chain: Chain | None, problems: Problems
 ) -> list[Tier | None]:
-    given = usage.get("calls")
-    if not isinstance(given, (list, tuple)):
-        message = wrong_type("array", given) if "calls" in usage else REQUIRED
+    calls = usage.get("calls")
+    if not isinstance(calls, (list, tuple)):
+        message = wrong_type("array", calls) if "calls" in usage else REQUIRED
         problems.append((("calls",), message))
         return []
-    if not given:
+    if not calls:
         problems.append((("calls",), "Array must contain at least 1 element(s)"))
-    if len(given) > charge.max_calls:
+    if len(calls) > charge.max_calls:
         problems.append((("calls",), f"Array must contain at most {charge.max_calls} element(s)"))
         return []
-    return [_read_call(call, index, charge, chain, problems) for index, call in enumerate(given)]
+    return [_read_call(call, index, charge, chain, problems) for index, call in enumerate(calls)]
 
 
 def _read_call(given: object, index: int, charge: RpcCredits, chain: Chain | None, problems: Problems) -> Tier | None:

@@ -13,21 +13,21 @@ from ratecard.tables.version import Model
 
 def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
     """Yield a usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
-    whole = _Whole(model, version, tables)
+    complete = _Whole(model, version, tables)
     for charge in version.charges:
         for stated, held in _each_condition(charge, version, model, tables):
             method = method_of(held)
             for sample in method.samples(version, model.type, tables):
-                yield whole.usage({**sample, **stated}, beside=method.BESIDE)
+                yield complete.usage({**sample, **stated}, beside=method.BESIDE)
 
 
 def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
     """Further usages that may have a rate or a line of their own."""
-    whole = _Whole(model, version, tables)
+    complete = _Whole(model, version, tables)
     for charge in version.charges:
         for stated, held in _each_condition(charge, version, model, tables):
             for edge in method_of(held).edges(version, model.type, tables):
-                yield whole.usage({**edge, **stated})
+                yield complete.usage({**edge, **stated})
 
 
 def _each_condition(
@@ -64,14 +64,14 @@ class _Whole:
     def __init__(self, model: Model[Any], version: MeteredVersion, tables: Tables) -> None:
         self._named = {"type": model.type, "model": model.model, **version.first_values(tables.meters)}
         self._counts: dict[str, int] = {}
-        own: Samples = iter(())
+        samples: Samples = iter(())
         for charge in reversed(version.charges):
             method = method_of(charge)
             meters = method.meters(tables)
             self._counts |= {name: 0 for name, meterage in meters.items() if meterage.otherwise is None}
             if not method.BESIDE:
-                own = method.samples(version, model.type, tables)
-        self._own = next(own, {})
+                samples = method.samples(version, model.type, tables)
+        self._own = next(samples, {})
 
     def usage(self, sample: Mapping[str, Any], *, beside: bool = False) -> dict[str, Any]:
         """Return a whole usage; one of a charge `beside` others also needs what these are charged for."""

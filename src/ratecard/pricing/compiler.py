@@ -37,13 +37,13 @@ class Compiler:
 
     def at_hour(self, version: AnyVersion, instant: datetime) -> AnyVersion:
         """Return a version as it is at the hour of an instant, without the rates of other hours; made once for each."""
-        own = Identity(version)
-        windows = self._windows.get(own)
+        key_of_version = Identity(version)
+        windows = self._windows.get(key_of_version)
         if windows is None:
-            windows = self._windows[own] = windows_of([version])
+            windows = self._windows[key_of_version] = windows_of([version])
         if not windows:
             return version
-        key = (own, open_at(windows, instant))
+        key = (key_of_version, open_at(windows, instant))
         if key not in self._at_hours:
             self._at_hours[key] = version_at_hours(version, key[1])
         return cast(AnyVersion, self._at_hours[key])

@@ -35,15 +35,15 @@ class ShapeRates(NamedTuple):
         for name, count in counts.items():
             for rate in self.rates[name] if count else ():
                 counted[rate] = add(counted.get(rate, 0), count)
-        own = (*self.fixed, *(LineItem(rate, count, rate.price(count)) for rate, count in counted.items()))
-        return total([line.amount for line in (*own, *self.metered.up_to_minimum(own), *self.beside)])
+        lines = (*self.fixed, *(LineItem(rate, count, rate.price(count)) for rate, count in counted.items()))
+        return total([line.amount for line in (*lines, *self.metered.up_to_minimum(lines), *self.beside)])
 
 
 def rates_of_tokens(rates: TokenRates, stated: Mapping[str, str], prompt: int) -> Mapping[str, LineRate]:
     """Return the rate of each bucket that has a price, for a whole prompt under these conditions."""
     tier = rates.tier(prompt, stated)
-    found = ((bucket, tier.rate_of(bucket)) for bucket in rates.buckets)
-    return {bucket: rate.rate for bucket, rate in found if rate is not None}
+    bucket_rates = ((bucket, tier.rate_of(bucket)) for bucket in rates.buckets)
+    return {bucket: rate.rate for bucket, rate in bucket_rates if rate is not None}
 
 
 def stated_in(metered: Metered, usage: Mapping[str, Any]) -> Mapping[str, str]:

@@ -36,9 +36,9 @@ def frame_size_of(sizes: tuple[FrameSize, ...]) -> tuple[dict[Place, Framed], Ca
 
     def find(shape: Shape) -> Framed:
         resolution = shape["resolution"] if with_resolution else None
-        found = listed.get((resolution, shape["aspect_ratio"] if with_ratio else None))
-        if found:
-            return found
+        size = listed.get((resolution, shape["aspect_ratio"] if with_ratio else None))
+        if size:
+            return size
         source = shape.get("source")
         return matched(resolution, *((source.width, source.height) if source is not None else (None, None)))
 

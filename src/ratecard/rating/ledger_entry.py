@@ -22,13 +22,13 @@ class InferenceDetails:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the details as the API spells them."""
-        found = {
+        stated = {
             "requestId": self.request_id,
             "inferenceExecutionTime": self.execution_ms,
             "promptTokens": self.prompt_tokens,
             "completionTokens": self.completion_tokens,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in stated.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,8 +135,8 @@ class TokenTier:
         """
         if bucket not in self._merged or self._merged[bucket] not in self.rates:
             return bucket in self.rates
-        own = self._buckets[bucket]
-        return counted is None or all(name in counted for name, other in self._buckets.items() if own.within(other))
+        wanted = self._buckets[bucket]
+        return counted is None or all(name in counted for name, other in self._buckets.items() if wanted.within(other))
 
     def _excess(
         self, steps: Sequence[_Step], bucket: str, names: Sequence[str], values: Sequence[int]
@@ -145,10 +145,10 @@ class TokenTier:
         left = values[names.index(bucket)]
         for step in steps:
             if step.bucket in self._buckets and self._buckets[step.bucket].within(self._buckets[bucket]):
-                own = step.own(values)
-                if own > left:
+                counted = step.own(values)
+                if counted > left:
                     return step.bucket, too_big(left)
-                left -= own
+                left -= counted
         return bucket, too_big(left)
 
     def _plan(self, names: tuple[str, ...]) -> _Plan:
@@ -224,9 +224,9 @@ def _maker(
     body += [f"if c{one} and c{other}: return None" for one, other in overlaps]
     body += [f"if c{part} > {0 if whole is None else f'c{whole}'}: return None" for part, whole in within]
     for number, (first, less, more, way) in enumerate(forms):
-        own = "".join((f"c{first}", *(f" - c{index}" for index in less), *(f" + c{index}" for index in more)))
+        counted = "".join((f"c{first}", *(f" - c{index}" for index in less), *(f" + c{index}" for index in more)))
         # A count by itself is never negative.
-        body += [f"n = {own}", *(["if n < 0: return None"] if less else [])]
+        body += [f"n = {counted}", *(["if n < 0: return None"] if less else [])]
         if not way:
             body += ["if n: return None"]
             continue

@@ -24,10 +24,10 @@ _METHODS = "GET|POST|PUT|PATCH|DELETE"
 
 
 def _read_flag(given: object) -> object:
-    found = {"true": True, "false": False}.get(str(given), given)
-    if not isinstance(found, bool):
+    flag = {"true": True, "false": False}.get(str(given), given)
+    if not isinstance(flag, bool):
         raise ValueError("is not true or false")
-    return found
+    return flag
 
 
 def _written_as(pattern: str, words: str) -> Scalar:

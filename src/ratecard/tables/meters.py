@@ -59,13 +59,13 @@ def own_counts(wholes: Mapping[str, Collection[str]]) -> dict[str, dict[str, int
     >>> own_counts({"input": (), "cache_input": ("input",)})["input"]
     {'input': 1, 'cache_input': -1}
     """
-    found: dict[str, dict[str, int]] = {}
+    signs_of: dict[str, dict[str, int]] = {}
     for name in sorted(wholes, key=lambda name: -len(wholes[name])):
-        signs = found[name] = {name: 1}
+        signs = signs_of[name] = {name: 1}
         for part in (part for part, of in wholes.items() if name in of):
-            for other, sign in found[part].items():
+            for other, sign in signs_of[part].items():
                 signs[other] = signs.get(other, 0) - sign
-    return found
+    return signs_of
 
 
 WithoutRate = Literal["parent", "refuse"]
@@ -106,8 +106,8 @@ class UsageCondition(Frozen):
         {'standard': 'standard', 'batch': 'batch'}
         """
         wanted = [value for value in self.values if value == self.default or value in values]
-        found = {value: value for value in sorted(wanted, key=lambda value: value != self.default)}
-        return found | {word: value for word, value in self.same_as.items() if value in wanted}
+        spelled = {value: value for value in sorted(wanted, key=lambda value: value != self.default)}
+        return spelled | {word: value for word, value in self.same_as.items() if value in wanted}
 
 
 class Meters(Frozen):
@@ -149,14 +149,14 @@ class Meters(Frozen):
 
     def in_completion(self, bucket: str) -> bool:
         """Return True if a bucket of tokens is the completion, or a part of it; otherwise it is of the prompt."""
-        own, whole = self.buckets[bucket], self.buckets[COMPLETION]
-        return bucket == COMPLETION or own.within(whole)
+        counted, completion = self.buckets[bucket], self.buckets[COMPLETION]
+        return bucket == COMPLETION or counted.within(completion)
 
     def counts_in(self, bucket: str, tokens: int, prompt: int = 0) -> dict[str, int]:
         """Return inclusive counts of tokens in one bucket alone; beside a bucket of the completion, the `prompt`."""
-        own = self.buckets[bucket]
+        wanted = self.buckets[bucket]
         counts = {PROMPT: prompt, COMPLETION: 0}
-        counts |= {name: tokens for name, other in self.buckets.items() if own.within(other)}
+        counts |= {name: tokens for name, other in self.buckets.items() if wanted.within(other)}
         return counts | {bucket: tokens}
 
     def laid_over(self, other: "Meters") -> "Meters":

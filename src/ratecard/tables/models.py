@@ -181,5 +181,5 @@ def model_not_found(name: str, known: Iterable[str]) -> NotOffered:
 def refuse_unknown_type(type_: object) -> None:
     """Refuse what is not a type of models. Raises `QuoteError`."""
     if type_ not in MODEL_TYPES:
-        given = str(type_)
-        raise QuoteError(f"Unknown type of models: {echo(given)}.{meant_or_allowed(given, MODEL_TYPES)}")
+        word = str(type_)
+        raise QuoteError(f"Unknown type of models: {echo(word)}.{meant_or_allowed(word, MODEL_TYPES)}")

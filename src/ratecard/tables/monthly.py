@@ -166,15 +166,15 @@ def described_terms(terms: Iterable[Term]) -> dict[str, str]:
     >>> described_terms([Term.model_validate({"minimum": "5", "currency": "USD", "until": "2027-01-01"})])
     {'monthly minimum of USD': '5, until 2027-01-01'}
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for term in terms:
         target = term.target.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
         words = value_text(target) if target else ""
         name = f"monthly {term.kind} of {term.measure}{f' for {words}' if words else ''}"
         name += f" from {term.begins}" if term.begins else ""
         amount = "; ".join(map(_tier_text, term.tiers)) or value_text(term.amount)
-        found[name] = amount + (f", until {term.until}" if term.until else "")
-    return found
+        texts[name] = amount + (f", until {term.until}" if term.until else "")
+    return texts
 
 
 def _tier_text(tier: MonthlyTier) -> str:

@@ -42,9 +42,9 @@ def share_a_name(one: str, other: str) -> bool:
 
 
 def _after_stars(places: set[int], pattern: str) -> set[int]:
-    found = set(places)
+    reached = set(places)
     for at in sorted(places):
         while at < len(pattern) and pattern[at] == "*":
             at += 1
-            found.add(at)
-    return found
+            reached.add(at)
+    return reached

@@ -214,22 +214,22 @@ class Conditioned(Charge):
 
     def conditions_of(self, rate: Rate) -> dict[str, Words]:
         """Return the conditions of meters.yaml that a rate names, with their values."""
-        own = (*self.ATTRIBUTES, *WINDOW)
-        return {name: values for name, values in rate.attributes.items() if name not in own}
+        not_conditions = (*self.ATTRIBUTES, *WINDOW)
+        return {name: values for name, values in rate.attributes.items() if name not in not_conditions}
 
 
 def named_conditions(charges: Iterable[Charge], factors: Iterable[RateFactor] = ()) -> dict[str, set[str]]:
     """Return the conditions that the rates and factors of charges, and further factors, name; each with its values."""
-    found: dict[str, set[str]] = {}
+    conditions: dict[str, set[str]] = {}
     for charge in charges:
         for rate in charge.rates:
             for name, values in charge.conditions_of(rate).items():
-                found.setdefault(name, set()).update(values)
+                conditions.setdefault(name, set()).update(values)
         factors = (*factors, *charge.multipliers)
     for factor in factors:
         for name, value in factor.conditions.items():
-            found.setdefault(name, set()).add(value)
-    return found
+            conditions.setdefault(name, set()).add(value)
+    return conditions
 
 
 class CountedCharge(Conditioned):

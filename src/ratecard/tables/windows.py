@@ -135,12 +135,12 @@ _DAY = 24 * 60 * 60
 
 def seconds_of_changes(windows: Iterable[Window]) -> frozenset[int]:
     """Return the seconds of a UTC day, but for its first, at which any of these windows opens or closes on any day."""
-    found: set[int] = set()
+    seconds: set[int] = set()
     for window in windows:
         offsets, changes = _clock_changes(window.zone)
         local = {0, *(minute * 60 for edges in window.hours for minute in edges)}
-        found |= changes | {(second - offset) % _DAY for second in local for offset in offsets}
-    return frozenset(found - {0})
+        seconds |= changes | {(second - offset) % _DAY for second in local for offset in offsets}
+    return frozenset(seconds - {0})
 
 
 @cache

@@ -151,8 +151,8 @@ class Case:
 
     def places_of(self, charge: Charge) -> int:
         """Return the places to which the amounts of a charge are rounded, by its version or that of a search."""
-        each = (self.plain(*one) for one in ((self.found, self.version), *self.further()))
-        holders: Any = (version for version in each if charge in version.charges)
+        versions = (self.plain(*one) for one in ((self.found, self.version), *self.further()))
+        holders: Any = (version for version in versions if charge in version.charges)
         return next(12 if version.line_places is None else version.line_places for version in holders)
 
     def rounded(self, exact: Decimal) -> Decimal:

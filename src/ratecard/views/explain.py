@@ -64,8 +64,8 @@ class Explanation(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as text, for programs."""
         facts = {name.lower().replace(" ", "_"): value for name, value in self.facts.items()}
-        own = {"model": self.model, "name": self.name, "currency": self.currency}
-        return {**own, **facts, "accepts": self.accepts, "charges": [charge.to_dict() for charge in self.charges]}
+        head = {"model": self.model, "name": self.name, "currency": self.currency}
+        return {**head, **facts, "accepts": self.accepts, "charges": [charge.to_dict() for charge in self.charges]}
 
 
 def explain(prices: PriceBook, name: str) -> Explanation:
@@ -136,8 +136,8 @@ def _described(part: BaseModel | None) -> dict[str, str]:
     """Return the keys of a part of a table with their values as text, without those that have none."""
     if part is None:
         return {}
-    found = {name: _words(getattr(part, name)) for name in type(part).model_fields}
-    return {name: words for name, words in found.items() if words}
+    described = {name: _words(getattr(part, name)) for name in type(part).model_fields}
+    return {name: words for name, words in described.items() if words}
 
 
 def _words(value: Any) -> str:
@@ -180,7 +180,7 @@ def workings(
     _, version = prices.in_effect(quote.model)
     of = {rate.source: (charge, rate.rate) for charge in version.charges for rate in charge.rates}
     shape = _shape(prices, version, fields, source) if isinstance(version, VideoVersion) else {}
-    found = []
+    workings_of_lines = []
     for line in quote.lines:
         charge, rate = of.get(line.source, (None, None))
         working = Working()
@@ -189,8 +189,8 @@ def workings(
         if charge:
             counted = multiply(line.quantity, Decimal(prices.tables.units[charge.unit].per))
             working = working._replace(counted=method_of(charge).working(shape, counted))
-        found.append(working)
-    return tuple(found)
+        workings_of_lines.append(working)
+    return tuple(workings_of_lines)
 
 
 def _shape(

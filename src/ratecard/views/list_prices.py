@@ -90,22 +90,22 @@ def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[Any
 def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[tuple[str, str], Decimal]:
     """Return the rates, factors and the minimum of a version, by their description and their unit in words."""
     prices.prove(model, version)
-    found: dict[tuple[str, str], Decimal] = {}
+    amounts: dict[tuple[str, str], Decimal] = {}
     for charge in version.charges:
         per = _per(prices.tables.units[charge.unit])
         for rate in listed_rates(charge):
             values = [f"{name} {' or '.join(each)}" for name, each in rate.conditions.items()]
             # Not `tokens, tokens input`.
             named = [] if charge.charge in rate.conditions else [charge.charge]
-            found[", ".join(named + values), per] = rate.amount
+            amounts[", ".join(named + values), per] = rate.amount
         for factor in charge.multipliers:
-            found[f"{charge.charge}, {in_words(factor.conditions)}: times", ""] = factor.factor
+            amounts[f"{charge.charge}, {in_words(factor.conditions)}: times", ""] = factor.factor
     if isinstance(version, MeteredVersion):
         for factor in version.factors:
-            found[f"all of it, {in_words(factor.conditions)}: times", ""] = factor.factor
+            amounts[f"all of it, {in_words(factor.conditions)}: times", ""] = factor.factor
         if version.minimum:
-            found["a request costs at least", "request"] = version.minimum
-    return found
+            amounts["a request costs at least", "request"] = version.minimum
+    return amounts
 
 
 def _per(unit: Unit) -> str:

@@ -68,8 +68,8 @@ def schema_text(schema: dict[str, Any] | None = None) -> str:
 
 def _parts(*models: type[BaseModel]) -> dict[str, Any]:
     """Return the definitions of these models and their parts, by name."""
-    _, found = models_json_schema([(model, "validation") for model in models], ref_template=_PLACE)
-    parts = {name: _plain(part) for name, part in found["$defs"].items() if name != Rate.__name__}
+    _, definitions = models_json_schema([(model, "validation") for model in models], ref_template=_PLACE)
+    parts = {name: _plain(part) for name, part in definitions["$defs"].items() if name != Rate.__name__}
     parts[_WORDS] = TypeAdapter(Words).json_schema()
     for charge in (kind for kind in _kinds(Charge) if kind.__name__ in parts):
         parts[charge.__name__]["properties"]["rates"]["items"] = _line(charge)
@@ -139,16 +139,16 @@ def _plain(part: Any) -> Any:
         return part
     if "discriminator" in part:
         return _choice(part["discriminator"])
-    found = {key: _plain(value) for key, value in part.items() if not (key == "title" and isinstance(value, str))}
+    plain = {key: _plain(value) for key, value in part.items() if not (key == "title" and isinstance(value, str))}
     for key in (SOURCE_KEY, MINIMUM_KEY):
-        found.get("properties", {}).pop(key, None)
-    if isinstance(found.get("description"), str):
-        found["description"] = " ".join(found["description"].split())
-    members = found.pop("anyOf", [])
+        plain.get("properties", {}).pop(key, None)
+    if isinstance(plain.get("description"), str):
+        plain["description"] = " ".join(plain["description"].split())
+    members = plain.pop("anyOf", [])
     written = [each for each in members if each != {"type": "null"}]
     if len(written) < len(members):  # an optional key has no default value
-        del found["default"]
-    return {**written[0], **found} if len(written) == 1 else {**found, "anyOf": written} if written else found
+        del plain["default"]
+    return {**written[0], **plain} if len(written) == 1 else {**plain, "anyOf": written} if written else plain
 
 
 def _choice(discriminator: dict[str, Any]) -> dict[str, Any]:
