@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ratecard.tables.contract import Contract
 
 
-# Contracts whose compiled prices are kept: those that were used last. There may be ten thousand.
+# The number of contracts, the last used ones, whose compiled prices are kept. There may be ten thousand contracts.
 MOST_CONTRACTS = 256
 
 
@@ -88,7 +88,7 @@ class RateCard:
         Candidates can be stacked. Raises `TableError` with every fault of the candidate, including changes that match
         or change nothing.
         """
-        from ratecard.candidates.file import read_candidate  # no quote needs it
+        from ratecard.candidates.file import read_candidate  # imported here, because no quote needs it
 
         return self._overlaid(read_candidate(path))
 
@@ -168,7 +168,7 @@ class RateCard:
     @cached_property
     def in_force(self) -> "ContractsInForce":
         """Return the contracts by account and instant, and the models that they keep for themselves."""
-        from ratecard.contracts.accounts import ContractsInForce  # no quote of the list needs it
+        from ratecard.contracts.accounts import ContractsInForce  # quotes of the list do not need it
 
         return ContractsInForce(self.tables)
 
@@ -222,7 +222,7 @@ class RateCard:
         listed = self.tables.models[model.model]
         self.prove(listed, listed.version_at(version.begins) or version)
         for contract in chain[:1] if self._proves else ():
-            # What a candidate makes of the list, contracts of the tables follow; its own ones say what they come to.
+            # Under a candidate, contracts of the tables follow the changed list: only its own contracts are proved.
             if self._base is not None and contract.contract in self._base.contracts:
                 continue
             if contract.contract not in self._proved_contracts:

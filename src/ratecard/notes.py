@@ -44,7 +44,7 @@ def notes_on(tables: Tables, examples: Iterable[Worked], now: datetime) -> list[
     return [note for notes in (mistakes, untried) for note in sorted(notes, key=lambda note: (note.file, note.line))]
 
 
-# Of a version: `file:line`, and what is said of it.
+# The notes of a version: `file:line`, and the words about it.
 _Noted = tuple[str, str]
 
 
@@ -137,7 +137,7 @@ def _untried(version: Version, never: Collection[str], reached: Collection[str])
 
 
 _WRITE_ONE = "Write one, worked by hand"
-# How many lines one note names.
+# The most lines that one note names.
 _NAMED = 8
 
 
@@ -160,7 +160,7 @@ class _Applying:
         self._accepting = cast(Accepting, version)
         self._values = version.conditions
         sold_not = version.not_sold or () if isinstance(version, MeteredVersion) else ()
-        # A value may be sold beside another value of these than the default alone.
+        # A value may be sold only together with a value of these conditions that is not the default.
         self._in_not_sold = dict.fromkeys(name for each in sold_not for name in each)
         self._longest = version.context_tokens if isinstance(version, TextVersion) else None
         self._moments = [_moment(charge, numbered) for numbered in rates_at_each_hour(self._accepting, charge)]

@@ -108,9 +108,9 @@ class PriceBook(LimitsOfADay):
     prove: Prove = without_proof
     hour: datetime | None = None
     _video: dict[str, VideoPricer] = field(default_factory=dict, init=False)
-    # By the name of the model, and the type of usages.
+    # Raters by the name of the model and the type of usages.
     _raters: dict[str, dict[str, Rater]] = field(default_factory=dict, init=False)
-    # Of the models in effect, by their type, or of all: an unknown name is compared with them, and RPC names no model.
+    # Names of the models in effect, by type or all: to suggest one for an unknown name, and to find the model of RPC.
     _names: dict[str | None, tuple[str, ...]] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
@@ -128,7 +128,7 @@ class PriceBook(LimitsOfADay):
 
     @property
     def contract(self) -> str | None:
-        """Return the name of the contract whose prices these are; None for those of the list."""
+        """Return the name of the contract whose prices these are; None for prices of the list."""
         return self.tables.contract
 
     def models(self, type: str | None = None) -> tuple[PricedModel, ...]:
@@ -202,7 +202,7 @@ class PriceBook(LimitsOfADay):
         return plain_name(self.tables, name)
 
     def _is_listed(self, name: str) -> bool:
-        """Return True if a name is that of a model, or an alias: open patterns match more names than can be kept."""
+        """Return True if a name is an id or an alias of a model: open patterns match more names than can be kept."""
         return name in self.tables.models or name in self.tables.aliases
 
     def deprecation(self, name: str) -> Deprecation | None:
@@ -357,7 +357,7 @@ class PriceBook(LimitsOfADay):
                     if line in lines:
                         lines.remove(line)
                 rates[name] = tuple(line.rate for line in lines if line.unit != MINIMUM)
-        # Those of the list: one line of a contract may be for this model and for its searches.
+        # The lines of the list: one line of a contract may be for this model and for its searches.
         sources = {(rate.listed or rate).source for charge in metered.version.charges for rate in charge.rates}
         charged = [line for line in none if line.unit != MINIMUM]
         own, others = ([line for line in charged if (line.list_source in sources) is its] for its in (True, False))

@@ -33,9 +33,9 @@ def error_tree(problems: Iterable[tuple[Path, str]]) -> ErrorTree:
     return root
 
 
-# Characters of a caller's value that a message repeats: enough for any real value.
+# The most characters of a caller's value that a message repeats: enough for any real value.
 ECHO_LENGTH = 100
-# Characters of a caller's field name that are repeated, and how many names are.
+# The most characters of a caller's field name that a message repeats, and the most names.
 NAME_LENGTH, MOST_NAMES = 64, 20
 
 

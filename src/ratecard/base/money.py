@@ -23,11 +23,11 @@ from functools import lru_cache
 
 _ERRORS = [DivisionByZero, FloatOperation, InvalidOperation, Overflow]
 
-# A request's number may have this many decimal places: more than the shortest text of any IEEE double needs (341).
+# The most decimal places of a request's number: more than the shortest text of any IEEE double needs (341).
 MAX_DECIMAL_PLACES = 400
-# A rate may have this many.
+# The most decimal places of a rate.
 MOST_PLACES = 30
-# An amount that no decimal holds is rounded to this many, unless its table says otherwise.
+# The decimal places to which an amount is rounded that no decimal can hold, unless its table says otherwise.
 LINE_PLACES = 12
 # Enough for the longest accepted number times every factor of any formula; anything beyond raises.
 EXACT = Context(prec=1_000, rounding=ROUND_HALF_UP, traps=[*_ERRORS, Inexact])
@@ -69,7 +69,7 @@ def places_of(number: Decimal) -> int:
     if "E" in words or "e" in words:
         exponent = number.as_tuple().exponent
         return max(0, -exponent) if isinstance(exponent, int) else 0
-    # A quarter of the time that the parts of a number take.
+    # This takes a quarter of the time of reading the parts of a number.
     return len(words) - 1 - words.index(".") if "." in words else 0
 
 
@@ -93,7 +93,7 @@ def as_decimal(amount: Fraction) -> Decimal | Fraction:
     (Decimal('0.125'), Fraction(1, 60))
     """
     below = amount.denominator
-    # Only a divisor of a power of ten has no other prime than 2 and 5; that of this many zeros has enough of both.
+    # Only divisors of a power of ten have no primes but 2 and 5; a power with this many zeros has enough of both.
     return amount if pow(10, below.bit_length(), below) else EXACT.divide(Decimal(amount.numerator), Decimal(below))
 
 
@@ -182,7 +182,7 @@ UYU UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
 ISO_4217 = frozenset(_CODES.split())
 
 
-# How the balances of accounts are named.
+# The pattern of the names of balances.
 BALANCE_NAME = "[A-Z][A-Z0-9_]*"
 _BALANCE = re.compile(BALANCE_NAME, re.ASCII)
 

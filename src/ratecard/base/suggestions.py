@@ -13,19 +13,19 @@ from typing import Any
 _LIKENESS, _SLIP = 0.55, 0.95
 # Longer words are cut, and only this many candidates are compared closely: an error must stay cheap.
 _LENGTH, _CANDIDATES = 80, 30
-# Known words come again, those of all tables.
+# The known words are those of all tables, so that they repeat.
 _REMEMBERED = 2_000
 
 
-# How many words of one answer over HTTP are compared: each takes up to a millisecond.
+# The most words of one HTTP answer that are compared: each takes up to a millisecond.
 MOST_COMPARED = 20
-# How many words are still compared, of what is answered now; None is no bound.
+# The number of words that the current answer may still compare; None is no bound.
 _LEFT: ContextVar[list[int] | None] = ContextVar("_LEFT", default=None)
 
 
 @contextmanager
 def few_suggestions(most: int = MOST_COMPARED) -> Iterator[None]:
-    """Compare at most so many words with known ones inside of a `with` block; any further word is near to none.
+    """Compare at most a number of words with known ones inside a `with` block; further words get no suggestion.
 
     For an answer to many requests at once: what their misspelt names cost is then bounded, whatever their number.
 
@@ -64,7 +64,7 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
     for word in near:
         lower, held = word[:_LENGTH].lower(), held_in(word) / max(len(pieces), 1)
         both = max(len(wanted) + len(lower), 1)
-        # What cannot be among the nearest is not compared closely, which takes longest.
+        # Words that cannot be among the nearest are not compared closely, which takes longest.
         enough = scored[most - 1][0] if len(scored) >= most else least
         bound = 2 * sum([min(lower.count(letter), count) for letter, count in letters]) / both
         if max(bound, (bound + held) / 2) < enough:

@@ -69,7 +69,7 @@ def load_candidate(path: str | Path) -> CandidateFile:
 
 
 def read_candidate(path: str | Path) -> CandidateFile:
-    """Read the candidate of a file as far as it is valid; its faults are reported together with those of matching.
+    """Read the candidate of a file as far as it is valid; its faults are reported together with faults of matching.
 
     Raises `TableError` if the file is not a candidate, or its days are at fault.
     """
@@ -99,7 +99,7 @@ def candidate_from(name: str, content: bytes) -> CandidateFile:
     return CandidateFile(_head(text, data), changes, text, content)
 
 
-# What takes the place of a part of the head that is at fault, so that the changes can be matched all the same.
+# Replacements for parts of the head that have faults, so that the changes can still be matched.
 _UNKNOWN = dict.fromkeys(("candidate", "proposed_by", "why"), "?")
 
 

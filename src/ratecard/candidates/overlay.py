@@ -117,7 +117,7 @@ class _Overlay:
         self.idle = idle
         self.models, self.families, self.files = dict(base.models), dict(base.families), dict(base.files)
         self.faults: list[Fault] = list(file.faults)
-        # Every name of a model, aliases too, and whose it is.
+        # Every name, aliases too, with the model that it names.
         self.taken = {name: model for each in base.models.values() for name, model in _names_of(each).items()}
         # The index of the change that gave a model other rates, added it, retired it, or set a rate.
         self.changed: dict[str, int] = {}
@@ -233,7 +233,7 @@ class _Overlay:
         wanted, path = change.scale, ("scale",)
         for name in wanted.model or ():
             self._refuse_added(name, path)
-        # A model that the candidate adds keeps the rates that it is written with.
+        # A model that the candidate adds keeps its rates as they are written.
         there = {name: model for name, model in self.models.items() if name not in self.added}
         models = selected(there, self.families, wanted, path, day=f" on {self.day}", priced=self._priced)
         if change.times == 1 and change.round is None:
@@ -255,7 +255,7 @@ class _Overlay:
                 wrong += refusal.findings
         if wrong:
             raise Refusal(*wrong)
-        # A model that costs nothing stays as it is, as long as there are others.
+        # A free model stays as it is, as long as the change has other models.
         moving = {name: days for name, days in scaling.items() if any(amounts for _, amounts in days.values())}
         if not moving and not self.idle:
             why = "all of these rates are 0" if change.round is None else "rounded, these rates are as they were"
@@ -364,7 +364,7 @@ class _Overlay:
         for place, moves in self.moves.items():
             name, day, at = place
             was, now = (amounts_of(in_effect(models[name], day, ()))[at] for models in (self.base.models, self.models))
-            # Of an amount that is as it was only the last change had an effect, of one that is set nothing before that.
+            # If an amount is unchanged, only the last change had an effect; if it is set, no earlier change had one.
             first = moves[-1] if was == now else min(self.rates_set.get(place, moves[0]), moves[-1])
             reported |= {index for index in moves if index >= first}
             for index in moves:
@@ -385,7 +385,7 @@ class _Overlay:
     def _findings(self, model: AnyModel, broken: Collection[str]) -> Iterator[Finding]:
         below = self.base.models.get(model.model)
         checked = {Identity(version) for version in below.versions} if below else set[Identity]()
-        # Those that the tables have were checked with them.
+        # The models of the tables were checked with the tables.
         made = model.model_copy(
             update={"versions": tuple(each for each in model.versions if Identity(each) not in checked)}
         )

@@ -18,7 +18,7 @@ from ratecard.tables.version import Version
 _MOST = Decimal(10) ** 15
 
 
-# The factors of a version itself are of no charge.
+# The index for factors of the version itself, which do not belong to a charge.
 _OWN = -1
 
 

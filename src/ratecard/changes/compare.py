@@ -275,7 +275,7 @@ def compare_sides(old: Side, new: Side, at: datetime | None = None) -> Diff:
     A side that is a date keeps its prices: it is compared with the other side from that day on.
     """
     days = days_of(old, new, at)
-    # The order in which balances pay decides no price, and is not in the digest.
+    # The order in which balances pay does not affect a price, and is not in the digest.
     alike = old.at is None and new.at is None and old.card.digest == new.card.digest
     names = [] if alike else sorted({*old.card.tables.models, *new.card.tables.models})
     of_models = [change for name in names for change in _told_once(stretches(name, old, new, days))]
@@ -289,7 +289,7 @@ def days_of(old: Side, new: Side, at: datetime | None = None) -> list[date]:
         return [day_or_instant(at)]
     still = [day for side in (old, new) if side.at for day in side.days()]
     if len(still) > 1:
-        return still[1:]  # that of the new side, from which its prices hold
+        return still[1:]  # the instant of the new side, from which its prices hold
     days = old.days() | new.days()
     return sorted((day for day in days if not still or utc(day) >= utc(still[0])), key=utc)
 

@@ -167,13 +167,13 @@ def _fault_of_limits(place: str, words: str) -> Fault:
 # A version with its model and its card.
 CardVersion = tuple[RateCard, AnyModel, Version]
 
-# The beginnings of terms that may be edited because they do not change a price, and of exceptions, which do.
+# Prefixes of terms that may be edited because they do not change a price, and of exceptions that do change one.
 _FREE = ("mode", "aliases", "patterns", "provider", "limit tier", "context_tokens", "order of charges", "accepts ")
 _PRICED = ("accepts resolution_aliases", "accepts reference_video_total_duration source")
 
 
 class Edit(NamedTuple):
-    """What was edited, in words, and its `file:line`; an empty place if it has no line of its own."""
+    """An edit in words, and its `file:line`; an empty place if it does not have a line of its own."""
 
     words: str
     place: str

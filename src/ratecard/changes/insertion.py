@@ -54,7 +54,7 @@ def inserted(at: Positions, content: bytes, insertions: Iterable[Insertion]) -> 
     return mark + "".join([*words, at.text[done:]]).encode(), added
 
 
-# The keys at the head of a version; a new version leaves out what is not known.
+# The keys at the head of a version; a new version leaves out unknown ones.
 _HEAD = ("effective", "announced", "checked", "source", "reference", "correction", "expected_change")
 
 

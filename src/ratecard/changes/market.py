@@ -40,10 +40,10 @@ from ratecard.tables.windows import windows_of
 __all__ = ["Market", "MatchedModels", "compare_models"]
 
 OURS, THEIRS = "ours", "theirs"
-# What is counted, and in which bucket.
+# A key of a price: the meter and the bucket that are counted.
 _What = tuple[str, str]
 _Stated = Mapping[str, str]
-# Fields of a charge that are not noted, because prices are what they make.
+# Fields of a charge that are not noted, because they are part of the prices.
 _IN_THE_PRICE = {"charge", "unit", "context_token_threshold", "missing_cache_rate"}
 
 
@@ -241,7 +241,7 @@ class _Price(NamedTuple):
 
 
 class _Costing(NamedTuple):
-    """What one side charges for one thing.
+    """The prices of one side for one thing.
 
     `stated` are the combinations of conditions that it knows, `price` is what a unit costs under some, for prompts of
     more tokens than a number; None where that is not offered. Prompts of more than a threshold may cost another price.
@@ -260,7 +260,7 @@ class _Listed:
     def __init__(self, prices: PriceBook, name: str, renamed: Mapping[str, str]) -> None:
         model, version = prices.in_effect(name)
         self._prices, self._model = prices, model
-        # Charges under conditions are of versions that are not video, which have factors.
+        # Only versions that are not video have charges under conditions, and factors.
         self._version: Any = prices._at_hour(version)
         self._units, self._meters = prices.tables.units, prices.tables.meters
         self.currency = model.currency
@@ -379,7 +379,7 @@ def _notes(version: Any) -> Iterator[str]:
         yield f"a request costs at least {text(plain(version.minimum))}"
 
 
-# Their price beside ours, of prompts of more tokens than a number.
+# A number of tokens, with both prices for prompts of more tokens.
 _Ranged = tuple[int, _Price | None, _Price | None]
 
 
@@ -416,7 +416,7 @@ def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Sta
     for key, (stated, ranges) in rows.items():
         same = any(amounts.get(key - {condition}) == amounts[key] for condition in key)
         alone = [a or b for _, a, b in ranges if not (a and b)]
-        # Of one side, and beside a price of the other where more is stated.
+        # True if every price of one side only is compared with one of the other side under further conditions.
         beside = len(alone) == len(ranges) and all(
             price is None or any(price == other and more > key for more, other in compared) for price in alone
         )

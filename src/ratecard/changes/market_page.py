@@ -12,7 +12,7 @@ from ratecard.changes.market_markdown import (
 )
 from ratecard.pages import page_text
 
-# Of up to this number of pairs the prices are shown at once.
+# The prices are unfolded for at most this many pairs.
 _OPEN = 12
 
 

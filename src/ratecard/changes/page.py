@@ -36,7 +36,7 @@ _WIDTH, _LEAST = 10_000, 40
 _MOST_BARS = 30
 # Changes from zero have no percentage; they are drawn as if the price doubled.
 _FROM_ZERO = Fraction(1)
-# Of up to this number of changed models the rates are shown at once.
+# The rates are unfolded for at most this many changed models.
 _OPEN = 12
 
 

@@ -126,7 +126,7 @@ class _Writer:
                         at = self._text(home)
                         self.insertions.setdefault(home, []).append(new_model(at, of, path, what))
                         continue
-                    # Refuses a family whose name cannot be that of a file.
+                    # This call refuses a family whose name cannot be a file name.
                     new_file(self.homes.folder(change.add), change.family, self.contents)
                     lines = model_lines(of, path, _DASH, _KEYS, "\n")
                     self.families.setdefault(change.family, []).append((change.add, Insertion(0, lines, what)))

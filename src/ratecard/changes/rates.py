@@ -23,9 +23,9 @@ from ratecard.tables.version import Version
 # The values of an attribute that a rate does not name and whose values the version does not list; also of a tier or a
 # condition: beside a rate that names it, such a rate is one of its own.
 _ALL = ("",)
-# A token rate without a context is that of the base context.
+# A token rate without a context is for the base context.
 _UNNAMED = {"context": ("base",), "above": _ALL, "from": _ALL}
-# What a factor is the price of.
+# The name of a factor, where a rate has its unit.
 _FACTOR = "factor"
 
 
@@ -111,7 +111,7 @@ def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict
 def _domain(version: Version, charge: Charge, name: str) -> tuple[str, ...]:
     if name == "up_to":
         return tiers(charge.rates) or _ALL
-    if name not in charge.ATTRIBUTES:  # a condition or hours: a rate without them is another one
+    if name not in charge.ATTRIBUTES:  # conditions or hours: a rate without them is a different rate
         return _ALL
     values: tuple[str, ...] = _UNNAMED.get(name) or version.values_of(name)  # type: ignore[attr-defined]
     return values or _ALL
@@ -122,7 +122,7 @@ def _priced(charge: Charge, rate: Rate, unit: Unit) -> Priced:
     return Priced(amount, unit.unit, Fraction(amount) / unit.per, rate.source)
 
 
-# Keys that are not conditions: rates are compared by themselves, the others are evidence.
+# Keys that are not conditions: rates, which are compared separately, and evidence.
 _NOT_TERMS = {"rates", "charges", "examples", "effective", "announced", "checked", "source", "reference", "evidence"}
 _NOT_TERMS |= {"correction", "expected_change", "place", "minimum_place", "factors"}
 # Lists whose order matters, because the first item that fits is used.

@@ -20,7 +20,7 @@ from ratecard.tables.version import Version
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A card by the name that it was asked for; `at` is the one instant that counts, None for all of them.
+    """A card with the name that the user gave; `at` is the only instant that counts, None for all instants.
 
     `candidates` are those that are laid over its tables: their names, dates and reasons.
     """
@@ -79,7 +79,7 @@ class Standing(NamedTuple):
 
 
 _TABLES, _YEAR = "pricing_tables", timedelta(days=365)
-# Between the files of candidates that are laid over each other.
+# The sign between the files of candidates that are laid over each other.
 _ON_TOP = "+"
 
 
@@ -124,9 +124,9 @@ class Stack:
         return day
 
 
-# A folder as text.
+# The things that a word can name; a `str` is a folder.
 Named = str | Stack | Revision | datetime
-# How to write a word that could be two things.
+# Unambiguous spellings of a word that could mean two things.
 _PLAINLY = {
     "folder": "./{0} for the folder",
     "candidate": "./{0} for the file",
@@ -134,7 +134,7 @@ _PLAINLY = {
     "date": "{0}T00:00Z for the date",
 }
 
-# How the path of a file or a folder begins. Git is not asked for it: that takes a while, and it would read
+# Words that begin like this are paths. Git is not asked about them: that takes a while, and it would read
 # `/tables-g0a1b2c3` as a commit.
 _PATHS = ("/", "./", "../")
 

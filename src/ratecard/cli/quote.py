@@ -270,7 +270,7 @@ def _answer(
 
 
 def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, Any], quoting: bool) -> str:
-    """Return the right command for a model that was asked for by the wrong one; empty for any other refusal."""
+    """Return the right command for a model that the wrong command refused; empty for any other refusal."""
     name = fields.get("model")
     if quoting and "model" not in fields and fields.keys() & {"network", "calls"}:
         named = next(prices._in_effect_all("rpc"), None)

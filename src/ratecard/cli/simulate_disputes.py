@@ -17,7 +17,7 @@ _NOT_SETTINGS = ("usage", "disputes", "current", "tables")
 
 
 def run_disputes(path: Path, given: Mapping[str, Any]) -> None:
-    """Write the disputed rows of a bill, and say how many there are and what they come to."""
+    """Write the disputed rows of a bill, and print their number and their sum."""
     if given["current"] == AS_BILLED:
         raise click.UsageError("--disputes compares a bill with prices; --current names them, or leave it out")
     try:

@@ -78,7 +78,7 @@ def _now(report: Report) -> None:
 
 
 def _discounts(report: Report, sides: Sequence[int]) -> None:
-    """Print what the list, and the contracts of customers, come to."""
+    """Print the totals at list prices and at the prices of the customers' contracts."""
     if report.discounts:
         table = discounts_table(report, sides)
         _show(report, _first(table.without(Kind.COUNT), _CUSTOMERS, table.title))

@@ -23,7 +23,7 @@ from ratecard.tables.units import Unit, Units, Vocabulary
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS
 
-# The most `line_places`: more than any amount needs, and few enough to stay cheap.
+# The greatest `line_places`: more than any amount needs, and few enough to stay quick.
 _LINE_PLACES = 100
 
 
@@ -213,7 +213,7 @@ def check_limits(part: LimitsFile) -> Iterator[Finding]:
 def _check_dated(limits: Limits) -> Iterator[Finding]:
     text = [(item.tier, item.partner) for item in limits.text]
     types = [(item.type, item.partner) for item in limits.types]
-    # Partners have the limit of everyone else for a type that lists none for them; their tiers are listed apart.
+    # Partners have the limit of everyone else for a type without one for them; their tiers are listed separately.
     needed = [(tier, partner) for partner in (False, True) for tier in TIERS] if text else []
     yield from _each_once("text", "tier", text, needed)
     yield from _each_once("types", "type", types, [(type_, False) for type_ in LIMIT_TYPES if types])
@@ -232,7 +232,7 @@ def _check_dated(limits: Limits) -> Iterator[Finding]:
 def _check_top_up(top_up: TopUp, rates: Rates) -> Iterator[Finding]:
     yield from check_currency(("top_up", "currency"), top_up.currency)
     for word in top_up.paid_in if top_up.currency in ISO_4217 else ():
-        # Only tokens of the same currency are worth one of it. What a balance is worth in US dollars is stated in
+        # Only tokens of the same currency are worth one of it. The worth of a balance in US dollars is stated in
         # `rates`: one of exactly 1 is filled by top-ups in it.
         fills = top_up.currency == USD and rates.stated.get(word) == 1
         if word != top_up.currency and (word in ISO_4217 or word in rates.stated) and not fills:

@@ -13,10 +13,10 @@ from ratecard.tables.places import MINIMUM_KEY, SOURCE_KEY
 from ratecard.tables.rate import Charge, ChargeClasses, Conditioned, CountedCharge
 
 _MAPPING, _LIST = "must hold keys, like `key: value`", 'must be a list (items start with "- ")'
-# What only prices under conditions have, and the options of charges that count one thing.
+# Keys that only prices under conditions have, and the options of charges that count one thing.
 _OF_CONDITIONS = {*Conditioned.model_fields, "not_sold"} - Charge.model_fields.keys()
 _OF_COUNTS = CountedCharge.model_fields.keys() - Conditioned.model_fields.keys()
-# What is looked for in a version or a model.
+# Keys of charges that people write in a version or a model.
 _OF_CHARGES = Tokens.model_fields.keys() - Charge.model_fields.keys() - MeteredVersion.model_fields.keys()
 _SHAPES = {
     "model_type": _MAPPING,

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ratecard.tables.monthly import Term
 
 UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"
-# Optional: whether models of the folder may have open names, and the terms of a month that every account has.
+# Optional files: one allows open names of models, the other has the terms of a month of every account.
 NAMES, MONTHLY = OPTIONAL = "names.yaml", "monthly.yaml"
 _Part = TypeVar("_Part", bound=BaseModel)
 
@@ -205,7 +205,7 @@ def _open_patterns(text: TextFile | None) -> bool | None:
     """Return whether the file of names lets models have open patterns; None if it is at fault."""
     if text is None:
         return False
-    from ratecard.tables.names import Names  # few folders have such a file
+    from ratecard.tables.names import Names  # imported here, because few folders have such a file
 
     names = _validated(text, Names)
     return None if names is None else names.patterns
@@ -221,7 +221,7 @@ def _agreed(
     signed_texts = [text for name, text in texts.items() if is_contract(name)]
     if not signed_texts and MONTHLY not in texts:
         return (), {}
-    # A folder without them does not wait for the classes of contracts.
+    # Imported here, so that a folder without contracts does not wait for their classes.
     from ratecard.load.monthly import TermChecks
     from ratecard.tables.contract import Contract
     from ratecard.tables.monthly import Monthly
@@ -326,7 +326,7 @@ FileKind = Literal["file", "folder", "link"]
 
 
 class Entry(NamedTuple):
-    """A name in a folder, and the kind of what has it."""
+    """A name in a folder, and its kind."""
 
     name: str
     kind: FileKind
@@ -379,14 +379,14 @@ class TableFiles:
         self.found: dict[str, str] = {}
         self.faults: list[Fault] = []
         self._tree, self._root = tree, root
-        # Folders read so far with the folders in them or linked from them, and files taken so far; all by real path.
+        # Folders read so far, with the folders in them or linked from them, and files read so far; all by real path.
         self._folders: dict[str, set[str]] = {}
         self._files: set[str] = set()
         # Links still to follow: the folder of each, and its name below the root.
         self._links: list[tuple[str, str]] = []
         followed: list[tuple[str, str, str]] = []
         self._read(root, "")
-        while self._links:  # after the folders themselves, so that a file with two names has that without a link
+        while self._links:  # after the folders, so that a file with two names gets the one without a link
             folder, name = self._links.pop(0)
             target = self._follow(folder, name)
             if target is not None:

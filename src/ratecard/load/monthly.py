@@ -13,7 +13,7 @@ from ratecard.tables.monthly import COMMITMENT, Term
 from ratecard.tables.selection import known_names
 from ratecard.tables.units import Unit
 
-# A model, a charge of it, and the unit of that.
+# A model, one of its charges, and the unit of that charge.
 _Charged = tuple[str, str, str]
 
 

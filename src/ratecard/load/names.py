@@ -8,7 +8,7 @@ from ratecard.load.text_file import TextFile
 from ratecard.tables.card import AnyModel
 from ratecard.tables.names import share_a_name
 
-# A pattern of a model: its file and place, itself, and the id of the model.
+# A pattern of a model: its file and place, the pattern, and the id of the model.
 _Opened = tuple[TextFile, Path, str, str]
 
 

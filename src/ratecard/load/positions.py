@@ -12,7 +12,7 @@ from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import Path
 from ratecard.load.yaml_text import LOADER
 
-# What YAML takes for the end of a line, comments included.
+# The characters that end a line in YAML, also in comments.
 _ENDINGS = "\n\r\x85\u2028\u2029"
 _LINES = pattern(f"[^{_ENDINGS}]*(?:\r\n|[{_ENDINGS}]|$)")
 _DASH = pattern(" *- +")
@@ -45,7 +45,7 @@ class Positions:
         self.spans: dict[Path, Span] = {}
         self.keys: dict[Path, int] = {}
         self.flow: set[Path] = set()
-        # How many parts a list or mapping has.
+        # The number of parts of each list or mapping.
         self.lengths: dict[Path, int] = {}
         self.values: dict[Path, str] = {}
         # Values with an anchor (&name), and its aliases (*name): a copy writes them out.

@@ -20,9 +20,9 @@ from ratecard.load.folder import (
 )
 from ratecard.tables.card import Tables
 
-# How the mode of a file begins, and that of a link; another repository within has neither.
+# Beginnings of the modes of files and of links; the mode of a nested repository begins otherwise.
 _FILE, _LINK = b"100", b"120000"
-# The most links that are followed one after the other, as by Linux.
+# The most links that are followed one after the other, as on Linux.
 _MOST_LINKS = 40
 # Git sets these for its hooks; here the folder decides which repository is read.
 _OF_HOOKS = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}
@@ -143,7 +143,7 @@ class _Commit:
 
 
 def _files(revision: Revision, prefix: bytes) -> dict[str, bytes]:
-    """Return every table below the prefix, by its name there: one call for the names, two for all contents."""
+    """Return every table below the prefix by its name there, with one call for the names and two for the contents."""
     commit = _Commit(revision)
     files = TableFiles(commit, os.fsdecode(prefix).rstrip("/"))
     if files.faults:

@@ -19,7 +19,7 @@ from ratecard.tables.rate import Charge, Conditioned, CountedCharge, Rate
 
 _BAND = re.compile(r"(\d{1,6})\.\.(\d{1,6})", re.ASCII)
 _CHARACTERS, _WHOLE_SECONDS = WholeNumber(0, MOST_COUNTED), WholeSeconds(1, MOST_COUNTED)
-# What music, and every body of audio, may say: what is not billed has no effect.
+# Fields of music and of every body of audio: those that are not billed have no effect.
 _SOUND: Mapping[str, Field] = {"duration_seconds": _WHOLE_SECONDS, "character_count": _CHARACTERS}
 
 

@@ -1,4 +1,4 @@
-"""Anything that meters.yaml declares, by itself or beside what a model charges otherwise: a fee per page or request."""
+"""Anything that meters.yaml declares, alone or beside the other charges of a model: a fee per page or request."""
 
 from typing import ClassVar, Literal
 

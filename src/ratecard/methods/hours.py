@@ -13,9 +13,9 @@ from ratecard.tables.rate import HOURS, WEEKDAYS, WINDOW, ZONE, Accepting, Charg
 from ratecard.tables.windows import DAYS, Window, held_rates, read_hours, window_of, zone_of, zones
 
 _MINUTES_OF_DAY = 24 * 60
-# Tables name few sets of windows.
+# Tables have few sets of windows, so that most results are remembered.
 _REMEMBERED = 256
-# Two years in which every zone has each of its offsets, and beside each other zone those that occur together.
+# In these two years every zone has each of its offsets, and two zones have every pair that occurs.
 _FIRST, _HOURS = datetime(2026, 1, 1, tzinfo=UTC), 2 * 366 * 24
 
 
@@ -57,7 +57,7 @@ def at_each_hour(version: Accepting, charge: Charge, check: CheckOfCharge) -> It
         yield from check(charge)
         return
     if any(check_hours(charge)):
-        return  # said already
+        return  # reported already
     moments = _moments(_windows_of(charge)).items()
     yield from of_all_cases((when, list(_at(version, charge, held, check))) for held, when in moments)
 
@@ -102,7 +102,7 @@ def _moments(windows: tuple[Window, ...]) -> dict[frozenset[Window], str]:
     edges = {edge for window in windows for hours in window.hours for edge in hours}
     for offsets in _offsets(names):
         shifts = dict(zip(names, offsets, strict=True))
-        # In minutes of a week, UTC: a set of windows changes only where a window begins or ends, or a day.
+        # In minutes of a week, UTC: a set of windows changes only where a window or a day begins or ends.
         starts = {
             (day * _MINUTES_OF_DAY + edge - shift) % (7 * _MINUTES_OF_DAY)
             for day in range(7)
@@ -123,7 +123,7 @@ def _moments(windows: tuple[Window, ...]) -> dict[frozenset[Window], str]:
 def _offsets(names: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
     """Return the offsets from UTC that these zones have at the same time, in minutes."""
     if len(names) == 1:
-        return ((0,),)  # every local time of a week comes
+        return ((0,),)  # every local time of a week occurs
     zones_of, offset_sets = [zone_of(name) for name in names], dict[tuple[int, ...], None]()
     for hour in range(_HOURS):
         instant = _FIRST + timedelta(hours=hour)

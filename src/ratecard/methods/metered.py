@@ -81,7 +81,7 @@ class Metered:
         if least is None or sum(_unrounded(line, line.unit_rate) for line in lines) >= least:
             return ()
         charged = total([line.amount for line in lines])
-        if charged >= least:  # but for what rounding added
+        if charged >= least:  # rounding alone reached it
             return ()
         rest, words = plain(EXACT.subtract(least, charged)), f"{plain_text(charged)} charged; a request costs at least"
         note = f"{words} {plain_text(least)}"

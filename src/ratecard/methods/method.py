@@ -22,15 +22,15 @@ from ratecard.tables.units import Unit
 from ratecard.tables.video import VIDEO_CHARGES, VideoCharge
 
 Lines = Callable[[RequestShape], list[LineItem]]
-# Usages, or what they say beside their type and model.
+# Usages, or usages without their type and model.
 Samples = Iterator[dict[str, Any]]
-# Words and numbers, as a bill shows them beside each other.
+# Words and numbers in the order in which a bill shows them.
 Steps = tuple[str | Decimal, ...]
 # The kind of the quote bodies of speech, transcription and music, which name the API's own two fields.
 AUDIO_BODY = "audio"
-# The most of anything that a usage may count.
+# The greatest count of a usage.
 MOST_COUNTED = 10**12
-# A number of anything, or a part of one.
+# The check of a count of a meter, whole or not.
 ANY_NUMBER = NumberField(Decimal(0), Decimal(MOST_COUNTED))
 
 
@@ -73,23 +73,23 @@ class Method(Charge):
 
     # The types of models that may have such a charge.
     TYPES: ClassVar[tuple[str, ...]] = ()
-    # What it prices beside usages of its model's own type: usages of another, or bodies of `audio`.
+    # The kinds that it prices beside usages of its model's type: usages of another type, or bodies of `audio`.
     KINDS: ClassVar[tuple[str, ...]] = ()
-    # Whether a version may have such charges together with charges of any other method.
+    # True if a version may have such charges together with charges of any other method.
     BESIDE: ClassVar[bool] = False
-    # Whether it may have several of them, each of which has a line for the same count.
+    # True if a version may have several of them, each of which makes a line for the same count.
     SEVERAL: ClassVar[bool] = False
-    # What it counts, by the options of its tables, where their names do not say it.
+    # The formula of what it counts, in the options of its tables; empty where their names say it.
     FORMULA: ClassVar[str] = ""
     # The fields of a request whose words the rates name.
     CHOICES: ClassVar[tuple[str, ...]] = ()
-    # Those that the `defaults` of a version may decide, where a request leaves them out.
+    # The fields for which a version may have `defaults`.
     DEFAULTED: ClassVar[tuple[str, ...]] = ()
-    # The fields of usages, of which one has the number that is charged, if nothing else is: the laws try each.
+    # Fields of usages, one of which may have the charged number; the laws try each of them.
     NUMBERS: ClassVar[tuple[str, ...]] = ()
 
     def words_of(self, name: str) -> tuple[str, ...]:
-        """Return the words that requests may state in one of the `CHOICES`: those of the rates."""
+        """Return the words that requests may state in one of the `CHOICES`: the words of the rates."""
         return self.values_of(name)
 
     def calculator(self, compiling: Compiling) -> Calculator:

@@ -24,7 +24,7 @@ from ratecard.tables.meters import Meters
 from ratecard.tables.rate import Conditioned
 from ratecard.tables.scalars import Frozen, Integer, Positive, Text, Words
 
-# What is called most.
+# The methods that are called most.
 _COMMON = (
     "eth_call", "eth_getBalance", "eth_blockNumber", "eth_getLogs", "eth_getTransactionReceipt",
     "eth_sendRawTransaction", "net_version", "debug_traceTransaction", "trace_block", "txpool_status",

@@ -12,7 +12,7 @@ from ratecard.tables.version import Model
 
 
 def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
-    """Yield a usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
+    """Yield a usage for `prices.rate` for every rate of the version: one unit of it, if it can be used alone."""
     complete = _Whole(model, version, tables)
     for charge in version.charges:
         for stated, held in _each_condition(charge, version, model, tables):

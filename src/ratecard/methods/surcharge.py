@@ -15,7 +15,7 @@ from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import CountedCharge
 from ratecard.tables.units import Unit
 
-# Searches of which there is one for each prompt, however many it makes.
+# The meter of searches that counts one for each prompt, however many searches it makes.
 _ONCE = "prompt"
 
 

@@ -61,14 +61,14 @@ class TokensByBucket(Tokens, Method):
         yield from _check_twice(self, version, lines, written, meters)
         yield from _check_parts(self, version, lines, written, meters)
         contexts = {name for rate in self.rates for name in rate.attributes.get(CONTEXT, ()) if name in _CONTEXTS}
-        # What the charge refuses by its own words needs no rate; but a tier is that of a prompt with a price.
+        # Conditions that the charge itself refuses need no rate; but a tier must have a price for its prompt.
         needed = {PROMPT: True, COMPLETION: type_ == "text"}
         needed |= {name: False for name in needed.keys() & meters.buckets if meters.refuses(self.without_rate, name)}
         needed[PROMPT] = needed[PROMPT] or any(above > EVERY_PROMPT.above for above in edges)
         named = named_conditions([self], version.factors)
         for above in sorted({-1, *edges}):
             for bucket in (name for name, is_needed in needed.items() if is_needed):
-                # A named tier is written out, so that nobody takes a rate that was forgotten for one that stays.
+                # A named tier is written out, so that a forgotten rate is not taken for an unchanged one.
                 least = above if edges.get(above) in contexts else EVERY_PROMPT.above
                 if (held := chosen(written, bucket, above, {})) and held.edge.above >= least:
                     continue  # it holds under all conditions
@@ -149,7 +149,7 @@ def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
 def _check_twice(
     charge: Tokens, version: MeteredVersion, lines: Mapping[int, int], written: Sequence[WrittenRate], meters: Meters
 ) -> Iterator[Finding]:
-    """Check that of two rates that can hold for one request, one is more specific, or a third settles it.
+    """Check that one of two rates that can hold for one request is more specific, or that a third one decides.
 
     Nothing has to be settled that is refused: a combination that is not sold, and a condition that the rate of the
     higher tier does not name, where `without_rate` refuses it. `lines` is the index of each rate by its identity. Each
@@ -199,7 +199,7 @@ def _check_parts(
     said, wrong = charge.without_rate, set[int]()
     of_bucket = {name: [rate for rate in written if rate.bucket == name] for name in priced}
     if not (resolver.named.keys() <= meters.condition.keys() and priced.keys() <= meters.buckets.keys()):
-        return  # said already
+        return  # reported already
     for rate in sorted(written, key=lambda rate: len(meters.buckets[rate.bucket].dimensions), reverse=True):
         stated = beside_defaults(rate.conditions, meters)
         if not stated or version.refuses(stated, meters):

@@ -149,7 +149,7 @@ class InterpolationRate(VideoCharge, Method):
 
     @property
     def frame_rates(self) -> Mapping[Decimal, Decimal]:
-        """Return the frame rate at which the rate is that of a second."""
+        """Return the frame rate at which the rate is the price of a second."""
         return {self.at_frame_rate: _ONE}
 
     def units(self, of: Measures) -> Fraction:

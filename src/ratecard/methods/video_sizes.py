@@ -60,7 +60,7 @@ class TokenFormula(VideoCharge, Method):
             yield ("sizes",), "sizes is empty. The token formula needs the pixels of every output"
 
     def least_seconds(self, seconds: Fraction | int) -> int:
-        """Return the fewest seconds that are billed with reference video, by those of the output."""
+        """Return the fewest seconds that are billed with reference video, for the seconds of the output."""
         return ceil(seconds * (self.reference_minimum or 0))
 
     def units(self, of: Measures) -> Fraction:
@@ -116,7 +116,7 @@ def _line(rate: LineRate, seconds: Decimal, tokens: Decimal, finest: Decimal) ->
 
 
 def _cells(charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], _Cell]:
-    """Compile the function from a shape to its cell; each is made when it is first asked for."""
+    """Compile the function from a shape to its cell; each cell is made at its first use."""
     unit, finest = charge.unit, step(compiling.places)
     (rate_key, rates), (listed, frame_size) = compiling.rates_by(), frame_size_of(charge.sizes)
     key = itemgetter("duration", "resolution", "aspect_ratio", "video_input")

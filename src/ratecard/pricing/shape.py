@@ -26,11 +26,11 @@ class ShapeRates(NamedTuple):
 
     @property
     def lines(self) -> tuple[LineItem, ...]:
-        """Return the lines of a request that counts nothing, but for that of a minimum."""
+        """Return the lines of a request that counts nothing, without the line of a minimum."""
         return (*self.fixed, *self.beside)
 
     def total(self, counts: Mapping[str, int | Decimal]) -> Decimal:
-        """Add up a request that counts so many of each: of tokens, those of a bucket and of no part of it."""
+        """Return the total of a request with these counts; the tokens of a bucket do not include its parts."""
         counted: dict[LineRate, int | Decimal] = {}
         for name, count in counts.items():
             for rate in self.rates[name] if count else ():

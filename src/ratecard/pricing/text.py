@@ -181,7 +181,7 @@ def token_rates(metered: Metered) -> TokenRates:
 
 
 def stated_at(usage: Mapping[str, Any], refusals: Iterable[tuple[str, str]]) -> Problems:
-    """Return the problems of conditions, each where the usage states it: by itself, or in the provider's object."""
+    """Return the problems of conditions, each where the usage states it: in the usage or in the provider's object."""
     counts = mapping_of(usage.get("usage")) or {}
     return [(("usage", name) if name in counts and not usage.get(name) else (name,), words) for name, words in refusals]
 

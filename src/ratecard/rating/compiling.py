@@ -18,13 +18,13 @@ from ratecard.tables.video import VideoVersion
 # Every duration that a table may list, with its seconds.
 SECONDS = {f"{seconds}s": Decimal(seconds) for seconds in range(1, 1_000)}
 
-# SKUs are made of few words.
+# SKUs consist of few words.
 _REMEMBERED = 1_000
 
 # The part of a request that decides its price, with every default filled in.
 Shape = Mapping[str, Any]
 Calculator = Callable[[Shape], LineItem]
-# The line of a charge by the seconds of reference video, or None without any.
+# A function from the seconds of reference video (None without any) to the line of a charge.
 LineBySeconds = Callable[[Decimal | None], LineItem]
 
 

@@ -132,7 +132,7 @@ class RateResolver:
                 yield slug(used[name] if first is condition else f"{name}-{used[name]}")
 
     def offered(self) -> list[dict[str, str]]:
-        """Return each combination of conditions that a rate or a factor names, without defaults; that of none first."""
+        """Return each combination of conditions that a rate or factor names, without defaults; the empty one first."""
         named = [self.charge.conditions_of(rate) for rate in self.charge.rates]
         listed = [dict(zip(each, values, strict=True)) for each in named for values in product(*each.values())]
         listed = [{}, *listed, *(dict(factor.conditions) for factor in self._factors)]
@@ -320,11 +320,11 @@ def in_words(stated: Stated) -> str:
     return ", ".join(f"{name}: {value}" for name, value in stated.items()) or "no condition"
 
 
-# Which of several rates holds: of tokens for a bucket, of other charges for attributes of their method.
+# The choice between several rates: for tokens by bucket, for other charges by the attributes of their method.
 
 
 class Rank(NamedTuple):
-    """What a rate names beside the attributes of its method: conditions, and whether hours."""
+    """The specificity of a rate beside the attributes of its method: its conditions, and True if it names hours."""
 
     conditions: frozenset[str]
     timed: bool
@@ -427,7 +427,7 @@ def parents_of(charge: Tokens, meters: Meters, priced: Iterable[str]) -> Mapping
     return _parents(Identity(meters), tuple(of_charge.items()), tuple(priced))
 
 
-# Most charges have rates for the same buckets.
+# Most charges have rates for the same buckets, so that few results are kept.
 @lru_cache(1_000)
 def _parents(
     of: Identity, said_of: tuple[tuple[str, str], ...], priced: tuple[str, ...]

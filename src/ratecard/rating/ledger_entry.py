@@ -142,7 +142,7 @@ def worth_of(payer: str, currency: str, rates: Rates | None) -> Decimal:
 
 
 def check_paid(amount: Decimal, currency: str, rates: Rates | None, paid: Mapping[str, Decimal]) -> None:
-    """Raise `CurrencyError` unless what is paid comes to an amount, exactly."""
+    """Raise `CurrencyError` unless the payments add up to an amount, exactly."""
     for name, part in paid.items():
         if isinstance(part, bool) or not isinstance(part, (Decimal, int)) or not Decimal(part).is_finite() or part < 0:
             raise CurrencyError(f"paid[{name!r}]={part!r} must be a finite Decimal, zero or more")

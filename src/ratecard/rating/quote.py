@@ -19,7 +19,7 @@ from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, check_pa
 from ratecard.tables.limits import Rates
 from ratecard.tables.rate import ListRate
 
-# The unit of the line by which a request comes to its minimum.
+# The unit of the line that raises a request to its minimum.
 MINIMUM = "minimum"
 
 
@@ -176,7 +176,7 @@ class Quote(_Value, frozen=True, gc=False):
 
     @property
     def model(self) -> str:
-        """Return the name of the model, which need not be the one that was asked for."""
+        """Return the id of the model; the request may have named it in another way."""
         return self.version.model
 
     @property
@@ -285,7 +285,7 @@ class Quote(_Value, frozen=True, gc=False):
             rows = [(self.lines[0].sku, self.total, Decimal(1), self.total)]
         if paid is None:
             payer = self.currency if currency is None else currency
-            # Any amount will do: the last payer, here the only one, pays all that is left.
+            # Any amount will do: the last payer, here the only one, pays the rest.
             paid = {payer: worth_of(payer, self.currency, self.rates)}
         elif currency is not None:
             raise CurrencyError("currency and paid are both given. Leave out currency")

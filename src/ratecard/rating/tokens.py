@@ -34,9 +34,9 @@ from ratecard.tables.rate import RateFactor
 BucketProblems = list[tuple[str, str]]
 
 
-# Most models merge the same buckets, and their usages count the same ones: how they are charged is found once.
+# Most models merge the same buckets, and usages count the same ones, so that one plan is made for all of them.
 _MOST_FORMS = 1_000
-# Combinations of conditions whose tiers are kept: requests state few, but could state each that a table names.
+# The most combinations of conditions whose tiers are kept: requests state few, but could state all of a table.
 _MOST_STATED = 256
 
 # From the inclusive counts of buckets to lines and their exact sum; None if some count has no price.
@@ -44,7 +44,7 @@ _Lines = Callable[..., tuple[tuple[LineItem, ...], Decimal] | None]
 
 
 class BucketRate(NamedTuple):
-    """The rate of a bucket in a tier: that of its lines, and the price of one token, which may not be a decimal."""
+    """The rate of a bucket in a tier: the rate of its lines, and the price of one token, perhaps not a decimal."""
 
     rate: LineRate
     token_rate: Decimal | Fraction
@@ -66,7 +66,7 @@ class _Step(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """How usages that count certain buckets are charged.
+    """The plan by which usages that count certain buckets are charged.
 
     `overlaps`: pairs of counts of which one must be 0, as what they have in common is not counted. `within`: pairs of
     a count and the one that it is part of, where it is not priced apart; None where the whole is not counted.
@@ -96,7 +96,7 @@ class TokenTier:
         self.rates, self._buckets, self._merged, self._refused = rates, buckets, merged, refused
         # The stated conditions that no bucket has a price under, each with its message.
         self.unmet = unmet
-        # The function from the counts of these buckets to their lines; it finds none where there are `problems`.
+        # The function from the counts of these buckets to their lines; it returns None where there are `problems`.
         self.lines: Layouts[_Lines] = Layouts(
             lambda names: (lambda *counts: None) if unmet else _compiled(self._plan(names), len(names))
         )
@@ -166,7 +166,7 @@ def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple
     apart = {name: bucket for name, bucket in counted.items() if name not in merged}
     wholes = {name: [of for of, whole in counted.items() if each.within(whole)] for name, each in counted.items()}
     signs = own_counts(wholes)
-    for name, whole in merged.items():  # charged with another: a part of two may be with one of them
+    for name, whole in merged.items():  # a merged bucket: a part of two buckets may be charged with one of them
         if name in counted and whole in counted:
             for other, sign in signs[name].items():
                 signs[whole][other] = signs[whole].get(other, 0) + sign
@@ -180,7 +180,7 @@ def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple
         )
         for name in apart
     ]
-    # What these tables do not know has no price.
+    # A bucket that these tables lack has no price.
     steps += [_Step(name, None, at[name], (), ()) for name in names if name not in buckets]
     overlaps = [
         (at[one], at[other])
@@ -225,7 +225,7 @@ def _maker(
     body += [f"if c{part} > {0 if whole is None else f'c{whole}'}: return None" for part, whole in within]
     for number, (first, less, more, way) in enumerate(forms):
         counted = "".join((f"c{first}", *(f" - c{index}" for index in less), *(f" + c{index}" for index in more)))
-        # A count by itself is never negative.
+        # A single count is never negative.
         body += [f"n = {counted}", *(["if n < 0: return None"] if less else [])]
         if not way:
             body += ["if n: return None"]
@@ -270,7 +270,7 @@ class TokenRates:
         self._edges = tiers_of(written)
         self._names = {each.edge.above: each.edge for each in written if each.edge.sku}
         self.thresholds = tuple(self._edges[1:])
-        # By what is stated of each of the conditions that are named.
+        # Tiers by the stated value of each named condition.
         self._tiers: dict[tuple[str | None, ...], tuple[TokenTier, ...]] = {}
         self.plain = self.tiers({})
 

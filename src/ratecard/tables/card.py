@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from ratecard.tables.contract import Contract
     from ratecard.tables.monthly import Term
 
-# Keys that change no answer: evidence and examples, notes, and the `file:line` of a version.
+# Keys that do not change an answer: evidence and examples, notes, and the `file:line` of a version.
 _NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name", "note", "accounts"}
 _NO_MEANING |= {"correction", "expected_change", "place", "minimum_place", "service_parameters"}
 # Parts whose source is a `file:line`, or says who signed.
 _WITH_SOURCE = ("Rate", "RateFactor", "Override", "Contract", "Term")
-# Lists whose order has a meaning: the first charge has the shortest SKU, and the first tier that fits is taken.
+# Lists whose order has a meaning: the first charge has the shortest SKU, and the first tier that fits applies.
 _ORDERED = ("charges", "tiers")
 _LENGTH = 16
-# Values that are their own meaning.
+# Types of values that are compared as they are.
 _PLAIN = {str, int, bool}
 
 
@@ -63,7 +63,7 @@ def _fields_of_meaning(kind: type[BaseModel]) -> tuple[str, ...]:
 
 
 def _meaning(value: Any) -> Any:
-    if value.__class__ in _PLAIN:  # as most are
+    if value.__class__ in _PLAIN:  # the type of most values
         return value
     if value.__class__ is Decimal:
         return text(plain(value))
@@ -92,12 +92,12 @@ MODEL_CLASSES: Mapping[str, type[VideoModel | TextModel | MeteredModel]] = {
 }
 
 
-# Two threads must not make pydantic build the validators of one class: each would take away what the other has built.
+# Two threads must not let pydantic build the validators of one class: each would discard the other's work.
 _ONE_AT_A_TIME = RLock()
 
 
 class ModelsOnDemand(Mapping[str, AnyModel]):
-    """Models by their ids, each made when it is first asked for."""
+    """Models by id, each made at its first look-up."""
 
     def __init__(self, ids: Collection[str], make: Callable[[str], AnyModel]) -> None:
         self._ids, self._make, self._made = ids, make, dict[str, AnyModel]()
@@ -137,7 +137,7 @@ class Tables:
     meters: Meters
     vocabulary: Vocabulary
     limits: tuple[Limits, ...]
-    # Whether the open patterns of models count.
+    # True if requests may name models by open patterns.
     patterns: bool = False
     # The family and the file of every model.
     families: Mapping[str, str] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class Tables:
     monthly: "Sequence[Term]" = ()
     # Versions that a candidate proposes: (model, effective date).
     proposed: frozenset[tuple[str, date]] = frozenset()
-    # Those of them that end a candidate: the list prices hold again.
+    # The proposed versions that end a candidate: from then on the list prices hold again.
     restored: frozenset[tuple[str, date]] = frozenset()
     # The tables under a candidate, with most of its models.
     below: "Tables | None" = field(default=None, repr=False, compare=False)
@@ -172,7 +172,7 @@ class Tables:
 
     @cached_property
     def digest(self) -> str:
-        """Return the digest of what they mean, made when it is first asked for: to load tables does not need it."""
+        """Return the digest of what they mean, computed at first use, because loading tables does not need it."""
         shared: tuple[BaseModel, ...] = (*self.units.values(), *self.meters.meters, *self.meters.conditions)
         shared += (self.vocabulary, *self.limits, *self.monthly)
         if self.patterns:

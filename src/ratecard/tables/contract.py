@@ -15,7 +15,7 @@ from ratecard.tables.scalars import Day, Frozen, Id, Number, Percent, Positive, 
 from ratecard.tables.selection import OverrideTarget
 from ratecard.tables.version import Example
 
-# The keys of an override that say what it does, of which each has one.
+# The keys of an override that say what it does: each override has one of them.
 PRICE_KINDS = ("percent", "factor", "rate")
 BOUNDS = ("at_most", "at_least")
 ACCESS = ("only", "closed")
@@ -23,7 +23,7 @@ OVERRIDE_KINDS = (*PRICE_KINDS, *BOUNDS, *ACCESS)
 
 
 class TargetRank(NamedTuple):
-    """How much a target names: models more than a family, a family more than a type, `except` more than none."""
+    """The specificity of a target: models more than a family, a family more than a type, `except` more than none."""
 
     models: int
     charge: bool

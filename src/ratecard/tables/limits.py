@@ -114,7 +114,7 @@ def _exact(worth: Decimal) -> Decimal:
 Worth = Annotated[Positive, AfterValidator(_exact)]
 
 
-# What is written of a balance that has no published worth.
+# The word for a balance without a published worth.
 UNKNOWN = "unknown"
 
 
@@ -193,7 +193,7 @@ class Limits(_Placed):
     sunsets: tuple[EndpointRetirement, ...] = ()
 
 
-# Those of a folder that has no limits: nothing is limited, worth anything, or ended. Not validated, because pydantic
+# The limits of a folder without a file of limits. They are not validated, because pydantic
 # would build the validator of all limits when this module is imported.
 NO_LIMITS = Limits.model_construct(effective=date.min, checked=date.min, source="none")
 

@@ -10,7 +10,7 @@ from ratecard.tables.scalars import Frozen, Id, Integer, Words, gathered
 
 # The meter whose buckets a charge by tokens prices.
 TOKEN = "token"  # noqa: S105 (not a password)
-# What a usage has beside its conditions.
+# Keys of a usage that are not conditions.
 USAGE_KEYS = ("type", "model", "metadata", "usage", "tokens", "counts")
 # The buckets that every usage of tokens has: the whole prompt, and the whole completion.
 PROMPT, COMPLETION = "input", "output"
@@ -69,7 +69,7 @@ def own_counts(wholes: Mapping[str, Collection[str]]) -> dict[str, dict[str, int
 
 
 WithoutRate = Literal["parent", "refuse"]
-# What a charge may say of the same; `default`, of a condition, is the price without it.
+# Words that a charge may use for the same; `default` means the price without the condition.
 OfCharge = Literal["parent", "refuse", "default"]
 
 

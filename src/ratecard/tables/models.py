@@ -15,7 +15,7 @@ from ratecard.tables.version import Version
 
 # Every type that a model can have.
 MODEL_TYPES = tuple(MODEL_CLASSES)
-# Raises `TableError` for a version that contradicts its own examples.
+# A function that raises `TableError` for a version that contradicts its own examples.
 Prove = Callable[[AnyModel, Version], None]
 
 
@@ -129,7 +129,7 @@ class PricedModel:
 
 
 class Models(Mapping[str, PricedModel]):
-    """The models of a rate card by their ids, in the order of these; each is made when it is asked for.
+    """The models of a rate card by id, in the order of their ids; each is made at its first look-up.
 
     A look-up takes the names that requests may use: the id, an alias, a name that fits an open pattern. Iteration and
     length are of ids alone. An unknown name raises an error that is a `KeyError` and a `QuoteError`.

@@ -29,9 +29,9 @@ INCLUDED, GRADUATED, VOLUME, COMMITMENT, MONTHLY_MINIMUM = TERM_KINDS = (
     "commitment",
     "minimum",
 )
-# The steps of a statement: no line meets two terms of one step.
+# The steps of a statement: at most one term of a step applies to a line.
 STEPS = ((INCLUDED,), (GRADUATED, VOLUME), (COMMITMENT,), (MONTHLY_MINIMUM,))
-# What a term without `for` is for.
+# The target of a term without `for`.
 _EVERYTHING = OverrideTarget.model_construct()
 
 

@@ -19,7 +19,7 @@ def matcher_of(pattern: str) -> re.Pattern[str]:
     >>> [bool(matcher_of("gpt-4o-*").fullmatch(name)) for name in ("gpt-4o-mini", "gpt-4o-", "gpt-4o")]
     [True, True, False]
     """
-    # As `fnmatch` writes it: each part is found where it first is, and no star is tried again. The loader refuses a [.
+    # Matching like `fnmatch` takes the first place of each part, without backtracking. The loader refuses a [.
     return re.compile(translate(pattern.replace("[", "[[]")))
 
 
@@ -29,7 +29,7 @@ def share_a_name(one: str, other: str) -> bool:
     >>> share_a_name("gpt-*-mini", "gpt-4o-*"), share_a_name("gpt-4o-*", "gpt-4.1-*")
     (True, False)
     """
-    # Where in `other` one can be, after each letter of `one`; a star may stand for nothing.
+    # The possible places in `other` after each letter of `one`; a star may match no letter.
     places = _after_stars({0}, other)
     for letter in one:
         if letter == "*":

@@ -41,9 +41,9 @@ from ratecard.tables.scalars import (
     gathered,
 )
 
-# The rates of a charge, and its factors, at most: those that conditions choose are compared with each other.
+# The most rates, and the most factors, of a charge: all that have conditions are compared with each other.
 MOST_RATES = 1_000
-# What a rate of any charge may name: hours and weekdays at which it holds, and their time zone.
+# Keys that a rate of any charge may have: the hours and weekdays at which it holds, and their time zone.
 WINDOW = HOURS, WEEKDAYS, ZONE = ("hours", "weekdays", "zone")
 # The upper edge of the last tier.
 ANY = "any"
@@ -83,13 +83,13 @@ class Rate(Frozen):
     applies; an attribute that is not written does not matter.
     """
 
-    # Whether it is of a window, which holds: it is then more specific than one that always holds.
+    # True for a rate whose window holds now: it is more specific than a rate that always holds.
     timed: ClassVar[bool] = False
 
     rate: Number
     attributes: dict[str, Words]
     source: str = Field(default="", alias=SOURCE_KEY)
-    # Of a contract: what the list has instead, after markup.
+    # For a contract's rate: the list's price, after markup.
     listed: Annotated[ListRate | None, PlainValidator(_only_of_programs), PlainSerializer(str), WithJsonSchema({})] = (
         Field(default=None, exclude=True)
     )
@@ -111,7 +111,7 @@ class Rate(Frozen):
 
 
 class HeldRate(Rate):
-    """A rate of a window, without it, while it holds."""
+    """A rate whose window has been checked and holds now."""
 
     timed: ClassVar = True
 
@@ -145,13 +145,13 @@ class Charge(Frozen):
 
     # Attributes that a rate of this charge may name, in the order in which a SKU names them.
     ATTRIBUTES: ClassVar[tuple[str, ...]] = ()
-    # What the units of this charge may count (see units.yaml).
+    # The meters that the units of this charge may count (see units.yaml).
     METERS: ClassVar[tuple[str, ...]] = ()
-    # Whether they may count any meter of meters.yaml too, but tokens.
+    # True if they may also count any other meter of meters.yaml except tokens.
     ANY_METER: ClassVar[bool] = False
-    # Whether the price of one of what they count must be a decimal, as quantities are not rounded.
+    # True if the price of one counted thing must be a decimal, because quantities are not rounded.
     OF_DECIMALS: ClassVar[bool] = False
-    # Whether the rate that names most is chosen, of several that hold; otherwise exactly one may hold.
+    # True if the most specific of several rates that hold is chosen; otherwise exactly one may hold.
     SPECIFIC: ClassVar[bool] = False
 
     charge: Id
@@ -311,7 +311,7 @@ Domains = Mapping[str, Sequence[str]]
 
 
 class Accepting(Protocol):
-    """A version, as the selection of rates sees it."""
+    """A version that lists the values of attributes, as the selection of rates needs it."""
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
         """Return every value that the attribute can have."""

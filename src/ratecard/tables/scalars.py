@@ -24,7 +24,7 @@ _INTEGER = re.compile(rf"\d{{1,{_MOST_DIGITS}}}", re.ASCII)
 _INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _PERCENT = re.compile(r"[+-]?\d{1,13}(\.\d{1,10})? ?%", re.ASCII)
-# What a float of 64 bits makes of a decimal has 16 or 17 digits, most of them 0 or 9, as in 0.036000000000000004.
+# A float of 64 bits shows a decimal with 16 or 17 digits, most of them 0 or 9, as in 0.036000000000000004.
 _FLOAT_NOISE, _FLOAT_PLACES = re.compile(r"(?=\d{16,17}$)\d+?(0{9,}|9{9,})\d{1,2}", re.ASCII), 12
 _MEANT = Context(prec=12)
 _SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})", re.ASCII)
@@ -32,8 +32,8 @@ _ADDRESS = re.compile(r"https?://[^\s/?#:@]+(:\d{1,5})?([/?#]\S*)?", re.ASCII)
 _FRACTION = re.compile(r"(\d{1,4})(?:/([1-9]\d{0,3}))?", re.ASCII)
 _SECONDS_RANGE = re.compile(r"(\d{1,4})s\.\.(\d{1,4})s", re.ASCII)
 
-# Characters that nobody sees: those of these categories (spaces but for the ordinary one, controls, marks of direction
-# and width), and those that have another category and no shape.
+# Invisible characters: the categories of spaces (except the ordinary one), controls, and marks of direction
+# and width; and characters of other categories without a shape.
 _INVISIBLE = ("Cc", "Cf", "Zl", "Zp", "Zs")
 _SHAPELESS = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -308,7 +308,7 @@ def _read_counts(given: object) -> tuple[int, ...]:
 
 
 class Scalar:
-    """How one value of a table is read, and what the JSON Schema of the tables says of it.
+    """A reader of one value of a table, with the JSON Schema of that value.
 
     A value that already has one of the types `kinds` (a table made in a program) is taken as it is. pydantic validates
     nothing more, so that it builds its validators, and reads, in half of the time.
@@ -325,7 +325,7 @@ class Scalar:
         return dict(self.schema)
 
 
-# What is written to JSON as its text, and is no value that pydantic knows how to write.
+# Types that pydantic cannot write to JSON: they are written as text.
 _TEXTS = (Fraction,)
 _AS_TEXT = to_string_ser_schema(when_used="json")
 

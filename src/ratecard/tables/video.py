@@ -29,7 +29,7 @@ def fields_of_sizes(sizes: Iterable[FrameSize]) -> frozenset[str]:
 
 
 class Measures(NamedTuple):
-    """What the plain formula of a method reads: of the request, its source video and its reference video.
+    """The input of the plain formula of a method, from the request, its source video and its reference video.
 
     `per` is how many of what its charge counts one unit holds, and `pixels` are those of a frame.
     """
@@ -47,10 +47,10 @@ class VideoCharge(Charge):
 
     # The request fields that every amount depends on, whatever the rates name.
     READS: ClassVar[tuple[str, ...]] = ("duration",)
-    # What must be known of a source video: its size; its frame rate, unless `target_fps` is asked for.
+    # Facts that must be known of a source video: its size; its frame rate, unless the request has a `target_fps`.
     NEEDS_SIZE: ClassVar[bool] = False
     NEEDS_FRAME_RATE: ClassVar[bool] = False
-    # Whether `up_to` of its rates is a height of the output, which is `upscale_factor` times that of the source.
+    # True if `up_to` of its rates is the height of the output: `upscale_factor` times the height of the source.
     TIERS_OF_OUTPUT: ClassVar[bool] = False
 
     @property
@@ -139,7 +139,7 @@ class VideoAccepts(Frozen):
 # The fields of a request beside its model, in the order of the specification. Places that say something of each of them
 # (typed requests, checks, the values that the test kit breaks) are held against this by `test_video_fields.py`.
 REQUEST_FIELDS = tuple(name for name in VideoAccepts.model_fields if name != "resolution_aliases")
-# Those of which a version lists the values, as words and as whole numbers.
+# The fields whose values a version lists, as words and as whole numbers.
 LISTED_WORDS = ("duration", "aspect_ratio", "resolution", "enhancement_model")
 LISTED_NUMBERS = ("upscale_factor", "slowdown_factor")
 

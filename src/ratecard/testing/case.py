@@ -42,11 +42,11 @@ class Quoted(NamedTuple):
 
     @property
     def counted(self) -> list[LineItem]:
-        """Return the lines of what was counted: all but that of the minimum."""
+        """Return the lines of counted things: all lines except the minimum's."""
         return [line for line in self.quote.lines if line.unit != MINIMUM]
 
     def of(self, *charges: Charge) -> Fraction:
-        """Return what some of the charges come to."""
+        """Return the sum of some of the charges."""
         sources = {rate.source for charge in charges for rate in charge.rates}
         return sum((Fraction(line.amount) for line in self.quote.lines if line.source in sources), Fraction(0))
 

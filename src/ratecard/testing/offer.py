@@ -104,7 +104,7 @@ class Offer:
 
     @cached_property
     def needs_source(self) -> bool:
-        """Return True if a body by itself cannot be priced."""
+        """Return True if a body alone cannot be priced."""
         sizes_of_source = any(charge.NEEDS_SIZE and charge.of_source for charge in self.version.charges)
         return sizes_of_source or (self.of_source and not self.stated_durations)
 

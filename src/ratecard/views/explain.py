@@ -23,7 +23,7 @@ from ratecard.tables.scalars import in_ranges, value_text
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import VideoVersion
 
-# Keys of a charge that are shown apart from the options of its method.
+# Keys of a charge that are shown separately from the options of its method.
 _SHOWN_ELSEWHERE = {"charge", "method", "unit", "markup", "rates"}
 
 
@@ -123,7 +123,7 @@ def _charge(charge: Charge, tables: Tables) -> ExplainedCharge:
 
 
 def _search(prices: PriceBook, search: str, name: str) -> ExplainedCharge:
-    """Return the charge of a text model for a kind of search: that of the surcharge model in its table."""
+    """Return the charge of a text model for a kind of search: the charge of the surcharge model in its table."""
     _, version = prices.in_effect(name)
     options = {"counted by": f"counts.{search}"}
     if search in SEARCHES:

@@ -19,7 +19,7 @@ from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
 
 PRICE_COLUMNS = ("name", "model", "family", "type", "price of", "unit", "price", "currency", "next price", "from")
-# Large numbers of a unit as price pages write them.
+# Large numbers of a unit in the words of price pages.
 _MANY = {1: "", 1_000: "1,000 ", 1_000_000: "million "}
 _MARKS = frozenset("*?[")
 GONE = "not offered"
@@ -67,7 +67,7 @@ def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
 
 
 def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[AnyModel, Version]]:
-    """Yield the models that are named and have a price, each once, those of a name together.
+    """Yield the named models that have a price, each once, the models of one name together.
 
     Raises `QuoteError` for a name of no model, family or pattern.
     """
@@ -95,7 +95,7 @@ def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[tup
         per = _per(prices.tables.units[charge.unit])
         for rate in listed_rates(charge):
             values = [f"{name} {' or '.join(each)}" for name, each in rate.conditions.items()]
-            # Not `tokens, tokens input`.
+            # This avoids `tokens, tokens input`.
             named = [] if charge.charge in rate.conditions else [charge.charge]
             amounts[", ".join(named + values), per] = rate.amount
         for factor in charge.multipliers:

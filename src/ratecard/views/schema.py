@@ -34,7 +34,7 @@ _FILES: dict[str, type[BaseModel]] = {
 }
 # The definition of one value or a list.
 _WORDS = "Words"
-# Parts with keys of their own and, for every other key, a word: the dimensions of a bucket, the conditions of a factor.
+# Parts with fixed keys, and a word for any other key: the dimensions of a bucket, the conditions of a factor.
 _GATHERED = {Bucket.__name__: "dimensions", RateFactor.__name__: "conditions"}
 # Lists with at least one item.
 _NEVER_EMPTY = ("models", "versions", "charges", "rates", "examples", "chains", "tiers", "limits")
@@ -116,7 +116,7 @@ def _kinds(charge: type[Charge]) -> Iterator[type[Charge]]:
 def _line(charge: type[Charge]) -> dict[str, Any]:
     """Return the schema of a rate: its amount, and the attributes of the method."""
     number, words = TypeAdapter(Number).json_schema(), {"$ref": _PLACE.format(model=_WORDS)}
-    # Those of the shipped meters.yaml; an editor marks others of a folder, which `ratecard check` knows.
+    # The conditions of the shipped meters.yaml; an editor marks others, which `ratecard check` knows.
     conditions = shipped_meters().condition if "factors" in charge.model_fields else ()
     return {
         "type": "object",
@@ -146,7 +146,7 @@ def _plain(part: Any) -> Any:
         plain["description"] = " ".join(plain["description"].split())
     members = plain.pop("anyOf", [])
     written = [each for each in members if each != {"type": "null"}]
-    if len(written) < len(members):  # an optional key has no default value
+    if len(written) < len(members):  # an optional key does not have a default value
         del plain["default"]
     return {**written[0], **plain} if len(written) == 1 else {**plain, "anyOf": written} if written else plain
 

@@ -29,13 +29,13 @@ from ratecard.tables.video import (
 # Seconds of source videos and reference clips, or fewer if the model takes fewer: the price is linear in them.
 _SECONDS = 10
 _REFERENCE = "reference_video_total_duration"
-# The values of a request that mean those of a reference clip.
+# The values of a request that stand for the values of a reference clip.
 _OF_CLIP = {"duration": {*SOURCE_MATCHED_DURATIONS}, "aspect_ratio": {*SOURCE_MATCHED_RATIOS}}
 # Height of the source video if there is only one tier.
 _HEIGHT = 720
-# What a surcharge by itself is shown for, without words.
+# The usage for which the sheet shows a surcharge; its row has no words for it.
 _ONE_SEARCH = {"count": 1}
-# The columns by which the cells of a model differ, and all.
+# The columns by which the cells of a model differ, and all columns.
 ASKED = (*REQUEST_FIELDS, "usage", "source_video")
 SHEET_COLUMNS = ("model", *ASKED, "total", "exact", "currency", "effective", "sku", "source")
 
@@ -123,7 +123,7 @@ def _values(version: VideoVersion, name: str, with_clip: bool) -> tuple[Any, ...
     if name == "duration" and version.of_source:
         return (None,)
     listed = getattr(accepts, name) or (None,)
-    # A clip gives a video seconds that no request may state.
+    # A clip can give a video a number of seconds that a request may not state.
     return tuple(value for value in version.values_of(name) if value in listed) or listed[:1]
 
 
