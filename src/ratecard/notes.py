@@ -153,7 +153,7 @@ class _Moment(NamedTuple):
 
 
 class _Applying:
-    """Which rates of a charge some request takes, and which factors multiply one of these."""
+    """The rates of a charge that apply to some request, and the factors on these rates."""
 
     def __init__(self, version: Version, charge: Charge, meters: Meters) -> None:
         self._version, self._charge, self._meters = version, charge, meters
@@ -225,6 +225,6 @@ class _Applying:
 def _moment(charge: Charge, numbered: Sequence[tuple[int, Rate]]) -> _Moment:
     held = charge.with_rates(rate for _, rate in numbered)
     of_tokens: dict[tuple[str, int], list[WrittenRate]] = {}
-    for each in written_rates(held):
-        of_tokens.setdefault((each.bucket, each.edge.above), []).append(each)
+    for written in written_rates(held):
+        of_tokens.setdefault((written.bucket, written.edge.above), []).append(written)
     return _Moment(held, [index for index, _ in numbered], of_tokens)

@@ -313,19 +313,19 @@ class PriceBook(LimitsOfADay):
         """
         full = self._name({"model": model})
         suffix = _NO_SUFFIX if self.plain_name(full) == full else split_model(full)[1]
-        found, version = self.in_effect(self.plain_name(full))
-        if found.type != "text":
-            self._wrong_type(found, "text")
-        metered = self._metered(found, version)
+        text_model, version = self.in_effect(self.plain_name(full))
+        if text_model.type != "text":
+            self._wrong_type(text_model, "text")
+        metered = self._metered(text_model, version)
         if metered.version.tokens is None:
-            self._wrong_type(found, "tokens")
+            self._wrong_type(text_model, "tokens")
         surcharges = {search: self._metered(*self.in_effect(of)) for search, of in version.searches.items()}
         parameters: Mapping[str, Any] = {} if service_parameters is None else service_parameters
         if parameters and not self.tables.vocabulary.service_parameters:
             raise QuoteError(INVALID, [(("service_parameters",), "These tables have no service parameters")])
         searches = (web_search_requests, scraped_urls, x_search_results)
-        asked = EstimateRequest(prompt_tokens, max_completion_tokens, suffix, parameters, *searches, counts)
-        return estimate(metered, surcharges, self.limits, asked)
+        estimated = EstimateRequest(prompt_tokens, max_completion_tokens, suffix, parameters, *searches, counts)
+        return estimate(metered, surcharges, self.limits, estimated)
 
     def rates_of(self, usage: Mapping[str, Any], counted: Iterable[str], *, prompt: int = 0) -> ShapeRates:
         """Return what all requests like a usage are charged, whatever they count, by the functions that price quotes.
@@ -360,8 +360,8 @@ class PriceBook(LimitsOfADay):
         # The lines of the list: one line of a contract may be for this model and for its searches.
         sources = {(rate.listed or rate).source for charge in metered.version.charges for rate in charge.rates}
         charged = [line for line in none if line.unit != MINIMUM]
-        own, others = ([line for line in charged if (line.list_source in sources) is its] for its in (True, False))
-        return ShapeRates(metered, tuple(own), tuple(others), rates)
+        by_model, others = ([line for line in charged if (line.list_source in sources) is its] for its in (True, False))
+        return ShapeRates(metered, tuple(by_model), tuple(others), rates)
 
     def _of_nothing(self, usage: Mapping[str, Any], prompt: int) -> tuple[str, tuple[LineItem, ...]]:
         """Return the model and the lines of a usage that counts nothing.

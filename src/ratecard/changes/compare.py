@@ -231,7 +231,7 @@ def _limits(book: PriceBook) -> Terms:
 
 
 class Diff(NamedTuple):
-    """Everything that differs between two sides, by model and day."""
+    """The differences between two sides, by model and day."""
 
     old: str
     new: str

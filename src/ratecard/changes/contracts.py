@@ -1,4 +1,4 @@
-"""What differs between the contracts of two cards, and which of these changes are refused.
+"""The differences between the contracts of two cards, and which of these changes are refused.
 
 A contract that has begun may not be edited, ended early or taken away without a `correction`; nor may a new one begin
 in the past. What it books then is a refund or a charge of the month in which it is booked: rows stay.

@@ -1,4 +1,4 @@
-"""What differs between two cards, as plain values."""
+"""The differences between two cards, as plain values."""
 
 from datetime import date
 from decimal import Decimal
@@ -127,7 +127,7 @@ class Cells(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Everything that differs of one model or shared file, from a day on, and until another day if it ends."""
+    """The differences of one model or shared file from a day on, and until another day if they end."""
 
     model: str
     kind: str

@@ -255,7 +255,7 @@ class _Costing(NamedTuple):
 
 
 class _Listed:
-    """All that one list charges for a model at an instant, by what is counted, and what else decides amounts."""
+    """The prices of one list for a model at an instant, by what is counted, and what else affects amounts."""
 
     def __init__(self, prices: PriceBook, name: str, renamed: Mapping[str, str]) -> None:
         model, version = prices.in_effect(name)

@@ -79,8 +79,8 @@ class _Writer:
             if model is not old:
                 try:
                     home = self.before.files[name]
-                    found = list(self._changes(home, old, model, totals, checked))
-                    self.insertions.setdefault(home, []).extend(found)
+                    new_lines = list(self._changes(home, old, model, totals, checked))
+                    self.insertions.setdefault(home, []).extend(new_lines)
                 except TableError as error:
                     self.faults += error.faults
         for file in self.files:

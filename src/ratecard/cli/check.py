@@ -27,7 +27,7 @@ from ratecard.load.revision import RevisionError, find_revision, load_revision
 from ratecard.notes import notes_on
 from ratecard.tables.scalars import read_number
 
-# How many models a sentence names, and how many notes are printed below a verdict.
+# The most models that a sentence names, and the most notes below a verdict.
 _NAMED, _NOTED = 5, 5
 
 

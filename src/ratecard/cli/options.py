@@ -116,7 +116,7 @@ def show(words: str, out: Path | None) -> None:
 out_option = click.option(
     "--out", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write to this file."
 )
-# How a comparison is written, and where.
+# The options of a comparison: its format and its file.
 format_options = options(
     click.option(
         "--format",

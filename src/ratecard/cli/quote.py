@@ -36,7 +36,7 @@ from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import UsageExample
 from ratecard.tables.version import Version
 
-# What a value of each field looks like, for the help and for refusals.
+# An example value of each field, for the help and for refusals.
 _LIKE = {
     name: like.words
     for name, field in VideoRequest.model_fields.items()
@@ -73,7 +73,7 @@ _LIKE_USAGE = {
 
 
 class _Command(NamedTuple):
-    """What distinguishes `quote` from `rate`: how a body is priced, and how its fields are read from text and JSON."""
+    """The difference between `quote` and `rate`: how a body is priced, and its fields are read from text and JSON."""
 
     price: Callable[[PriceBook, Mapping[str, Any], SourceVideo | None], Quote]
     of_text: Callable[[Mapping[str, str]], Mapping[str, Any]]

@@ -46,7 +46,7 @@ class Seen(NamedTuple):
 
 
 class ProgressWatch:
-    """Follows one simulation; its percentage never falls."""
+    """The progress of one simulation; its percentage never falls."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock, self._started = clock, clock()

@@ -170,7 +170,7 @@ class Outage:
         self._lock, self._numbers = threading.Lock(), count(1)
         # The number of the last failed attempt of each kind: one that began before it says nothing of what is now.
         self._failed: dict[Need, int] = {}
-        # Those kinds of attempts that got no answer when they failed last.
+        # The kinds of attempts that did not get an answer when they last failed.
         self._silent: frozenset[Need] = frozenset()
         self._problem, self._write_failed = "", 0
 

@@ -1,4 +1,4 @@
-"""What was made of the shipped tables when the package was built, so that a program starts quickly.
+"""Data made from the shipped tables when the package was built, so that a program starts quickly.
 
 Of a file with the same bytes it has the data. Of a folder whose every file is the same it has what a check found too:
 that there are no faults, the digest, and which model is where. A source tree has none, and reads its YAML.

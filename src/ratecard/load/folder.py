@@ -228,7 +228,7 @@ def _agreed(
 
     checks = TermChecks(models, families, units)
     monthly = _validated(texts[MONTHLY], Monthly) if MONTHLY in texts else None
-    signed = [(text, each) for text in signed_texts if (each := _validated(text, Contract))]
+    signed = [(text, agreed) for text in signed_texts if (agreed := _validated(text, Contract))]
     contracts = named_contracts(signed)
     if units and monthly:
         _record(texts[MONTHLY], ("monthly",), checks.of(monthly.monthly))

@@ -1,4 +1,4 @@
-"""What checks of tables find: at its place in the whole; in several cases of one charge, said once."""
+"""Findings of checks of tables: each at its place in the file, and once for several cases of one charge."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""What the library knows of a pricing method: the class of its charges, which a table names."""
+"""Pricing methods: the class of the charges of each, which a table names."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -35,14 +35,14 @@ ANY_NUMBER = NumberField(Decimal(0), Decimal(MOST_COUNTED))
 
 
 class Items(NamedTuple):
-    """What the items of a list in a usage may be, of a usage with these fields, and how many it has at most."""
+    """The rules for the items of a list in a usage: their fields, and the most items."""
 
     of: Callable[[Mapping[str, Any]], Sequence[Any]]
     most: int
 
 
 class UsageReading(NamedTuple):
-    """What a charge reads from a usage, and the function from that to its lines.
+    """The fields that a charge reads from a usage, and the function from them to its lines.
 
     `inert` fields are checked and have no effect. `settle` reads what fields cannot say: it is given the usage, and
     adds to the shape and to the problems; its keys are `further`, each a list. `meters` are those of its method, which

@@ -56,7 +56,7 @@ def _each_condition(
 
 
 class _Whole:
-    """Makes whole usages of what a charge reads: with type and model, what the charges beside it need, and conditions.
+    """A maker of complete usages: with type and model, what the charges beside one need, and conditions.
 
     Of conditions without a default, the first value is stated.
     """

@@ -151,7 +151,7 @@ class PeerCondition:
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """All that one list says: its models, what is left out of it, and what it counts; `source` names the list.
+    """One list: its models, what is left out of it, and what it counts; `source` names the list.
 
     `buckets` are those of tokens that the shipped tables lack, by their dimensions.
     """

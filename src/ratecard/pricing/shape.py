@@ -1,4 +1,4 @@
-"""What requests of one shape are charged: each of them, whatever it counts, and a rate for each thing counted."""
+"""Prices of requests of one shape: the lines of every request, and a rate for each counted thing."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -13,7 +13,7 @@ from ratecard.requests.token_usage import read_conditions
 
 
 class ShapeRates(NamedTuple):
-    """The lines that every request of a shape has, and the rates of what it counts.
+    """The lines of every request of a shape, and the rates of what it counts.
 
     `fixed` are lines of its own, `beside` those of searches, which no minimum knows; `rates` are those of one more of
     each thing that it counts, of which several may share a line. What has no rate has no price.

@@ -38,7 +38,7 @@ _WEB_SEARCHES = SEARCHES["web_search"][0]
 
 
 class _Layout(NamedTuple):
-    """How usages of the same names are read, if these are of tokens, conditions and metadata alone.
+    """The reading of usages with the same names, if these are tokens, conditions and metadata alone.
 
     `conditions` are the values of their conditions, by which `tiers` has the rates that hold.
     """

@@ -15,9 +15,9 @@ from ratecard.tables.card import MODEL_CLASSES
 Body = Mapping[str, Any] | bytes | bytearray | str
 
 INVALID = "Invalid request body"
-# What a server reads of a body at most, unless it is told another length.
+# The most bytes of a body that a server reads, unless its settings say otherwise.
 MOST_BODY_BYTES = 2**20
-# How many problems of what a body holds are listed: each may cost a look for what was meant.
+# The most problems of a body that are listed: each may cost a search for a suggestion.
 MOST_PROBLEMS = 50
 METERED_TYPES = tuple(type_ for type_ in MODEL_CLASSES if type_ not in ("video", "surcharge"))
 TYPES = Choice((*METERED_TYPES, "video"))

@@ -39,7 +39,7 @@ def read_counts(
     if stated is None:
         problems.append((("counts",), wrong_type("object", usage["counts"])))
         return {}
-    # What a provider's response counts is no slip of the pen, although these tables may not know it.
+    # A count in a provider's response is not a typing mistake, even if these tables do not know it.
     known = (*meters, *declared)
     named = {name: count for name, count in stated.items() if name in known or name not in DIALECT_METERS}
     problems += unrecognized(named, dict.fromkeys(known).keys(), ("counts",))

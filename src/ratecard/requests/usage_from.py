@@ -106,7 +106,7 @@ def _has_parts(bucket: str, tokens: Mapping[str, int]) -> bool:
 
 
 class _Response:
-    """What the parts of one response say together."""
+    """The counts and conditions of all parts of one response."""
 
     def __init__(self, dialect: UsageDialect, problems: Problems, stream: Stream | None) -> None:
         self._dialect, self._problems, self._stream = dialect, problems, stream
@@ -117,7 +117,7 @@ class _Response:
         self._model: Any = None
         self._conditions: dict[str, Any] = {}
         self._calls = Counter[str]()
-        # What is listed beside the counts: its path, and its meter.
+        # Items that are listed beside the counts: their path and their meter.
         self._listed: dict[str, str] = {}
         # What audio by the second and images by the piece have, of which no token is counted.
         self._other: dict[str, Any] = {}
@@ -291,7 +291,7 @@ class _Response:
             if counter.meter and (count := agreed_counts.counts.get(counter.name))
         }
         counts = self._calls | counts | (stated.pop("counts", None) or {})
-        # What is counted is not listed again.
+        # Items that are counted are not listed again.
         listed = {path: meter for path, meter in self._listed.items() if meter not in counts} | note
         further = {name: said for name, said in (("counts", counts), (LISTED, listed)) if said}
         of = EmbeddingUsage if self._is_embedding else TextUsage

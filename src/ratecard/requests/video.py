@@ -179,7 +179,7 @@ _SOME = {"duration": "1s", "target_fps": 1, "video_url": "https://example.com"}
 
 @dataclass(eq=False, slots=True)
 class BodyLayout:
-    """How bodies of the same names are read: the fields with and without effect on the price, each with its `accept`.
+    """The reading of bodies with the same names: the fields with and without effect on the price, with their `accept`.
 
     `ignored` are the names without effect, as quotes list them. A layout that is not `complete` lacks a required field.
     `words` finds the values of all fields, where each is one of a few words or of `booleans`; else it is None. Seconds

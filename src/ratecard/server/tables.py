@@ -67,8 +67,8 @@ class Served:
         self.digest = card.digest
         self._models: dict[_Listing, bytes] = {}
         # Of every answer, and of the answers about each model whose retirement or next prices are announced.
-        own = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
-        self.headers = _encoded(own)
+        shared = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
+        self.headers = _encoded(shared)
         notices = {name: self._notices(model) for name, model in self.book.tables.models.items()}
         self.notices = {name: _encoded(headers) for name, headers in notices.items() if headers}
 

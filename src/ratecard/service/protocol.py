@@ -25,7 +25,7 @@ from ratecard.server.metrics import REFUSED_REQUESTS
 from ratecard.service.settings import Settings
 from ratecard.service.turns import LoopTurns
 
-# What is asked even where there are too many connections: else a server under load is restarted for it.
+# Paths that are answered even with too many connections: otherwise a server under load is restarted.
 _PROBES = (b"/livez", b"/readyz")
 # Bytes that a header has beside its name and its value.
 _BESIDE = 4
@@ -89,18 +89,18 @@ def _make_room(among: Iterable["Connection"]) -> bool:
     That which has asked nothing for the longest time; else that whose answer has not been taken for the longest time;
     else one whose requests wait behind others, after the answer that is due: its client must ask again.
     """
-    now, by_age = monotonic_ns(), sorted(among, key=lambda each: each.idle_since)
-    for each in by_age:
-        if each.timeout_keep_alive_task and not each.transport.is_closing():
-            (each.transport.abort if each.untaken else each.transport.close)()
+    now, by_age = monotonic_ns(), sorted(among, key=lambda connection: connection.idle_since)
+    for connection in by_age:
+        if connection.timeout_keep_alive_task and not connection.transport.is_closing():
+            (connection.transport.abort if connection.untaken else connection.transport.close)()
             return True
-    for each in by_age:
-        if each.untaken and now - each.stuck_since > _NOT_TAKEN:
-            each.break_off()
+    for connection in by_age:
+        if connection.untaken and now - connection.stuck_since > _NOT_TAKEN:
+            connection.break_off()
             return True
-    for each in by_age:
-        if each.requests_wait and not each.transport.is_closing():
-            each.close_next()
+    for connection in by_age:
+        if connection.requests_wait and not connection.transport.is_closing():
+            connection.close_next()
             return True
     return False
 
@@ -375,8 +375,8 @@ class Connection(HttpToolsProtocol):
         self._in_head, self._in_body = False, True
         self._crowded = self._crowded and bool(self._crowd())
         probe = self.url.partition(b"?")[0].endswith(_PROBES)
-        own: ASGIApp = self.config.loaded_app
-        self.app = _too_many if self._crowded and not probe else own
+        loaded: ASGIApp = self.config.loaded_app
+        self.app = _too_many if self._crowded and not probe else loaded
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:

@@ -1,4 +1,4 @@
-"""What can be counted, by which dimensions, and the conditions under which a request can run: data of the tables."""
+"""Meters with their dimensions, and the conditions under which a request can run: data of the tables."""
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property

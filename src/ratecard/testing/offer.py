@@ -86,9 +86,9 @@ class Offer:
         refused = {"resolution"} if self.accepts.upscale_factor and not self.accepts.resolution else set()
         self.inert = tuple(name for name in FIELD_ORDER if name in schema.inert and name not in refused)
         self.required = schema.required
-        # Whether seconds and size are those of the video that a request sends.
+        # True if seconds and size are those of the video that a request sends.
         self.of_source: bool = version.of_source
-        # Whether the price follows the frame rate, which must be known: that of the source, or the one asked for.
+        # True if the price depends on the frame rate of the source or of the request, which must then be known.
         self.interpolates = "slowdown_factor" in self.active
 
     @cached_property

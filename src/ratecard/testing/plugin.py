@@ -80,7 +80,7 @@ def _versions(card: RateCard, at: datetime | date | None) -> Iterator[tuple[Pric
 
 
 class RateCardPlugin:
-    """Adds the checks of a folder of tables to what is collected.
+    """The pytest plugin that adds the checks of a folder of tables to the collected tests.
 
     Without paths on the command line nothing else is collected.
     """
