@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ratecard.tables.contract import Contract
 
 
-# Contracts whose compiled prices are kept: those that were used last. There may be ten thousand.
+# The number of contracts, the last used ones, whose compiled prices are kept. There may be ten thousand contracts.
 MOST_CONTRACTS = 256
 
 
@@ -71,12 +71,12 @@ class RateCard:
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits that name what the tables mean; order, comments and line numbers do not change it."""
+        """Return 16 hexadecimal digits of what the tables mean, whatever their order, comments and line numbers."""
         return self.tables.digest
 
     @cached_property
     def models(self) -> Models:
-        """The models by their ids, each with its newest version; `at(instant).models()` are those with a price then.
+        """Return the models by id, each with its newest version; `at(instant).models()` has those with a price then.
 
         >>> load_rate_card().models["ovi-image-to-video"].rates[0].source
         'video/ovi.yaml:22'
@@ -89,19 +89,19 @@ class RateCard:
         Candidates can be stacked. Raises `TableError` with every fault of the candidate, including changes that match
         or change nothing.
         """
-        from ratecard.candidates.file import read_candidate  # no quote needs it
+        from ratecard.candidates.file import read_candidate  # imported here, because no quote needs it
 
         return self._overlaid(read_candidate(path))
 
     def _overlaid(self, file: "CandidateFile", *, idle: bool = False) -> "RateCard":
-        """As `with_candidate`, of a candidate that was read already; `idle` allows changes that change nothing."""
+        """Return the card under a candidate that was read already; `idle` allows changes that change nothing."""
         from ratecard.candidates.overlay import with_candidate
 
         return RateCard(with_candidate(self.tables, file, idle=idle), base=self)
 
     @property
     def _unproved(self) -> "RateCard":
-        """The same card without the proof by examples: to work the examples themselves, and to compare tables."""
+        """Return the same card without the proof by examples: to work the examples themselves or to compare tables."""
         return RateCard(self.tables, base=self._base, compiler=self._compiler, proves=False)
 
     def prove(self, model: AnyModel, version: Version) -> None:
@@ -138,7 +138,7 @@ class RateCard:
             raise TableError(faults)
 
     def boundaries(self, *, contract: str | None = None, account: str | None = None) -> tuple[datetime, ...]:
-        """The instants (UTC, rising) at which a price or limit begins, changes or ends, and the price book with it.
+        """Return the instants (UTC, rising) at which a price or limit begins, changes or ends, and so the price book.
 
         Those of the list; with a `contract` or an `account`, also those at which its terms begin and end.
         """
@@ -151,25 +151,25 @@ class RateCard:
 
     @cached_property
     def windows(self) -> tuple[Window, ...]:
-        """The windows of hours and weekdays that some rate names."""
+        """Return the windows of hours and weekdays that some rate names."""
         return windows_of(version for model in self.tables.models.values() for version in model.versions)
 
     def changes_between(
         self, first: datetime, end: datetime, *, contract: str | None = None, account: str | None = None
     ) -> list[datetime]:
-        """The instants after one and before another at which a price changes, also by the hours of its rates."""
+        """Return the instants after one and before another at which a price changes, also by the hours of its rates."""
         dated = (at for at in self.boundaries(contract=contract, account=account) if first < at < end)
         return sorted({*dated, *changes_between(self.windows, first, end)})
 
     @property
     def contracts(self) -> "Mapping[str, Contract]":
-        """The contracts of the tables by their names."""
+        """Return the contracts of the tables by their names."""
         return self.tables.contracts
 
     @cached_property
     def in_force(self) -> "ContractsInForce":
-        """The contracts by account and instant, and the models that they keep for themselves."""
-        from ratecard.contracts.accounts import ContractsInForce  # no quote of the list needs it
+        """Return the contracts by account and instant, and the models that they keep for themselves."""
+        from ratecard.contracts.accounts import ContractsInForce  # quotes of the list do not need it
 
         return ContractsInForce(self.tables)
 
@@ -236,7 +236,7 @@ class RateCard:
         listed = self.tables.models[model.model]
         self.prove(listed, listed.version_at(version.begins) or version)
         for contract in chain[:1] if self._proves else ():
-            # What a candidate makes of the list, contracts of the tables follow; its own ones say what they come to.
+            # Under a candidate, contracts of the tables follow the changed list: only its own contracts are proved.
             if self._base is not None and contract.contract in self._base.contracts:
                 continue
             if contract.contract not in self._proved_contracts:

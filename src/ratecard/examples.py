@@ -32,19 +32,19 @@ class Worked(NamedTuple):
 
     @property
     def total(self) -> Decimal | None:
-        """The total of the quote."""
+        """Return the total of the quote."""
         return self.quote.total if self.quote else None
 
 
 def work(compiler: Compiler) -> Iterator[Worked]:
-    """Every example of every version."""
+    """Yield every example of every version."""
     for model in compiler.tables.models.values():
         for version in model.versions:
             yield from work_version(compiler, model, version)
 
 
 def work_version(compiler: Compiler, model: AnyModel, version: Version) -> Iterator[Worked]:
-    """Every example of one version, priced when it begins."""
+    """Yield every example of one version, priced when it begins."""
     book = PriceBook(compiler, version.begins)
     for number, example in enumerate(version.examples):
         try:
@@ -92,12 +92,12 @@ def request_of_example(model: AnyModel, example: Example) -> tuple[dict[str, Any
 
 
 def wrong_examples(compiler: Compiler) -> list[Fault]:
-    """A fault, at its line, for every example whose total is not what the rates give."""
+    """Return a fault, at its line, for every example whose total is not what the rates give."""
     return faults_of(work(compiler))
 
 
 def faults_of(examples: Iterable[Worked]) -> list[Fault]:
-    """A fault, at its line, for each of these examples whose total is not what the rates give."""
+    """Return a fault, at its line, for each of these examples whose total is not what the rates give."""
     return [_fault(worked) for worked in examples if worked.total != worked.example.total]
 
 

@@ -61,7 +61,7 @@ def limits_for(
 
 
 def sunset(endpoint: str, *, at: datetime | date | None = None) -> Sunset | None:
-    """Status, headers and body of an endpoint that is deprecated, from the shipped tables at an instant (default: now).
+    """Return status, headers and body of a deprecated endpoint, from the shipped tables at an instant (default: now).
 
     404 before its sunset date, 410 from then on, for HEAD as for GET; None for an endpoint that is not deprecated.
 

@@ -44,7 +44,7 @@ def notes_on(tables: Tables, examples: Iterable[Worked], now: datetime) -> list[
     return [note for notes in (mistakes, untried) for note in sorted(notes, key=lambda note: (note.file, note.line))]
 
 
-# Of a version: `file:line`, and what is said of it.
+# The notes of a version: `file:line`, and the words about it.
 _Noted = tuple[str, str]
 
 
@@ -119,8 +119,8 @@ def _untried(version: Version, never: Collection[str], reached: Collection[str])
             yield sources[0], f"no example reaches charge {charge.charge}, by the {charge.unit}. {_WRITE_ONE}"
             continue
         tiers: dict[Edge, set[str]] = {}
-        for each in written_rates(charge):
-            tiers.setdefault(each.edge, set()).add(each.rate.source)
+        for rate in written_rates(charge):
+            tiers.setdefault(rate.edge, set()).add(rate.rate.source)
         for edge, in_tier in tiers.items():
             if edge != EVERY_PROMPT and in_tier - {*never} and in_tier.isdisjoint(reached):
                 first = min(in_tier - {*never}, key=sources.index)
@@ -137,7 +137,7 @@ def _untried(version: Version, never: Collection[str], reached: Collection[str])
 
 
 _WRITE_ONE = "Write one, worked by hand"
-# How many lines one note names.
+# The most lines that one note names.
 _NAMED = 8
 
 
@@ -153,14 +153,14 @@ class _Moment(NamedTuple):
 
 
 class _Applying:
-    """Which rates of a charge some request takes, and which factors multiply one of these."""
+    """The rates of a charge that apply to some request, and the factors on these rates."""
 
     def __init__(self, version: Version, charge: Charge, meters: Meters) -> None:
         self._version, self._charge, self._meters = version, charge, meters
         self._accepting = cast(Accepting, version)
         self._values = version.conditions
         sold_not = version.not_sold or () if isinstance(version, MeteredVersion) else ()
-        # A value may be sold beside another value of these than the default alone.
+        # A value may be sold only together with a value of these conditions that is not the default.
         self._in_not_sold = dict.fromkeys(name for each in sold_not for name in each)
         self._longest = version.context_tokens if isinstance(version, TextVersion) else None
         self._moments = [_moment(charge, numbered) for numbered in rates_at_each_hour(self._accepting, charge)]
@@ -225,6 +225,6 @@ class _Applying:
 def _moment(charge: Charge, numbered: Sequence[tuple[int, Rate]]) -> _Moment:
     held = charge.with_rates(rate for _, rate in numbered)
     of_tokens: dict[tuple[str, int], list[WrittenRate]] = {}
-    for each in written_rates(held):
-        of_tokens.setdefault((each.bucket, each.edge.above), []).append(each)
+    for written in written_rates(held):
+        of_tokens.setdefault((written.bucket, written.edge.above), []).append(written)
     return _Moment(held, [index for index, _ in numbered], of_tokens)

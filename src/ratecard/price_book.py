@@ -45,7 +45,7 @@ class Deprecation(NamedTuple):
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers by name."""
+        """Return the headers by name."""
         return {
             "x-service-model-deprecation-warning": self.warning,
             "x-service-model-deprecation-date": self.date,
@@ -53,7 +53,7 @@ class Deprecation(NamedTuple):
 
 
 def deprecation_of(model: Model[Any], moment: date) -> Deprecation | None:
-    """The headers of a model that will be retired after an instant; None if it will not, or already is."""
+    """Return the headers of a model that will be retired after an instant; None if it will not, or already is."""
     retired = model.retired
     if retired is None or model.retired_at(moment):
         return None
@@ -69,7 +69,7 @@ AnyPricer = TypeVar("AnyPricer", VideoPricer, Rater)
 
 
 def _as_asked(name: str, model: AnyModel, price: AnyPricer) -> AnyPricer:
-    """What prices requests that name a model in another way, or state its provider."""
+    """Return a pricer for requests that name a model in another way, or state its provider."""
     if name == model.model and model.provider is None:
         return price
 
@@ -83,7 +83,7 @@ def _as_asked(name: str, model: AnyModel, price: AnyPricer) -> AnyPricer:
 
 
 def _of_provider(model: AnyModel, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A request without the provider that it states, where the model has one. Raises `QuoteError` for another's."""
+    """Return a request without the provider of its model. Raises `QuoteError` if it states another provider."""
     if model.provider is None or "provider" not in fields:
         return fields
     if fields["provider"] != model.provider:
@@ -108,9 +108,9 @@ class PriceBook(LimitsOfADay):
     prove: Prove = without_proof
     hour: datetime | None = None
     _video: dict[str, VideoPricer] = field(default_factory=dict, init=False)
-    # By the name of the model, and the type of usages.
+    # Raters by the name of the model and the type of usages.
     _raters: dict[str, dict[str, Rater]] = field(default_factory=dict, init=False)
-    # Of the models in effect, by their type, or of all: an unknown name is compared with them, and RPC names no model.
+    # Names of the models in effect, by type or all: to suggest one for an unknown name, and to find the model of RPC.
     _names: dict[str | None, tuple[str, ...]] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
@@ -118,17 +118,17 @@ class PriceBook(LimitsOfADay):
 
     @property
     def day(self) -> date:
-        """The UTC day of the instant."""
+        """Return the UTC day of the instant."""
         return self.instant.date()
 
     @property
     def tables(self) -> Tables:
-        """All tables, of every instant."""
+        """Return all tables, of every instant."""
         return self._compiler.tables
 
     @property
     def contract(self) -> str | None:
-        """The name of the contract whose prices these are; None for those of the list."""
+        """Return the name of the contract whose prices these are; None for prices of the list."""
         return self.tables.contract
 
     def models(self, type: str | None = None) -> tuple[PricedModel, ...]:
@@ -157,14 +157,14 @@ class PriceBook(LimitsOfADay):
         return PricedModel(*self.in_effect(name), self.prove)
 
     def _in_effect_all(self, type_: str | None = None) -> Iterator[tuple[AnyModel, Version]]:
-        """Every model (of a type) that has a price at this instant, with its version in effect, by name."""
+        """Yield every model (of a type) that has a price at this instant, with its version in effect, by name."""
         for _, model in sorted(self.tables.models.items()):
             version = model.version_at(self.instant) if type_ in (None, model.type) else None
             if version and not model.retired_at(self.instant):
                 yield model, version
 
     def in_effect(self, name: str, type_: str | None = None) -> tuple[AnyModel, Version]:
-        """A model and its version in effect. Raises `QuoteError` that says why a model has no price at this instant.
+        """Return a model and its version in effect. Raises `QuoteError` if the model has no price at this instant.
 
         For an unknown model the error suggests models of `type_`.
         """
@@ -183,17 +183,17 @@ class PriceBook(LimitsOfADay):
         return model, version
 
     def _names_of(self, type_: str | None) -> tuple[str, ...]:
-        """The names of the models in effect, of a type or of all: found once."""
+        """Return the names of the models in effect, of a type or of all. They are computed once."""
         if type_ not in self._names:
             self._names[type_] = tuple(model.model for model, _ in self._in_effect_all(type_))
         return self._names[type_]
 
     def _at_hour(self, version: AnyVersion) -> AnyVersion:
-        """A version as it is at the hour of this instant: without the rates that do not hold."""
+        """Return a version as it is at the hour of this instant: without the rates that do not hold."""
         return self._compiler.at_hour(version, self.hour or self.instant)
 
     def plain_name(self, name: str) -> str:
-        """The name of a model without the parameters that may follow it.
+        """Return the name of a model without the parameters that may follow it.
 
         >>> from ratecard import load_rate_card
         >>> load_rate_card().at(date(2026, 10, 1)).plain_name("grok-4-3:enable_web_search=on")
@@ -202,11 +202,11 @@ class PriceBook(LimitsOfADay):
         return plain_name(self.tables, name)
 
     def _is_listed(self, name: str) -> bool:
-        """Whether a name is that of a model, or an alias: open patterns match more names than can be kept."""
+        """Return True if a name is an id or an alias of a model: open patterns match more names than can be kept."""
         return name in self.tables.models or name in self.tables.aliases
 
     def deprecation(self, name: str) -> Deprecation | None:
-        """The deprecation headers of a model that will be retired after this instant; None for any other.
+        """Return the deprecation headers of a model that will be retired after this instant; None for any other.
 
         >>> from ratecard import load_rate_card
         >>> load_rate_card().at(date(2026, 9, 1)).deprecation("ltx-2-fast-text-to-video").date
@@ -313,19 +313,19 @@ class PriceBook(LimitsOfADay):
         """
         full = self._name({"model": model})
         suffix = _NO_SUFFIX if self.plain_name(full) == full else split_model(full)[1]
-        found, version = self.in_effect(self.plain_name(full))
-        if found.type != "text":
-            self._wrong_type(found, "text")
-        metered = self._metered(found, version)
+        text_model, version = self.in_effect(self.plain_name(full))
+        if text_model.type != "text":
+            self._wrong_type(text_model, "text")
+        metered = self._metered(text_model, version)
         if metered.version.tokens is None:
-            self._wrong_type(found, "tokens")
+            self._wrong_type(text_model, "tokens")
         surcharges = {search: self._metered(*self.in_effect(of)) for search, of in version.searches.items()}
         parameters: Mapping[str, Any] = {} if service_parameters is None else service_parameters
         if parameters and not self.tables.vocabulary.service_parameters:
             raise QuoteError(INVALID, [(("service_parameters",), "These tables have no service parameters")])
         searches = (web_search_requests, scraped_urls, x_search_results)
-        asked = EstimateRequest(prompt_tokens, max_completion_tokens, suffix, parameters, *searches, counts)
-        return estimate(metered, surcharges, self.limits, asked)
+        estimated = EstimateRequest(prompt_tokens, max_completion_tokens, suffix, parameters, *searches, counts)
+        return estimate(metered, surcharges, self.limits, estimated)
 
     def rates_of(self, usage: Mapping[str, Any], counted: Iterable[str], *, prompt: int = 0) -> ShapeRates:
         """Return what all requests like a usage are charged, whatever they count, by the functions that price quotes.
@@ -357,11 +357,11 @@ class PriceBook(LimitsOfADay):
                     if line in lines:
                         lines.remove(line)
                 rates[name] = tuple(line.rate for line in lines if line.unit != MINIMUM)
-        # Those of the list: one line of a contract may be for this model and for its searches.
+        # The lines of the list: one line of a contract may be for this model and for its searches.
         sources = {(rate.listed or rate).source for charge in metered.version.charges for rate in charge.rates}
         charged = [line for line in none if line.unit != MINIMUM]
-        own, others = ([line for line in charged if (line.list_source in sources) is its] for its in (True, False))
-        return ShapeRates(metered, tuple(own), tuple(others), rates)
+        by_model, others = ([line for line in charged if (line.list_source in sources) is its] for its in (True, False))
+        return ShapeRates(metered, tuple(by_model), tuple(others), rates)
 
     def _of_nothing(self, usage: Mapping[str, Any], prompt: int) -> tuple[str, tuple[LineItem, ...]]:
         """Return the model and the lines of a usage that counts nothing.
@@ -387,7 +387,7 @@ class PriceBook(LimitsOfADay):
 
     @property
     def limits(self) -> Limits:
-        """The limits in effect; before the first ones, the first; `NO_LIMITS` where the tables have none."""
+        """Return the limits in effect; before the first ones, the first; `NO_LIMITS` where the tables have none."""
         dated = self.tables.limits
         return next((limits for limits in dated if limits.effective <= self.day), dated[-1] if dated else NO_LIMITS)
 
@@ -400,7 +400,7 @@ class PriceBook(LimitsOfADay):
         return pricer
 
     def _video_version(self, fields: Mapping[str, Any]) -> tuple[VideoModel, VideoVersion]:
-        """The model of a body, and its version as it is at this hour."""
+        """Return the model of a body, and its version as it is at this hour."""
         name = fields.get("model")
         if not isinstance(name, str):
             refuse_without_model(fields, self._compiler.api_wide)
@@ -411,7 +411,7 @@ class PriceBook(LimitsOfADay):
         return model, self._at_hour(version)
 
     def _rate_by_type(self, fields: Mapping[str, Any]) -> Quote:
-        """Rate a usage that has no rater yet: a model used for the first time or with a suffix, or a type left out."""
+        """Price a usage without a rater yet: of a model used for the first time or with a suffix, or without a type."""
         if "type" not in fields:
             fields = {"type": self._type_of(fields), **fields}
         kind = fields["type"]
@@ -433,7 +433,7 @@ class PriceBook(LimitsOfADay):
         return rater(fields, suffix)
 
     def _type_of(self, fields: Mapping[str, Any]) -> str:
-        """The type of a usage that leaves it out; only an upscale has a `factor`, and only RPC has no model."""
+        """Return the type of a usage that leaves it out; only an upscale has a `factor`, and only RPC has no model."""
         if "model" not in fields and ("network" in fields or "calls" in fields):
             return "rpc"
         name = self._name(fields)
@@ -441,7 +441,7 @@ class PriceBook(LimitsOfADay):
         return "upscale" if "factor" in fields and model.type in ("image", "edit") else model.type
 
     def _rate_video(self, usage: Mapping[str, Any]) -> Quote:
-        """Rate a video that was made: as a quote of its fields, but other keys are refused."""
+        """Price a video that was made, like a quote of its fields; keys of other types are refused."""
         usage = self._of_provider(usage)
         conditions = [name for name in self.tables.meters.condition if name in usage and name not in _VIDEO_KEYS]
         others = {name: value for name, value in usage.items() if name not in conditions}
@@ -458,10 +458,10 @@ class PriceBook(LimitsOfADay):
         return quote
 
     def _of_provider(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A request without the provider that it states. Raises `QuoteError` if the model is another's."""
+        """Return a request without the provider that it states. Raises `QuoteError` if the model is another's."""
         name = fields.get("model")
-        found = self.tables.named(name) if isinstance(name, str) and "provider" in fields else None
-        return fields if found is None else _of_provider(found, fields)
+        model = self.tables.named(name) if isinstance(name, str) and "provider" in fields else None
+        return fields if model is None else _of_provider(model, fields)
 
     def _rater(self, kind: str, name: str) -> Rater:
         model, version = self.in_effect(name)
@@ -481,7 +481,7 @@ class PriceBook(LimitsOfADay):
         return self._compiler.metered(model, self._at_hour(version), self.limits.rates)
 
     def _rpc(self) -> str:
-        """The model of RPC credits: a usage does not name it."""
+        """Return the model of RPC credits, because a usage does not name it."""
         for name in self._names_of("rpc"):
             return name
         words = f"Specified model not found: no model of type rpc has a price on {self.day}"

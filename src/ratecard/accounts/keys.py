@@ -75,13 +75,13 @@ class _Record(BaseModel):
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
         """Read a record from JSON; numbers keep every digit. Raises pydantic's `ValidationError`."""
         try:
-            given = _copied(read_json(json_data), _finite)
-            if _float_in(given, ()):  # NaN or Infinity: other numbers are none
+            data = _copied(read_json(json_data), _finite)
+            if _float_in(data, ()):  # NaN or Infinity: other numbers are none
                 raise JsonError("has a number that JSON does not have: NaN or Infinity")
         except JsonError as error:
             wrong = PydanticCustomError("json_invalid", "The record {reason}", {"reason": str(error)})
             _refuse(cls.__name__, wrong, (), json_data)
-        return cls.model_validate(given, **options)
+        return cls.model_validate(data, **options)
 
     def model_dump_json(self, *, indent: int | None = None, ensure_ascii: bool = False, **options: Any) -> str:
         """Write the record as it was read: nothing is added, and numbers keep every digit.
@@ -372,6 +372,6 @@ def _exact(name: str, given: object) -> Decimal:
 def _check_currencies(field: str, record: object) -> None:
     """Refuse amounts in unknown currencies, because no limit applies to them."""
     amounts = record._as_read if isinstance(record, _Record) else record
-    for name, given in amounts.items() if isinstance(amounts, Mapping) else ():
-        if name not in Amounts.model_fields and given is not None:
+    for name, amount in amounts.items() if isinstance(amounts, Mapping) else ():
+        if name not in Amounts.model_fields and amount is not None:
             raise CurrencyError(f"{field} has {name!r}. Allowed: {', '.join(Amounts.model_fields)}")

@@ -41,7 +41,7 @@ class Limit:
 
     @property
     def header_names(self) -> tuple[str, ...]:
-        """The response headers that report this limit.
+        """Return the response headers that report this limit.
 
         >>> Limit(20).header_names[:2]
         ('x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests')
@@ -62,9 +62,9 @@ class Limit:
         """
         left = self.requests if requests_left is None else whole_number("requests_left", requests_left)
         if self.tokens is None:
-            for name, given in (("tokens", tokens), ("tokens_left", tokens_left)):
-                if given is not None:
-                    raise LimitError(f"{name}={given!r}: this limit counts no tokens; leave it out")
+            for name, count in (("tokens", tokens), ("tokens_left", tokens_left)):
+                if count is not None:
+                    raise LimitError(f"{name}={count!r}: this limit counts no tokens; leave it out")
             return left
         if tokens is None:
             raise LimitError("tokens=None: this limit counts tokens too; give the tokens of one request")
@@ -103,7 +103,7 @@ class Block:
 
     @property
     def body(self) -> dict[str, str]:
-        """The error object of a refused request."""
+        """Return the error object of a refused request."""
         return {"error": self.message}
 
 
@@ -117,9 +117,9 @@ def limit_of(limits: Limits, type_: str, tier: str | None, partner: bool) -> Lim
         return VideoLimit(_of_type(limits, "video-queue", partner), _of_type(limits, "video-retrieve", partner))
     if type_ != "text":
         return _of_type(limits, _SHARED.get(type_, type_), partner)
-    for each in limits.text:
-        if (each.tier, each.partner) == (tier, partner):
-            return Limit(each.requests, each.tokens)
+    for limit in limits.text:
+        if (limit.tier, limit.partner) == (tier, partner):
+            return Limit(limit.requests, limit.tokens)
     who = "partners" if partner else "everybody"
     raise LimitError(f"tier={tier!r} of text has no limit for {who}. Tiers: {', '.join(TIERS)}")
 
@@ -140,12 +140,12 @@ class LimitsOfADay:
 
     @property
     def day(self) -> date:
-        """The UTC day whose limits hold."""
+        """Return the UTC day whose limits hold."""
         raise NotImplementedError
 
     @property
     def limits(self) -> Limits:
-        """The limits in effect."""
+        """Return the limits in effect."""
         raise NotImplementedError
 
     def in_effect(self, name: str) -> tuple[AnyModel, Version]:
@@ -257,11 +257,11 @@ def sunset_of(limits: Limits, endpoint: str, day: date) -> Sunset | None:
     HEAD is answered as GET is.
     """
     method, _, path = endpoint.partition(" ")
-    asked = f"GET {path}" if method == "HEAD" else endpoint
-    for each in limits.sunsets:
-        if each.endpoint == asked:
-            gone = each.sunset <= day
-            return Sunset(410 if gone else 404, _headers(each), {"error": _message(each, gone)})
+    wanted = f"GET {path}" if method == "HEAD" else endpoint
+    for sunset in limits.sunsets:
+        if sunset.endpoint == wanted:
+            gone = sunset.sunset <= day
+            return Sunset(410 if gone else 404, _headers(sunset), {"error": _message(sunset, gone)})
     return None
 
 

@@ -1,4 +1,4 @@
-"""What a key has spent, from rows of the ledger: in the last seven days, and in its limit period."""
+"""The spending of a key, from rows of the ledger: in the last seven days, and in its limit period."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime, timedelta

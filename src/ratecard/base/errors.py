@@ -31,12 +31,12 @@ class QuoteError(RateCardError):
 
     @property
     def details(self) -> ErrorTree | None:
-        """The nested tree of field errors; None if `error` alone is the answer."""
+        """Return the nested tree of field errors; None if `error` alone is the answer."""
         return error_tree(self.problems) if self.problems else None
 
     @property
     def not_offered(self) -> bool:
-        """Whether the request is well formed, and only the model, a value or a rate is not offered at this instant.
+        """Return True if the request is well formed, and its model, a value or a rate is not offered at this instant.
 
         >>> from ratecard import load_rate_card
         >>> from datetime import date
@@ -50,12 +50,12 @@ class QuoteError(RateCardError):
         return all(isinstance(each, NotOffered) for each in said)
 
     def body(self) -> dict[str, Any]:
-        """The error object that HTTP answers."""
+        """Return the error object that HTTP answers."""
         error = str(self.error)
         return {"error": error, "details": self.details} if self.problems else {"error": error}
 
     def to_json(self) -> bytes:
-        """`body()` as JSON."""
+        """Return `body()` as JSON."""
         return json.dumps(self.body(), ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -99,9 +99,9 @@ class TableError(RateCardError):
 
     @property
     def details(self) -> ErrorTree:
-        """The faults as the nested tree that requests have: file, then the path to the field."""
+        """Return the faults as the nested tree that requests have: file, then the path to the field."""
         return error_tree(((fault.file, *fault.path), str(fault)) for fault in self.faults)
 
     def body(self) -> dict[str, Any]:
-        """The error object that `ratecard check --json` prints."""
+        """Return the error object that `ratecard check --json` prints."""
         return {"error": f"{plural(len(self.faults), 'fault')} in the tables", "details": self.details}

@@ -14,25 +14,25 @@ class Instant(datetime):
 
     @classmethod
     def of(cls, moment: datetime) -> "Instant":
-        """The instant of an aware datetime."""
-        found = utc(moment)
-        return cls(found.year, found.month, found.day, found.hour, found.minute, found.second, tzinfo=UTC)
+        """Return the instant of an aware datetime."""
+        instant = utc(moment)
+        return cls(instant.year, instant.month, instant.day, instant.hour, instant.minute, instant.second, tzinfo=UTC)
 
     def __str__(self) -> str:
         return self.isoformat()
 
     def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
-        """The text of the instant, which ends in `Z`."""
+        """Return the text of the instant, which ends in `Z`."""
         return super().isoformat(sep, timespec).removesuffix("+00:00") + "Z"
 
 
 def utc(moment: date) -> datetime:
-    """The instant, in UTC, of an aware datetime, or of a day: its 00:00 UTC. Raises `InstantError` for a naive one.
+    """Return the instant, in UTC, of an aware datetime or of a day at 00:00 UTC. Raises `InstantError` for a naive one.
 
     >>> utc(date(2026, 10, 1)).isoformat()
     '2026-10-01T00:00:00+00:00'
     """
-    if moment.__class__ is datetime and moment.tzinfo is UTC:  # most are, and it is asked for each model
+    if moment.__class__ is datetime and moment.tzinfo is UTC:  # most are, and this runs for each model
         return moment
     if not isinstance(moment, datetime):
         return datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
@@ -42,12 +42,12 @@ def utc(moment: date) -> datetime:
         return datetime.combine(moment.date(), moment.time(), UTC)
     try:
         return moment.astimezone(UTC)
-    except OverflowError:  # the first or the last day that there is
+    except OverflowError:  # the first or the last day of the calendar
         return moment.replace(tzinfo=UTC)
 
 
 def day_or_instant(moment: date) -> date:
-    """What a date or an aware datetime is written as: 00:00 UTC is a day, anything else an `Instant`.
+    """Return a date or an aware datetime as it is written: 00:00 UTC is a day, anything else an `Instant`.
 
     >>> [str(day_or_instant(datetime(2026, 10, 1, hour, tzinfo=UTC))) for hour in (0, 9)]
     ['2026-10-01', '2026-10-01T09:00:00Z']
@@ -67,9 +67,9 @@ def read_instant(given: str) -> datetime:
     try:
         if len(given) == len("2026-10-01"):
             return utc(date.fromisoformat(given))
-        found = datetime.fromisoformat(given)
+        instant = datetime.fromisoformat(given)
     except ValueError:
         raise InstantError(f"'{given}' is not an instant. Write 2026-10-01 or 2026-10-01T12:00:00Z") from None
-    if found.tzinfo is None:
+    if instant.tzinfo is None:
         raise InstantError(f"'{given}' has no time zone. Write {given}Z for UTC")
-    return found
+    return instant

@@ -10,7 +10,7 @@ from msgspec.json import Decoder
 from ratecard.base.messages import field_name
 from ratecard.base.money import READING
 
-# Levels of objects and lists in each other: far beyond what anybody means, and far below what fills a stack.
+# The most levels of nested objects and lists: more than any real request has, and far too few to fill a stack.
 MOST_LEVELS = 100
 _SPACE = " \t\n\r"
 EMPTY = "is not JSON: it is empty"
@@ -20,7 +20,7 @@ JsonSource = bytes | bytearray | memoryview | str
 
 
 class JsonError(ValueError):
-    """What is wrong with a text of JSON; the words continue a sentence that begins with what was read.
+    """A text that is not valid JSON; the message continues a sentence that begins with the name of the text.
 
     >>> str(JsonError("is not JSON: it is nested too deeply"))
     'is not JSON: it is nested too deeply'
@@ -74,7 +74,7 @@ def read_json(content: JsonSource) -> Any:
                 for part in reversed(value.values()):
                     if part.__class__ is str and ":" in part:
                         return value
-        # A colon may be written as \u003a, and then it is none of the text.
+        # A colon may be written as \u003a, and is then not in the text.
         if _colons(value, MOST_LEVELS) == colons and b"\\u003" not in raw:
             return value
     except (MsgspecError, ValueError, RecursionError):

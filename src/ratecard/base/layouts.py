@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-# Clients send few layouts. What only hostile ones send, many or long ones, is not kept for long or not at all.
+# Clients send few layouts. Hostile ones send many or long ones, which are kept for a short time or not at all.
 MOST_PLANS, MOST_LETTERS = 32, 1_000
 
 _Names = tuple[Any, ...]

@@ -33,9 +33,9 @@ def error_tree(problems: Iterable[tuple[Path, str]]) -> ErrorTree:
     return root
 
 
-# Characters of a caller's value that a message repeats: enough for any real value.
+# The most characters of a caller's value that a message repeats: enough for any real value.
 ECHO_LENGTH = 100
-# Characters of a caller's field name that are repeated, and how many names are.
+# The most characters of a caller's field name that a message repeats, and the most names.
 NAME_LENGTH, MOST_NAMES = 64, 20
 
 
@@ -53,7 +53,7 @@ INVALID_URL = "Invalid url"
 
 
 def type_word(given: object) -> str:
-    """Name the JSON type of a value, as messages call it.
+    """Return the JSON type of a value, as messages name it.
 
     >>> [type_word(x) for x in (None, True, 5, float("nan"), "x", [], {})]
     ['null', 'boolean', 'number', 'nan', 'string', 'array', 'object']
@@ -72,7 +72,7 @@ def type_word(given: object) -> str:
 
 
 def is_nan(given: int | float | Decimal) -> bool:
-    """Whether a number is NaN (a comparison would depend on the host's decimal context)."""
+    """Return True if a number is NaN (a comparison would depend on the host's decimal context)."""
     return given.is_nan() if isinstance(given, Decimal) else isinstance(given, float) and math.isnan(given)
 
 
@@ -111,12 +111,12 @@ def field_names(given: Iterable[object], most: int = MOST_NAMES) -> tuple[str, .
 
 
 def allowed_values(values: Iterable[str]) -> str:
-    """`'5s' | '10s'`: the list that clients parse out of a message."""
+    """Return words like `'5s' | '10s'`: the list that clients parse out of a message."""
     return " | ".join(f"'{value}'" for value in values)
 
 
 def invalid_enum(values: Iterable[str], given: object) -> str:
-    """The message for a value outside a list of words.
+    """Return the message for a value outside a list of words.
 
     >>> invalid_enum(["5s", "10s"], "zzz")
     "Invalid enum value. Expected '5s' | '10s', received 'zzz'"
@@ -129,22 +129,22 @@ def invalid_enum(values: Iterable[str], given: object) -> str:
 
 
 def wrong_type(expected: str, given: object) -> str:
-    """`Expected number, received string`."""
+    """Return a message like `Expected number, received string`."""
     return f"Expected {expected}, received {type_word(given)}"
 
 
 def invalid_literal(expected: int) -> str:
-    """`Invalid literal value, expected 2`."""
+    """Return a message like `Invalid literal value, expected 2`."""
     return f"Invalid literal value, expected {expected}"
 
 
 def too_small(minimum: int | Decimal) -> str:
-    """`Number must be greater than or equal to 16`."""
+    """Return a message like `Number must be greater than or equal to 16`."""
     return f"Number must be greater than or equal to {minimum}"
 
 
 def too_big(maximum: int | Decimal) -> str:
-    """`Number must be less than or equal to 120`."""
+    """Return a message like `Number must be less than or equal to 120`."""
     return f"Number must be less than or equal to {maximum}"
 
 

@@ -23,11 +23,11 @@ from functools import lru_cache
 
 _ERRORS = [DivisionByZero, FloatOperation, InvalidOperation, Overflow]
 
-# A request's number may have this many decimal places: more than the shortest text of any IEEE double needs (341).
+# The most decimal places of a request's number: more than the shortest text of any IEEE double needs (341).
 MAX_DECIMAL_PLACES = 400
-# A rate may have this many.
+# The most decimal places of a rate.
 MOST_PLACES = 30
-# An amount that no decimal holds is rounded to this many, unless its table says otherwise.
+# The decimal places to which an amount is rounded that no decimal can hold, unless its table says otherwise.
 LINE_PLACES = 12
 # Enough for the longest accepted number times every factor of any formula; anything beyond raises.
 EXACT = Context(prec=1_000, rounding=ROUND_HALF_UP, traps=[*_ERRORS, Inexact])
@@ -42,7 +42,7 @@ minus = EXACT.minus
 
 @lru_cache(maxsize=64)
 def step(places: int) -> Decimal:
-    """The smallest amount with `places` decimal places.
+    """Return the smallest amount with `places` decimal places.
 
     >>> step(2)
     Decimal('0.01')
@@ -69,7 +69,7 @@ def places_of(number: Decimal) -> int:
     if "E" in words or "e" in words:
         exponent = number.as_tuple().exponent
         return max(0, -exponent) if isinstance(exponent, int) else 0
-    # A quarter of the time that the parts of a number take.
+    # This takes a quarter of the time of reading the parts of a number.
     return len(words) - 1 - words.index(".") if "." in words else 0
 
 
@@ -93,7 +93,7 @@ def as_decimal(amount: Fraction) -> Decimal | Fraction:
     (Decimal('0.125'), Fraction(1, 60))
     """
     below = amount.denominator
-    # Only a divisor of a power of ten has no other prime than 2 and 5; that of this many zeros has enough of both.
+    # Only divisors of a power of ten have no primes but 2 and 5; a power with this many zeros has enough of both.
     return amount if pow(10, below.bit_length(), below) else EXACT.divide(Decimal(amount.numerator), Decimal(below))
 
 
@@ -108,7 +108,7 @@ def exact_decimal(amount: Fraction) -> Decimal:
 
 @lru_cache(maxsize=64)
 def part_of(number: int) -> Decimal | Fraction:
-    """1/`number` of a unit: a decimal, or a fraction where no decimal holds it.
+    """Return 1/`number` of a unit: a decimal, or a fraction if no decimal can hold it.
 
     >>> part_of(1_000_000), part_of(60)
     (Decimal('0.000001'), Fraction(1, 60))
@@ -122,8 +122,8 @@ def nearest(amount: Fraction, places: int) -> Decimal:
     >>> nearest(Fraction(1, 2**6), 4), nearest(Fraction(5, 3), 4)
     (Decimal('0.015625'), Decimal('1.6667'))
     """
-    found = as_decimal(amount)
-    return found if isinstance(found, Decimal) else from_fraction(found, places)
+    exact = as_decimal(amount)
+    return exact if isinstance(exact, Decimal) else from_fraction(exact, places)
 
 
 def plain(amount: Decimal) -> Decimal:
@@ -182,14 +182,14 @@ UYU UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
 ISO_4217 = frozenset(_CODES.split())
 
 
-# How the balances of accounts are named.
+# The pattern of the names of balances.
 BALANCE_NAME = "[A-Z][A-Z0-9_]*"
 _BALANCE = re.compile(BALANCE_NAME, re.ASCII)
 
 
 @lru_cache(maxsize=256)
 def is_balance(name: str) -> bool:
-    """Whether a currency is named as a balance of an account is: in capitals, and no ISO 4217 code.
+    """Return True if a currency is named like a balance of an account: in capitals, and not an ISO 4217 code.
 
     >>> is_balance("BUNDLED_CREDITS"), is_balance("EUR"), is_balance("usd")
     (True, False, False)
@@ -198,7 +198,7 @@ def is_balance(name: str) -> bool:
 
 
 def in_usd(currency: str) -> bool:
-    """Whether what is charged in a currency is priced in US dollars: dollars, and the balances of an account.
+    """Return True if charges in a currency are priced in US dollars: dollars, and the balances of an account.
 
     >>> in_usd("DIEM"), in_usd("EUR")
     (True, False)

@@ -13,19 +13,19 @@ from typing import Any
 _LIKENESS, _SLIP = 0.55, 0.95
 # Longer words are cut, and only this many candidates are compared closely: an error must stay cheap.
 _LENGTH, _CANDIDATES = 80, 30
-# Known words come again, those of all tables.
+# The known words are those of all tables, so that they repeat.
 _REMEMBERED = 2_000
 
 
-# How many words of one answer over HTTP are compared: each takes up to a millisecond.
+# The most words of one HTTP answer that are compared: each takes up to a millisecond.
 MOST_COMPARED = 20
-# How many words are still compared, of what is answered now; None is no bound.
+# The number of words that the current answer may still compare; None is no bound.
 _LEFT: ContextVar[list[int] | None] = ContextVar("_LEFT", default=None)
 
 
 @contextmanager
 def few_suggestions(most: int = MOST_COMPARED) -> Iterator[None]:
-    """Compare at most so many words with known ones inside of a `with` block; any further word is near to none.
+    """Compare at most a number of words with known ones inside a `with` block; further words get no suggestion.
 
     For an answer to many requests at once: what their misspelt names cost is then bounded, whatever their number.
 
@@ -64,19 +64,19 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
     for word in near:
         lower, held = word[:_LENGTH].lower(), held_in(word) / max(len(pieces), 1)
         both = max(len(wanted) + len(lower), 1)
-        # What cannot be among the nearest is not compared closely, which takes longest.
+        # Words that cannot be among the nearest are not compared closely, which takes longest.
         enough = scored[most - 1][0] if len(scored) >= most else least
         bound = 2 * sum([min(lower.count(letter), count) for letter, count in letters]) / both
         if max(bound, (bound + held) / 2) < enough:
             continue
-        whole = 2 * letters_in_common(lower, wanted) / both
-        scored.append((max(whole, (whole + held) / 2), word))
+        of_words = 2 * letters_in_common(lower, wanted) / both
+        scored.append((max(of_words, (of_words + held) / 2), word))
         scored.sort(key=lambda pair: -pair[0])
     return [word for likeness, word in scored[:most] if likeness >= least]
 
 
 def letters_in_common(one: str, other: str) -> int:
-    """How many letters of one word are in another in the same order, counted as `difflib` does, in a third of the time.
+    """Return how many letters two words share in the same order, as `difflib` counts them, in a third of the time.
 
     Their longest common part, and what is in common before it and after it.
 
@@ -96,7 +96,7 @@ def letters_in_common(one: str, other: str) -> int:
 
 @lru_cache(_REMEMBERED)
 def _pieces(word: str) -> frozenset[str]:
-    """Every two letters of a word that follow one another."""
+    """Return each pair of neighbouring letters of a word."""
     lower = word.lower()
     return frozenset(map("".join, pairwise(lower)))
 

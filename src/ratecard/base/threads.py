@@ -28,16 +28,16 @@ class Threads:
         with self._lock:
             if self._closed:
                 raise RuntimeError(f"{self._name} is closed")
-            self._threads = [thread for thread in self._threads if thread.is_alive()]  # a forked process has none
+            self._threads = [thread for thread in self._threads if thread.is_alive()]  # a fork has none alive
             if len(self._threads) < self._most:
                 thread = Thread(target=self._run, name=self._name, daemon=True)
-                thread.start()  # first: where there can be none, the call must not be made later
+                thread.start()  # first: if no thread can start, the call must not be made later
                 self._threads.append(thread)
             self._calls.put((future, call))
         return future
 
     def waiting(self) -> int:
-        """How many calls wait for a thread."""
+        """Return the number of calls that wait for a thread."""
         return self._calls.qsize()
 
     def close(self, seconds: int) -> None:
@@ -58,4 +58,4 @@ class Threads:
                 future.set_result(call())
             except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
                 future.set_exception(error)
-            del future, call, job  # else this thread would keep the last result until the next call
+            del future, call, job  # otherwise this thread would keep the last result until the next call

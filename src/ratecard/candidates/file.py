@@ -29,29 +29,29 @@ class CandidateFile(NamedTuple):
 
     @property
     def faults(self) -> list[Fault]:
-        """The problems of the head, and of the changes that could not be read."""
+        """Return the problems of the head, and of the changes that could not be read."""
         return self.text.faults
 
     @property
     def written(self) -> set[str]:
-        """The ids of the models that it adds as they are written, valid or not."""
+        """Return the ids of the models that it adds as they are written, valid or not."""
         changes = self.text.data.get("changes", ())
         listed = [change.get("add") for change in changes if isinstance(change, dict)]
         return {str(model["model"]) for model in listed if isinstance(model, dict) and "model" in model}
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        """The contracts that it adds, each with its place."""
-        found = enumerate(self.candidate.contracts)
-        lines = ((contract, self.text.line(("contracts", index, "contract"))) for index, contract in found)
+        """Return the contracts that it adds, each with its place."""
+        numbered = enumerate(self.candidate.contracts)
+        lines = ((contract, self.text.line(("contracts", index, "contract"))) for index, contract in numbered)
         return tuple(each.model_copy(update={"place": f"{self.text.name}:{line}"}) for each, line in lines)
 
     def place(self, index: int) -> str:
-        """The `file:line` of a change."""
+        """Return the `file:line` of a change."""
         return f"{self.text.name}:{self.text.line(('changes', index))}"
 
     def place_of(self, key: str) -> str:
-        """The `file:line` of a key of the head."""
+        """Return the `file:line` of a key of the head."""
         return f"{self.text.name}:{self.text.line((key,))}"
 
     def fault(self, index: int, path: Place, message: str) -> Fault:
@@ -69,7 +69,7 @@ def load_candidate(path: str | Path) -> CandidateFile:
 
 
 def read_candidate(path: str | Path) -> CandidateFile:
-    """Read the candidate of a file as far as it is valid; its faults are reported together with those of matching.
+    """Read the candidate of a file as far as it is valid; its faults are reported together with faults of matching.
 
     Raises `TableError` if the file is not a candidate, or its days are at fault.
     """
@@ -82,7 +82,7 @@ def read_candidate(path: str | Path) -> CandidateFile:
 
 
 def candidate_from(name: str, content: bytes) -> CandidateFile:
-    """As `read_candidate`, of content that need not be in a file; messages call it `name`."""
+    """Read a candidate like `read_candidate`, from content that need not be in a file; messages call it `name`."""
     text = read_yaml_text(name, content)
     data = text.data
     if text.faults and data is None:
@@ -99,7 +99,7 @@ def candidate_from(name: str, content: bytes) -> CandidateFile:
     return CandidateFile(_head(text, data), changes, text, content)
 
 
-# What takes the place of a part of the head that is at fault, so that the changes can be matched all the same.
+# Replacements for parts of the head that have faults, so that the changes can still be matched.
 _UNKNOWN = dict.fromkeys(("candidate", "proposed_by", "why"), "?")
 
 
@@ -118,19 +118,19 @@ def _head(text: TextFile, data: Any) -> Candidate:
 
 
 def _changes(text: TextFile, listed: list[Any]) -> Iterator[tuple[int, Change]]:
-    """The valid changes with their index; the faults of the others are recorded."""
-    for index, given in enumerate(listed):
+    """Yield the valid changes with their index; the faults of the others are recorded."""
+    for index, change in enumerate(listed):
         path = ("changes", index)
-        keys = list(given) if isinstance(given, dict) else []
+        keys = list(change) if isinstance(change, dict) else []
         named = [key for key in KINDS if key in keys]
         if len(named) != 1:
             text.fault(path, _which(keys, named))
             continue
         kind = KINDS[named[0]]
         try:
-            yield index, kind.model_validate(given)
+            yield index, kind.model_validate(change)
         except ValidationError as error:
-            for at, message in complaints(error, given, kind, "the change"):
+            for at, message in complaints(error, change, kind, "the change"):
                 text.fault((*path, *at), message)
 
 
@@ -139,5 +139,5 @@ def _which(keys: list[str], named: list[str]) -> str:
     if named:
         return f"{' and '.join(named)} in one change; write each on its own, begun by a dash"
     near = next(filter(None, (did_you_mean(key, KINDS) for key in keys)), "")
-    given = f"'{', '.join(keys)}' names no change" if keys else "a change must hold keys, like `set: MODEL`"
-    return f"{given}.{near} Write one of: {allowed}"
+    words = f"'{', '.join(keys)}' names no change" if keys else "a change must hold keys, like `set: MODEL`"
+    return f"{words}.{near} Write one of: {allowed}"

@@ -38,7 +38,7 @@ from ratecard.tables.video import VideoModel
 
 
 def in_effect(model: AnyModel, day: date, path: Path) -> Version:
-    """The version of a model in effect on a day. Raises `Refusal` that says why there is none."""
+    """Return the version of a model in effect on a day. Raises `Refusal` that says why there is none."""
     version = model.version_at(day)
     if version is None:
         words = f"its first version takes effect on {model.versions[-1].effective}"
@@ -50,7 +50,7 @@ def in_effect(model: AnyModel, day: date, path: Path) -> Version:
 
 
 def models_charging(models: Mapping[str, AnyModel], surcharge: str, day: date) -> list[str]:
-    """The names of the text models that charge a surcharge for searches on a day or later."""
+    """Return the names of the text models that charge a surcharge for searches on a day or later."""
     return sorted(
         model.model
         for model in models.values()
@@ -117,7 +117,7 @@ class _Overlay:
         self.idle = idle
         self.models, self.families, self.files = dict(base.models), dict(base.families), dict(base.files)
         self.faults: list[Fault] = list(file.faults)
-        # Every name of a model, aliases too, and whose it is.
+        # Every name, aliases too, with the model that it names.
         self.taken = {name: model for each in base.models.values() for name, model in _names_of(each).items()}
         # The index of the change that gave a model other rates, added it, retired it, or set a rate.
         self.changed: dict[str, int] = {}
@@ -233,7 +233,7 @@ class _Overlay:
         wanted, path = change.scale, ("scale",)
         for name in wanted.model or ():
             self._refuse_added(name, path)
-        # A model that the candidate adds keeps the rates that it is written with.
+        # A model that the candidate adds keeps its rates as they are written.
         there = {name: model for name, model in self.models.items() if name not in self.added}
         models = selected(there, self.families, wanted, path, day=f" on {self.day}", priced=self._priced)
         if change.times == 1 and change.round is None:
@@ -255,7 +255,7 @@ class _Overlay:
                 wrong += refusal.findings
         if wrong:
             raise Refusal(*wrong)
-        # A model that costs nothing stays as it is, as long as there are others.
+        # A free model stays as it is, as long as the change has other models.
         moving = {name: days for name, days in scaling.items() if any(amounts for _, amounts in days.values())}
         if not moving and not self.idle:
             why = "all of these rates are 0" if change.round is None else "rounded, these rates are as they were"
@@ -326,7 +326,7 @@ class _Overlay:
             self.restored.add((model.model, self.until))
 
     def _head(self, day: date, source: str) -> dict[str, object]:
-        """The head of a new version; the notes of the version that it is based on do not apply to it."""
+        """Return the head of a new version; the notes of the version that it is based on do not apply to it."""
         dates = {"effective": day, "announced": self.file.candidate.announced}
         return {**dates, "source": source, "reference": None, "correction": None, "expected_change": None}
 
@@ -351,7 +351,7 @@ class _Overlay:
     def _check_effect(self) -> None:
         """Find the models whose rates are as they were, and the changes of which nothing is left, each with the line
         of the change that undoes it."""
-        told: set[int] = set()
+        reported: set[int] = set()
         for name, index in self.changed.items():
             before, after = (self._rates(models[name]) for models in (self.base.models, self.models))
             if before == after:
@@ -359,17 +359,17 @@ class _Overlay:
                 words = f"changes nothing of {name}: it undoes {self._lines(others)}, its rates are as they were"
                 better = "Leave both out; to change all models but one, use except"
                 self.faults.append(self.file.fault(index, (), f"{words}. {better}"))
-                told |= {index, *others}
+                reported |= {index, *others}
         undoing: dict[int, set[int]] = {}
         for place, moves in self.moves.items():
             name, day, at = place
             was, now = (amounts_of(in_effect(models[name], day, ()))[at] for models in (self.base.models, self.models))
-            # Of an amount that is as it was only the last change had an effect, of one that is set nothing before that.
+            # If an amount is unchanged, only the last change had an effect; if it is set, no earlier change had one.
             first = moves[-1] if was == now else min(self.rates_set.get(place, moves[0]), moves[-1])
-            told |= {index for index in moves if index >= first}
+            reported |= {index for index in moves if index >= first}
             for index in moves:
                 undoing.setdefault(index, set()).add(first)
-        for index in undoing.keys() - told:
+        for index in undoing.keys() - reported:
             words = f"changes nothing: {self._lines(undoing[index])} undoes it. Leave one of them out"
             self.faults.append(self.file.fault(index, (), words))
 
@@ -377,7 +377,7 @@ class _Overlay:
         return " and ".join(map(self._line, sorted(indexes)))
 
     def _rates(self, model: AnyModel) -> list[Decimal]:
-        """Every rate on the first day of the candidate, and on each later day of it on which a version begins."""
+        """Return every rate on the candidate's first day, and on each later day of it on which a version begins."""
         begins = (version.begins for version in model.versions if self.until and version.begins < utc(self.until))
         moments = {utc(self.day), *(each for each in begins if each > utc(self.day) and not model.retired_at(each))}
         return [amount for moment in sorted(moments) for amount in amounts_of(in_effect(model, moment, ())).values()]
@@ -385,7 +385,7 @@ class _Overlay:
     def _findings(self, model: AnyModel, broken: Collection[str]) -> Iterator[Finding]:
         below = self.base.models.get(model.model)
         checked = {Identity(version) for version in below.versions} if below else set[Identity]()
-        # Those that the tables have were checked with them.
+        # The models of the tables were checked with the tables.
         made = model.model_copy(
             update={"versions": tuple(each for each in model.versions if Identity(each) not in checked)}
         )
@@ -397,7 +397,7 @@ class _Overlay:
         yield from check_references(model, self.models, broken)
 
     def _line(self, index: int) -> str:
-        """Name the line of a change of the candidate, for a message."""
+        """Return the line of a change of the candidate, for a message."""
         return f"line {self.file.place(index).rpartition(':')[2]}"
 
 

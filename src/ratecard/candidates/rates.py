@@ -18,7 +18,7 @@ from ratecard.tables.version import Version
 _MOST = Decimal(10) ** 15
 
 
-# The factors of a version itself are of no charge.
+# The index for factors of the version itself, which do not belong to a charge.
 _OWN = -1
 
 
@@ -31,7 +31,7 @@ class At(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Its place in a version of a table."""
+        """Return its place in a version of a table."""
         of: Path = () if self.charge == _OWN else ("charges", self.charge)
         return (*of, self.part, self.number, self.part[:-1])
 
@@ -45,15 +45,15 @@ class Refusal(Exception):  # noqa: N818
 
 
 def moved(version: Version, amounts: Mapping[At, Decimal], place: str) -> dict[str, Any]:
-    """What differs of a version, for `model_copy`, with other amounts at some of its rates and factors."""
+    """Return the fields of a version, for `model_copy`, that change with other amounts of some rates and factors."""
     charges = []
     for c, charge in enumerate(version.charges):
-        found = {"rates": _moved(charge.rates, At(c, 0), amounts, place)}
+        fields = {"rates": _moved(charge.rates, At(c, 0), amounts, place)}
         if factors := charge.multipliers:
-            found["factors"] = _moved(factors, At(c, 0, "factors"), amounts, place)
-        charges.append(charge.model_copy(update=found))
-    own = _moved(version.multipliers, At(_OWN, 0, "factors"), amounts, place)
-    return {"charges": tuple(charges), **({"factors": own} if own else {})}
+            fields["factors"] = _moved(factors, At(c, 0, "factors"), amounts, place)
+        charges.append(charge.model_copy(update=fields))
+    of_version = _moved(version.multipliers, At(_OWN, 0, "factors"), amounts, place)
+    return {"charges": tuple(charges), **({"factors": of_version} if of_version else {})}
 
 
 def _moved(
@@ -67,29 +67,29 @@ def _moved(
 
 
 def rates_of(version: Version) -> dict[At, Rate]:
-    """Every rate of a version, by its place."""
+    """Return every rate of a version, by its place."""
     return {At(c, r): rate for c, charge in enumerate(version.charges) for r, rate in enumerate(charge.rates)}
 
 
 def factors_of(version: Version) -> dict[At, RateFactor]:
-    """Every factor of a version and of its charges, by its place."""
+    """Return every factor of a version and of its charges, by its place."""
     parts: list[tuple[int, Version | Charge]] = [*enumerate(version.charges), (_OWN, version)]
     return {At(c, f, "factors"): factor for c, part in parts for f, factor in enumerate(part.multipliers)}
 
 
 def charge_of(version: Version, at: At) -> str:
-    """The name of the charge of a rate or factor; empty for a factor of the version itself."""
+    """Return the name of the charge of a rate or factor; empty for a factor of the version itself."""
     return "" if at.charge == _OWN else version.charges[at.charge].charge
 
 
 def amounts_of(version: Version) -> dict[At, Decimal]:
-    """Every rate and factor of a version, by its place."""
+    """Return every rate and factor of a version, by its place."""
     rates = {at: rate.rate for at, rate in rates_of(version).items()}
     return rates | {at: factor.factor for at, factor in factors_of(version).items()}
 
 
 def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
-    """The factor that a `set` means: that of exactly these conditions. Raises `Refusal` if it is not one."""
+    """Return the factor that a `set` means, with exactly these conditions. Raises `Refusal` if there is not one."""
     known = {
         at: factor for at, factor in factors_of(version).items() if change.charge in (None, charge_of(version, at))
     }
@@ -97,19 +97,19 @@ def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
         of = f" of charge '{change.charge}'" if change.charge else ""
         raise Refusal((("factor",), f"matches nothing: no factor{of} of {name} can be set; it has none"))
     wanted = {attribute: set(values) for attribute, values in change.where.items()}
-    found = [at for at, factor in known.items() if {key: {value} for key, value in factor.conditions.items()} == wanted]
-    if not found:
+    fits = [at for at, factor in known.items() if {key: {value} for key, value in factor.conditions.items()} == wanted]
+    if not fits:
         words = (", ".join(f"{key} {value}" for key, value in each.conditions.items()) for each in known.values())
         every = "; ".join(words)
         raise Refusal((("where",), f"no factor of {name} is for exactly these conditions. It has: {every}"))
-    if len(found) > 1:
-        names = " | ".join(filter(None, (charge_of(version, at) for at in found)))
-        raise Refusal((("set",), f"fits factors of {len(found)} charges of {name}. Name one. charge: {names}"))
-    return found
+    if len(fits) > 1:
+        names = " | ".join(filter(None, (charge_of(version, at) for at in fits)))
+        raise Refusal((("set",), f"fits factors of {len(fits)} charges of {name}. Name one. charge: {names}"))
+    return fits
 
 
 def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, Decimal]:
-    """The new amounts of those of the `meant` rates that a factor changes.
+    """Return the new amounts of the `meant` rates that a factor changes.
 
     Raises `Refusal` if an amount would have more digits than a table allows, or is rounded to zero.
     """
@@ -151,7 +151,7 @@ def rounded(amount: Decimal, to: RoundRate) -> Decimal:
 
 
 def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale, meters: Meters) -> list[list[At]]:
-    """The rates that a `scale` means, for each of these (model, version) pairs; empty for a model without any.
+    """Return the rates that a `scale` means, for each of these (model, version) pairs; empty for a model without any.
 
     Raises `Refusal` for an attribute or value that no version has, for a rate that is meant only in part, if no rate is
     meant at all, and for a model that has such rates in one of its versions but not in another.
@@ -170,25 +170,25 @@ def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale, meter
     wrong = list(_unknown(called, charges, change.where, meters))
     if wrong:
         raise Refusal(*wrong)
-    found = []
+    meant = []
     for _, version in versions:
         fitting, partly = _fitting(_charges(version, change.charge), change.where, meters)
-        found.append(fitting)
+        meant.append(fitting)
         wrong += partly
-    kept = {name for (name, _), fitting in zip(versions, found, strict=True) if fitting}
+    kept = {name for (name, _), fitting in zip(versions, meant, strict=True) if fitting}
     if not kept and not wrong:
         wrong.append(_nothing(called, charges, meters))
-    for (name, version), fitting in zip(versions, found, strict=True):
+    for (name, version), fitting in zip(versions, meant, strict=True):
         if name in kept and not fitting:
             words = f"matches nothing of {name} from {version.effective} on ({version.place}), which is in the window"
             wrong.append((("where",) if change.where else ("charge",), f"{words} of this candidate"))
     if wrong:
         raise Refusal(*dict.fromkeys(wrong))
-    return found
+    return meant
 
 
 def rates_to_set(name: str, version: Version, change: SetRate, meters: Meters) -> list[At]:
-    """The rates that a `set` means. Raises `Refusal` if there are none, or it is not clear which."""
+    """Return the rates that a `set` means. Raises `Refusal` if there are none, or it is not clear which."""
     charges = _charges(version, change.charge)
     if not charges:
         raise _no_charge(name, change.charge or "", [charge.charge for charge in version.charges])
@@ -211,7 +211,7 @@ def _charges(version: Version, name: str | None) -> dict[int, Charge]:
 def _fitting(
     charges: Mapping[int, Charge], where: Mapping[str, Sequence[str]], meters: Meters
 ) -> tuple[list[At], list[Finding]]:
-    """The rates that match `where`, and a problem for each of them that also applies to other values."""
+    """Return the rates that match `where`, and a problem for each one that also applies to other values."""
     matching: list[At] = []
     wrong: list[Finding] = []
     for c, charge in charges.items():
@@ -235,23 +235,23 @@ def _no_charge(name: str, given: str, charges: Iterable[str]) -> Refusal:
 
 
 def _nothing(name: str, charges: Iterable[Charge], meters: Meters) -> Finding:
-    each = (_words(charge, rate, meters) for charge in charges for rate in charge.rates)
-    every = "; ".join(filter(None, dict.fromkeys(each)))
+    named = (_words(charge, rate, meters) for charge in charges for rate in charge.rates)
+    every = "; ".join(filter(None, dict.fromkeys(named)))
     verb = "They have" if name == "these models" else "It has"
     return ("where",), f"no rate of {name} matches all of these conditions. {verb}: {every}"
 
 
 def attributes_of(charge: Charge, rate: Rate, meters: Meters) -> dict[str, tuple[str, ...]]:
-    """The attributes of a rate, with what it means by naming none.
+    """Return the attributes of a rate, with the values that it means by naming none.
 
     For tokens, a rate that names no tier is of the base context. Beside rates that name a condition, one that does not
     is of the default, if there is one.
     """
     named = {name for each in charge.rates for name in each.attributes}
     tiered = not isinstance(charge, Tokens) or rate.attributes.keys() & {"above", "from"}
-    found = {} if tiered else {"context": ("base",)}
+    tier = {} if tiered else {"context": ("base",)}
     return {
-        **found,
+        **tier,
         **rate.attributes,
         **{
             name: (each.default,)
@@ -264,7 +264,7 @@ def attributes_of(charge: Charge, rate: Rate, meters: Meters) -> dict[str, tuple
 def _unknown(
     name: str, charges: Iterable[Charge], where: Mapping[str, Sequence[str]], meters: Meters
 ) -> Iterator[Finding]:
-    """The problems of attributes and values of `where` that no rate names."""
+    """Yield the problems of attributes and values of `where` that no rate names."""
     known: dict[str, dict[str, None]] = {}
     for charge in charges:
         for rate in charge.rates:
@@ -284,7 +284,7 @@ def _unknown(
 
 
 def _unclear(name: str, version: Version, matching: Sequence[At], change: SetRate, meters: Meters) -> Iterator[Finding]:
-    """The problem of one new amount for rates that differ, unless `where` names how they differ."""
+    """Yield the problem of one new amount for rates that differ, unless `where` names how they differ."""
     of = {at: version.charges[at.charge] for at in matching}
     rates, known = rates_of(version), list(dict.fromkeys(charge.charge for charge in of.values()))
     if len(known) > 1:

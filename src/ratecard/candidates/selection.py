@@ -79,6 +79,6 @@ def _unclear(names: ModelNames, path: Path) -> Iterator[Finding]:
 
 def _idle(fitting: Collection[AnyModel], families: Mapping[str, str], names: ModelNames) -> Iterator[str]:
     """Yield each name that none of the models has, with the names beside it."""
-    for part, given in names.named:
+    for part, listed in names.named:
         has = {_names_of(model, families)[part] for model in fitting}
-        yield from (str(names.model_copy(update={part: (name,)})) for name in given if name not in has)
+        yield from (str(names.model_copy(update={part: (name,)})) for name in listed if name not in has)

@@ -75,7 +75,7 @@ def _defaults(prices: PriceBook | None, model: str) -> Mapping[str, Any]:
 
 
 def _asked(prices: PriceBook, model: str, unstated: Collection[str]) -> Iterator[tuple[str, Cell]]:
-    """The price cells of a model in words, and those of requests that leave out what defaults decide."""
+    """Yield the price cells of a model in words, and the cells of requests that leave defaults out."""
     for cell in price_cells(prices, model):
         yield describe(cell), cell
         left_out = [name for name in unstated if name in (cell.body if cell.usage is None else cell.usage)]
@@ -100,7 +100,7 @@ def _key(cell: Cell) -> str:
 
 
 def _priced(prices: PriceBook | None, cell: Cell) -> Quote | None:
-    """The quote of a cell in another book; None if that has no price for it."""
+    """Return the quote of a cell in another book; None if that book has no price for it."""
     if prices is None:
         return None
     try:
@@ -110,12 +110,12 @@ def _priced(prices: PriceBook | None, cell: Cell) -> Quote | None:
 
 
 def describe(cell: Cell) -> str:
-    """`duration 5s, audio true`: the request of a cell, without the model."""
-    asked = {name: value for name, value in cell.body.items() if name not in ("model", "usage")}
-    asked |= json.loads(cell.body.get("usage", "{}"))
+    """Return the request of a cell, without the model, like `duration 5s, audio true`."""
+    fields = {name: value for name, value in cell.body.items() if name not in ("model", "usage")}
+    fields |= json.loads(cell.body.get("usage", "{}"))
     if cell.video:
-        asked["source video"] = f"{cell.video.width}x{cell.video.height}, {cell.video.fps} fps"
-    return ", ".join(_flat(asked))
+        fields["source video"] = f"{cell.video.width}x{cell.video.height}, {cell.video.fps} fps"
+    return ", ".join(_flat(fields))
 
 
 def _flat(asked: dict[str, Any]) -> Iterator[str]:
@@ -132,15 +132,15 @@ _NOT_IN_THE_TABLES = "not in the tables any more"
 
 
 def stretches(name: str, old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
-    """The differences of a model, one for each date range in which neither side changes."""
-    found: list[tuple[date, tuple[PriceBook, PriceBook], tuple[Standing, Standing]]] = []
+    """Yield the differences of a model, one for each date range in which neither side changes."""
+    begun: list[tuple[date, tuple[PriceBook, PriceBook], tuple[Standing, Standing]]] = []
     for day in days:
         books = old.book(day), new.book(day)
         pair = Standing.of(books[0], name), Standing.of(books[1], name)
-        if not found or found[-1][2] != pair:
-            found.append((day, books, pair))
-    ends: list[date | None] = [day for day, *_ in found[1:]]
-    for (day, books, pair), until in zip(found, [*ends, None], strict=True):
+        if not begun or begun[-1][2] != pair:
+            begun.append((day, books, pair))
+    ends: list[date | None] = [day for day, *_ in begun[1:]]
+    for (day, books, pair), until in zip(begun, [*ends, None], strict=True):
         change = _compare(name, books, pair, day)
         if change:
             yield change._replace(until=until)
@@ -171,7 +171,7 @@ def _compare(
 
 
 def _kind(old: Standing, new: Standing, day: date) -> tuple[str, date, str]:
-    """The kind of a difference, its first day and a note; an empty kind if neither side has a price."""
+    """Return the kind of a difference, its first day and a note; an empty kind if neither side has a price."""
     if old.version and new.version:
         return CHANGED, max(old.version.effective, new.version.effective, key=utc), ""
     if new.version:
@@ -192,7 +192,7 @@ def _kind(old: Standing, new: Standing, day: date) -> tuple[str, date, str]:
 
 
 def same(one: Priceable, other: Priceable) -> bool:
-    """Whether two versions mean the same, which is quick to tell for most models of a large card."""
+    """Return True if two versions mean the same: a quick check that is enough for most models of a large card."""
     return one.units == other.units and _meaning(one) == _meaning(other)
 
 
@@ -201,14 +201,14 @@ def _meaning(side: Priceable) -> str:
 
 
 def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
-    """The differences of units, meters, vocabulary, limits and monthly terms, which all share; limits on each day."""
+    """Yield the differences on each day of what models share: units, meters, vocabulary, limits, monthly terms."""
     parts = ((UNITS, _units), (METERS, _meters), (VOCABULARY, _vocabulary), (LIMITS, _limits), (MONTHLY, _monthly))
     for name, terms in parts:
         for index, day in enumerate(days):
-            found = term_changes(terms(old.book(day)), terms(new.book(day)))
-            if found:
+            changed = term_changes(terms(old.book(day)), terms(new.book(day)))
+            if changed:
                 until = days[index + 1] if index + 1 < len(days) else None
-                yield Difference(name, CHANGED, day, until, "", "", name, (), found, Cells())
+                yield Difference(name, CHANGED, day, until, "", "", name, (), changed, Cells())
 
 
 def _units(book: PriceBook) -> Terms:
@@ -233,7 +233,7 @@ def _limits(book: PriceBook) -> Terms:
 
 
 class Diff(NamedTuple):
-    """Everything that differs between two sides, by model and day."""
+    """The differences between two sides, by model and day."""
 
     old: str
     new: str
@@ -241,7 +241,7 @@ class Diff(NamedTuple):
 
     @property
     def worst(self) -> tuple[CellChange | None, CellChange | None]:
-        """The worst rise and the worst fall of any price cell."""
+        """Return the worst rise and the worst fall of any price cell."""
         return extremes(tuple(cell for change in self.changes for cell in change.cells.differing))
 
     def counts(self) -> dict[str, int]:
@@ -261,7 +261,7 @@ class Diff(NamedTuple):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as text and counts, in a stable order."""
+        """Return everything as text and counts, in a stable order."""
         rise, fall = self.worst
         return {
             "old": self.old,
@@ -279,27 +279,27 @@ def compare_sides(old: Side, new: Side, at: datetime | None = None) -> Diff:
     A side that is a date keeps its prices: it is compared with the other side from that day on.
     """
     days = days_of(old, new, at)
-    # The order in which balances pay decides no price, and is not in the digest.
+    # The order in which balances pay does not affect a price, and is not in the digest.
     alike = old.at is None and new.at is None and old.card.digest == new.card.digest
     names = [] if alike else sorted({*old.card.tables.models, *new.card.tables.models})
-    found = [change for name in names for change in _told_once(stretches(name, old, new, days))]
+    of_models = [change for name in names for change in _told_once(stretches(name, old, new, days))]
     terms = contract_changes(old.card, new.card) if old.card is not new.card else ()
-    return Diff(old.label, new.label, (*_told_once(shared_changes(old, new, days)), *found, *terms))
+    return Diff(old.label, new.label, (*_told_once(shared_changes(old, new, days)), *of_models, *terms))
 
 
 def days_of(old: Side, new: Side, at: datetime | None = None) -> list[date]:
-    """The days and instants at which two sides are compared, in order."""
+    """Return the days and instants at which two sides are compared, in order."""
     if at is not None:
         return [day_or_instant(at)]
     still = [day for side in (old, new) if side.at for day in side.days()]
     if len(still) > 1:
-        return still[1:]  # that of the new side, from which its prices hold
+        return still[1:]  # the instant of the new side, from which its prices hold
     days = old.days() | new.days()
     return sorted((day for day in days if not still or utc(day) >= utc(still[0])), key=utc)
 
 
 def _told_once(changes: Iterable[Difference]) -> Iterator[Difference]:
-    """The differences of one model, in order of their days, with equal neighbours joined."""
+    """Yield the differences of one model in order of their days, with equal neighbours joined."""
     going_on: Difference | None = None
     for change in changes:
         if going_on is not None and going_on.until == change.effective and _alike(going_on, change):
@@ -318,7 +318,7 @@ def _alike(one: Difference, other: Difference) -> bool:
 
 
 def _said(change: Difference) -> tuple[Any, ...]:
-    """The content of a difference, without the lines of files."""
+    """Return the content of a difference, without the lines of files."""
     rates = (
         (rate.charge, rate.attributes, rate.old and rate.old[:3], rate.new and rate.new[:3]) for rate in change.rates
     )

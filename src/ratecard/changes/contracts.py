@@ -1,4 +1,4 @@
-"""What differs between the contracts of two cards, and which of these changes are refused.
+"""The differences between the contracts of two cards, and which of these changes are refused.
 
 A contract that has begun may not be edited, ended early or taken away without a `correction`; nor may a new one begin
 in the past. What it books then is a refund or a charge of the month in which it is booked: rows stay.
@@ -93,9 +93,9 @@ def contract_changes(old: RateCard, new: RateCard) -> Iterator[Difference]:
         sides = zip((before, after), checks, strict=True)
         ends = [dict(ended(each, check)) if each else {} for each, check in sides]
         note = "; ".join(words for at, words in ends[1].items() if words != ends[0].get(at))
-        found = term_changes(_terms(before), _terms(after)) if before != after else ()
+        changed = term_changes(_terms(before), _terms(after)) if before != after else ()
         known = after or before
-        if known and (found or note):
+        if known and (changed or note):
             kind = ADDED if before is None else REMOVED if after is None else CHANGED
             yield Difference(
                 f"{OF_CONTRACT}{name}",
@@ -106,7 +106,7 @@ def contract_changes(old: RateCard, new: RateCard) -> Iterator[Difference]:
                 known.currency,
                 known.place,
                 (),
-                found,
+                changed,
                 Cells(),
             )
 

@@ -1,4 +1,4 @@
-"""What differs between two cards, as plain values."""
+"""The differences between two cards, as plain values."""
 
 from datetime import date
 from decimal import Decimal
@@ -15,7 +15,7 @@ _PERCENT_PLACES = 2
 
 
 def percent_text(old: Decimal | Fraction, new: Decimal | Fraction) -> str:
-    """The change from `old` to `new` in percent of `old`, with a sign; empty where `old` is zero.
+    """Return the change from `old` to `new` in percent of `old`, with a sign; empty where `old` is zero.
 
     Rounds: half-up to two decimal places; what would be zero but is not is `+<0.01%`.
 
@@ -31,7 +31,7 @@ def percent_text(old: Decimal | Fraction, new: Decimal | Fraction) -> str:
 
 
 def factor(old: Decimal | Fraction, new: Decimal | Fraction) -> Fraction | None:
-    """How many times the greater amount is the smaller one; None if only one of both is zero.
+    """Return the greater amount divided by the smaller one; None if only one of both is zero.
 
     >>> factor(Decimal(1), Decimal(4)), factor(Decimal(4), Decimal(1)), factor(Decimal(0), Decimal(1))
     (Fraction(4, 1), Fraction(4, 1), None)
@@ -55,9 +55,9 @@ class Priced(NamedTuple):
     implied: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """The rate, its unit and its place as text; and that it is implied, if it is."""
-        found = {"rate": text(self.amount), "unit": self.unit, "source": self.source}
-        return {**found, "implied": True} if self.implied else found
+        """Return the rate, its unit and its place as text; and that it is implied, if it is."""
+        priced = {"rate": text(self.amount), "unit": self.unit, "source": self.source}
+        return {**priced, "implied": True} if self.implied else priced
 
 
 class RateChange(NamedTuple):
@@ -70,19 +70,19 @@ class RateChange(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Changed, added or removed."""
+        """Return `changed`, `added` or `removed`."""
         return ADDED if self.old is None else REMOVED if self.new is None else CHANGED
 
     @property
     def percent(self) -> str:
-        """The change of the price of one in percent; empty without two prices, or if the old one is zero."""
+        """Return the change of the price of one in percent; empty without two prices, or if the old one is zero."""
         return percent_text(self.old.each, self.new.each) if self.old and self.new else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as text; a side without such a rate is null."""
-        own = {"change": self.kind, "charge": self.charge, "attributes": self.attributes}
+        """Return all fields as text; a side without such a rate is null."""
+        named = {"change": self.kind, "charge": self.charge, "attributes": self.attributes}
         priced = {name: side and side.to_dict() for name, side in (("old", self.old), ("new", self.new))}
-        return {**own, **priced, "percent": self.percent or None}
+        return {**named, **priced, "percent": self.percent or None}
 
 
 class TermChange(NamedTuple):
@@ -103,11 +103,11 @@ class CellChange(NamedTuple):
 
     @property
     def ratio(self) -> Fraction | None:
-        """The new total divided by the old one; None if the old one is zero."""
+        """Return the new total divided by the old one; None if the old one is zero."""
         return Fraction(self.new) / Fraction(self.old) if self.old else None
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as text."""
+        """Return all fields as text."""
         amounts = {"old": text(self.old), "new": text(self.new)}
         return {**self._asdict(), **amounts, "percent": percent_text(self.old, self.new) or None}
 
@@ -124,12 +124,12 @@ class Cells(NamedTuple):
 
     @property
     def affected(self) -> int:
-        """How many cells have another price, a new price or no price any more."""
+        """Return the number of cells with another price, a new price or no price any more."""
         return len(self.differing) + self.added + self.removed
 
 
 class Difference(NamedTuple):
-    """Everything that differs of one model or shared file, from a day on, and until another day if it ends."""
+    """The differences of one model or shared file from a day on, and until another day if they end."""
 
     model: str
     kind: str
@@ -143,7 +143,7 @@ class Difference(NamedTuple):
     cells: Cells
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as text, in the order of a report."""
+        """Return all fields as text, in the order of a report."""
         rise, fall = extremes(self.cells.differing)
         return {
             "model": self.model,
@@ -162,7 +162,7 @@ class Difference(NamedTuple):
 
 
 def extremes(cells: tuple[CellChange, ...]) -> tuple[CellChange | None, CellChange | None]:
-    """The worst rise and the worst fall; of equal ones the first."""
+    """Return the worst rise and the worst fall; of equal ones the first."""
     rising = [(cell.ratio, cell) for cell in cells if cell.new > cell.old]
     falling = [(cell.ratio, cell) for cell in cells if cell.new < cell.old]
     # A rise from zero is worse than any percentage; the highest new total is the worst of these.

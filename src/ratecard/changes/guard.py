@@ -38,11 +38,11 @@ class Rules(NamedTuple):
     revision: str
 
     def begun(self, day: date) -> bool:
-        """Whether a version of this day is in effect."""
+        """Return True if a version of this day is in effect."""
         return utc(day) <= self.as_of
 
     def past(self, day: date) -> bool:
-        """Whether requests can have been priced since this day began."""
+        """Return True if requests may have been priced since this day began."""
         return utc(day) < self.as_of
 
 
@@ -58,20 +58,20 @@ def steep_steps(old: Side, new: Side, most: Decimal) -> Iterator[Fault]:
     """Yield a fault for each new or edited version that changes a price by more than `most` without expecting it."""
     days = days_of(old, new)
     for name in sorted(old.card.tables.models.keys() & new.card.tables.models.keys()):
-        told: set[date] = set()
+        reported: set[date] = set()
         for change in stretches(name, old, new, days):
             version = _new_or_edited(name, change, old, new) if change.kind == CHANGED else None
-            if version is None or version.effective in told:
+            if version is None or version.effective in reported:
                 continue
             step = _steepest(change)
             if not _allowed(step, version.expected_change, most):
-                told.add(version.effective)
+                reported.add(version.effective)
                 file, _, line = (step.place or version.place).rpartition(":")
                 yield Fault(file, int(line), (name,), f"{name}: {step.words}{_hint(step, version, most)}")
 
 
 def _new_or_edited(name: str, change: Difference, old: Side, new: Side) -> Version | None:
-    """The version in effect on the new side; None if the old side has the same one."""
+    """Return the version in effect on the new side; None if the old side has the same one."""
     after = Priceable(*new.card.at(change.effective).in_effect(name), new.card.tables.units)
     model, units = old.card.tables.models[name], old.card.tables.units
     before = (Priceable(model, each, units) for each in model.versions if each.effective == after.version.effective)
@@ -79,22 +79,22 @@ def _new_or_edited(name: str, change: Difference, old: Side, new: Side) -> Versi
 
 
 def _steepest(change: Difference) -> _Step:
-    """The change by the greatest factor, of a rate or of a price cell."""
-    found = [_Step(Fraction(1), "", "")]
+    """Return the change by the greatest factor, of a rate or of a price cell."""
+    steps = [_Step(Fraction(1), "", "")]
     for rate in change.rates:
         if rate.old and rate.new:
             was, now = amounts(rate)
             words = f"{subject(rate)} goes from {was} ({rate.old.source}) to {now}"
-            found.append(_Step(factor(rate.old.each, rate.new.each), words, rate.new.source))
+            steps.append(_Step(factor(rate.old.each, rate.new.each), words, rate.new.source))
     cells = change.cells.steepest
     if cells:
         words = f"the price of {cells.cell or 'a request'} goes from {text(cells.old)} to {text(cells.new)}"
-        found.append(_Step(factor(cells.old, cells.new), words, ""))
-    return max(found, key=lambda step: (step.times is None, step.times or 0))
+        steps.append(_Step(factor(cells.old, cells.new), words, ""))
+    return max(steps, key=lambda step: (step.times is None, step.times or 0))
 
 
 def _allowed(step: _Step, expected: Decimal | None, most: Decimal) -> bool:
-    """Whether a step is small enough, or the version expects it; one from or to zero must be expected."""
+    """Return True if a step is small enough, or the version expects it; one from or to zero must be expected."""
     if step.times is None:
         return expected is not None
     enough = [Fraction(most), *(_either_way(expected) if expected else ())]
@@ -102,7 +102,7 @@ def _allowed(step: _Step, expected: Decimal | None, most: Decimal) -> bool:
 
 
 def _either_way(expected: Decimal) -> tuple[Fraction, Fraction]:
-    """The factor and its inverse, because `expected_change: 0.25` allows a change by the factor 4."""
+    """Return the factor and its inverse, because `expected_change: 0.25` allows a change by the factor 4."""
     return Fraction(expected), 1 / Fraction(expected)
 
 
@@ -120,7 +120,7 @@ def _rounded_up(times: Fraction) -> Decimal:
 
 
 def limit_refusals(old: tuple[Limits, ...], new: tuple[Limits, ...], rules: Rules) -> Iterator[Fault]:
-    """Limits in effect that were edited or deleted, and new limits in the past, if they have no `correction`."""
+    """Yield faults for edited or deleted limits in effect and for new limits in the past, without a `correction`."""
     before, after = ({each.effective: each for each in limits} for limits in (old, new))
     corrected = [each for day, each in after.items() if day not in before and each.correction]
     for day in filter(rules.begun, before):
@@ -167,20 +167,20 @@ def _fault_of_limits(place: str, words: str) -> Fault:
 # A version with its model and its card.
 CardVersion = tuple[RateCard, AnyModel, Version]
 
-# The beginnings of terms that may be edited because they do not change a price, and of exceptions, which do.
+# Prefixes of terms that may be edited because they do not change a price, and of exceptions that do change one.
 _FREE = ("mode", "aliases", "patterns", "provider", "limit tier", "context_tokens", "order of charges", "accepts ")
 _PRICED = ("accepts resolution_aliases", "accepts reference_video_total_duration source")
 
 
 class Edit(NamedTuple):
-    """What was edited, in words, and its `file:line`; an empty place if it has no line of its own."""
+    """An edit in words, and its `file:line`; an empty place if it does not have a line of its own."""
 
     words: str
     place: str
 
 
 def edit_of(old: CardVersion, new: CardVersion) -> Edit | None:
-    """The first edit of prices or units; None if they are the same."""
+    """Return the first edit of prices or units; None if they are the same."""
     before, after = _priceable(*old), _priceable(*new)
     if same(before, after):
         return None
@@ -200,7 +200,7 @@ def _priceable(card: RateCard, model: AnyModel, version: Version) -> Priceable:
 
 
 def _named_alike(old: Version, new: Version) -> Version:
-    """The new version with renamed charges under their old names, because a name does not change a price."""
+    """Return the new version with renamed charges under their old names, because a name does not change a price."""
     was, now = [charge.charge for charge in old.charges], [charge.charge for charge in new.charges]
     gone, come = [name for name in was if name not in now], [name for name in now if name not in was]
     names = {name: before or name for name, before in zip_longest(come, gone[: len(come)])}
@@ -220,15 +220,15 @@ _RIGHT_WAY = "Put it back as it was and write a new version above it"
 
 def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
     """Find every refused change, at its line, in the order of the files."""
-    found = [fault for model in old.tables.models.values() for fault in _of_model(model, old, new, rules)]
-    found += limit_refusals(old.tables.limits, new.tables.limits, rules)
-    found += contract_refusals(old, new, rules.as_of, rules.revision)
-    found += steep_steps(Side(rules.revision, old), Side("", new), rules.most)
-    return sorted(found, key=lambda fault: (fault.file, fault.line, fault.message))
+    faults = [fault for model in old.tables.models.values() for fault in _of_model(model, old, new, rules)]
+    faults += limit_refusals(old.tables.limits, new.tables.limits, rules)
+    faults += contract_refusals(old, new, rules.as_of, rules.revision)
+    faults += steep_steps(Side(rules.revision, old), Side("", new), rules.most)
+    return sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message))
 
 
 def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> Iterator[Fault]:
-    """The refused changes of a model of the old side, but for steep steps.
+    """Yield the refused changes of a model of the old side, except steep steps.
 
     Each new version with a `correction` excuses one deleted version, whose date it corrects.
     """

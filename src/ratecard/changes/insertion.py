@@ -41,7 +41,7 @@ class Added(NamedTuple):
 
 
 def inserted(at: Positions, content: bytes, insertions: Iterable[Insertion]) -> tuple[bytes, list[Added]]:
-    """The content of a file with the insertions, and the lines that were added."""
+    """Return the content of a file with the insertions, and the lines that were added."""
     words, done, shift = [], 0, 0
     added = []
     for offset, new, what in sorted(insertions, key=lambda insertion: insertion.offset):
@@ -54,14 +54,14 @@ def inserted(at: Positions, content: bytes, insertions: Iterable[Insertion]) -> 
     return mark + "".join([*words, at.text[done:]]).encode(), added
 
 
-# The keys at the head of a version; a new version leaves out what is not known.
+# The keys at the head of a version; a new version leaves out unknown ones.
 _HEAD = ("effective", "announced", "checked", "source", "reference", "correction", "expected_change")
 
 
 def new_version(
     at: Positions, path: Path, base: Version, version: Version, totals: Sequence[str | None], checked: date
 ) -> Insertion:
-    """A new version, to go above its base at `path`; a total that is None stays as written.
+    """Return a new version, to go above its base at `path`; a total that is None stays as written.
 
     Comments between the lines of the base are copied, because they explain the lines; those beside its dates and source
     are not, because these are new. Raises `TableError` if the base is not written line by line.
@@ -83,7 +83,7 @@ def new_version(
 
 
 def _head(at: Positions, path: Path, version: Version, checked: date) -> dict[Span, str]:
-    """The new dates and source, in the place of the first one in the base; the others are removed."""
+    """Return the new dates and source, in the place of the first one in the base; the others are removed."""
     known = {"effective": str(version.effective), "checked": str(checked), "source": literal(version.source)}
     if version.announced:
         known["announced"] = str(version.announced)
@@ -98,7 +98,7 @@ def _head(at: Positions, path: Path, version: Version, checked: date) -> dict[Sp
 
 
 def new_retirement(at: Positions, path: Path, retired: Retirement) -> Insertion:
-    """The line that retires the model at `path`, below its currency. Raises `TableError`."""
+    """Return the line that retires the model at `path`, below its currency. Raises `TableError`."""
     at.dash(path)
     below = at.after((*path, "currency"))
     if (*path, "retired") in at.spans:
@@ -141,7 +141,7 @@ class Homes:
 
 
 def new_file(folder: str, family: str, taken: Collection[str]) -> str:
-    """The name of the file of a new family in a folder. Raises `ValueError`."""
+    """Return the name of the file of a new family in a folder. Raises `ValueError`."""
     if not _FILE.fullmatch(family):
         raise ValueError(f"family '{family}' cannot be the name of a file. Write small letters, digits, - . and _")
     name = f"{folder}/{family}.yaml" if folder else f"{family}.yaml"
@@ -151,7 +151,7 @@ def new_file(folder: str, family: str, taken: Collection[str]) -> str:
 
 
 def head_of(name: str, family: str, contents: Mapping[str, bytes]) -> str:
-    """The first lines of a new file, with the schema comment of the other files in its folder."""
+    """Return the first lines of a new file, with the schema comment of the other files in its folder."""
     folder = name.rpartition("/")[0]
     others = (content for other, content in contents.items() if other.rpartition("/")[0] == folder)
     schema = next(
@@ -161,7 +161,7 @@ def head_of(name: str, family: str, contents: Mapping[str, bytes]) -> str:
 
 
 def model_lines(of: Positions, path: Path, dash: int, column: int, eol: str) -> str:
-    """The lines of a candidate at `path` as an item of a list, with the dash and the keys at these columns."""
+    """Return the lines of a candidate at `path` as an item of a list, with the dash and the keys at these columns."""
     span = of.spans[path]
     shift = column - of.column(span.start)
     first, *others = of.copy(span, {}).splitlines()
@@ -173,7 +173,7 @@ def model_lines(of: Positions, path: Path, dash: int, column: int, eol: str) -> 
 
 
 def new_model(at: Positions, of: Positions, path: Path, what: str) -> Insertion:
-    """A new model, to go below the last one of a file, or above it if the file lacks its last line break."""
+    """Return a new model, to go below the last one of a file, or above it if the file lacks its last line break."""
     number = at.lengths["models",] - 1
     last = at.spans["models", number]
     dash, column = at.dash(("models", number)), at.column(last.start)

@@ -68,14 +68,14 @@ def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date
 
 
 def _deciding(costs: RateCard, name: str, day: date) -> Iterator[object]:
-    """A key of the costs of a model and its searches on a day."""
+    """Yield a key of the costs of a model and its searches on a day."""
     for model in costs.tables.models.values():
         if model.model == name or model.type == "surcharge":
             yield Identity(model.version_at(day)) if not model.retired_at(day) else None
 
 
 def _cost(paid: PriceBook, cell: Cell, share: Fraction | None) -> Fraction | None:
-    """The cost of a cell; None if it is not known."""
+    """Return the cost of a cell; None if it is not known."""
     try:
         quote = cell.priced(paid)
     except QuoteError:

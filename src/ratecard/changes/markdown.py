@@ -13,23 +13,23 @@ NONE = "none"
 
 
 def summary(diff: Diff) -> str:
-    """`3 rates changed, 1 model retired, 14 price cells affected`; counts of zero are left out."""
+    """Return text like `3 rates changed, 1 model retired, 14 price cells affected`; zeros are left out."""
     counted = ((count, name if count > 1 else name.replace("s ", " ", 1)) for name, count in diff.counts().items())
     return ", ".join(f"{count:,} {name}" for count, name in counted if count)
 
 
 def when(change: Difference) -> str:
-    """`from 2026-10-16`, or `from 2026-10-16, before 2026-11-01`."""
+    """Return text like `from 2026-10-16`, or `from 2026-10-16, before 2026-11-01`."""
     return f"from {change.effective}{f', before {change.until}' if change.until else ''}"
 
 
 def subject(rate: RateChange) -> str:
-    """The charge and attributes of a rate: `video, audio true`."""
+    """Return the charge and attributes of a rate: `video, audio true`."""
     return f"{rate.charge}, {rate.attributes}" if rate.attributes else rate.charge
 
 
 def amounts(rate: RateChange) -> tuple[str, str]:
-    """Both rates as text, with their units if these differ."""
+    """Return both rates as text, with their units if these differ."""
     units = {side.unit for side in (rate.old, rate.new) if side}
     return _amount(rate.old, len(units) > 1), _amount(rate.new, len(units) > 1)
 
@@ -41,33 +41,33 @@ def _amount(side: Priced | None, with_unit: bool) -> str:
 
 
 def unit(rate: RateChange) -> str:
-    """The unit of both rates, or of the only one; empty if they differ."""
+    """Return the unit of both rates, or of the only one; empty if they differ."""
     units = {side.unit for side in (rate.old, rate.new) if side}
     return units.pop() if len(units) == 1 else ""
 
 
 def places(rate: RateChange) -> list[str]:
-    """`file:line` of the old and of the new rate, or of the only one."""
+    """Return `file:line` of the old and of the new rate, or of the only one."""
     return [side.source for side in (rate.old, rate.new) if side]
 
 
 def by(rate: RateChange) -> str:
-    """`+10.39%`, or `from zero`."""
+    """Return text like `+10.39%`, or `from zero`."""
     return rate.percent or ("from zero" if rate.old and rate.new else "")
 
 
 def mark(term: TermChange) -> str:
-    """`~`, or `+` or `-` if only one side has the condition."""
+    """Return `~`, or `+` or `-` if only one side has the condition."""
     return "~" if term.old and term.new else "+" if term.new else "-"
 
 
 def cell(change: CellChange) -> str:
-    """`0.46 -> 0.51 (+10.87%)`."""
+    """Return text like `0.46 -> 0.51 (+10.87%)`."""
     return f"{text(change.old)} -> {text(change.new)} ({percent_text(change.old, change.new) or 'from zero'})"
 
 
 def affected(change: Difference) -> str:
-    """`13 of 26 price cells`."""
+    """Return text like `13 of 26 price cells`."""
     return f"{change.cells.affected:,} of {change.cells.of:,} price cell{'' if change.cells.of == 1 else 's'}"
 
 
@@ -77,17 +77,17 @@ _SHORT = 20
 
 
 def diff_markdown(diff: Diff) -> str:
-    """The comparison as Markdown. Names are escaped: they cannot end a cell or begin markup."""
+    """Return the comparison as Markdown. Names are escaped: they cannot end a cell or begin markup."""
     sides = f"{escaped(diff.old)} → {escaped(diff.new)}"
     if not diff.changes:
         return f"**{NO_CHANGES}** ({sides})\n"
-    found = [f"**{summary(diff)}**", sides, *_worst(diff), f"{LEGEND}."]
-    found += markdown_table("Models", ("", "Model", "From", "Affected", ""), _models(diff))
-    found += markdown_table(
+    parts = [f"**{summary(diff)}**", sides, *_worst(diff), f"{LEGEND}."]
+    parts += markdown_table("Models", ("", "Model", "From", "Affected", ""), _models(diff))
+    parts += markdown_table(
         "Rates", ("", "Model", "Rate", "Old", "New", "Difference", "Per", "From", "Lines"), _rates(diff)
     )
-    found += markdown_table("Conditions", ("", "Model", "Condition", "Old", "New", "From"), _terms(diff))
-    return "\n\n".join(["## Price changes", *found]) + "\n"
+    parts += markdown_table("Conditions", ("", "Model", "Condition", "Old", "New", "From"), _terms(diff))
+    return "\n\n".join(["## Price changes", *parts]) + "\n"
 
 
 def _worst(diff: Diff) -> Iterator[str]:
@@ -125,7 +125,7 @@ def _when(change: Difference) -> str:
 
 
 def markdown_table(name: str, headings: Sequence[str], rows: Iterable[Sequence[str]], level: int = 3) -> Iterator[str]:
-    """A heading of a level and a table; one of many rows is folded. Nothing without rows."""
+    """Yield a heading of a level and a table, folded if it has many rows. Nothing without rows."""
     body = ["| " + " | ".join(row) + " |" for row in rows]
     if not body:
         return
@@ -140,10 +140,10 @@ def markdown_table(name: str, headings: Sequence[str], rows: Iterable[Sequence[s
 
 
 def escaped(words: str) -> str:
-    """Words that cannot end a cell or begin markup."""
+    """Return words escaped, so that they cannot end a cell or begin markup."""
     return _SPECIAL.sub(r"\\\1", words)
 
 
 def code_words(word: str) -> str:
-    """A name as code, unless it has signs that are markup."""
+    """Return a name as code, unless it has signs that are markup."""
     return f"`{word}`" if not _SPECIAL.search(word.replace("_", "")) else escaped(word)

@@ -40,10 +40,10 @@ from ratecard.tables.windows import windows_of
 __all__ = ["Market", "MatchedModels", "compare_models"]
 
 OURS, THEIRS = "ours", "theirs"
-# What is counted, and in which bucket.
+# A key of a price: the meter and the bucket that are counted.
 _What = tuple[str, str]
 _Stated = Mapping[str, str]
-# Fields of a charge that are not noted, because prices are what they make.
+# Fields of a charge that are not noted, because they are part of the prices.
 _IN_THE_PRICE = {"charge", "unit", "context_token_threshold", "missing_cache_rate"}
 
 
@@ -64,13 +64,13 @@ class MatchedModels(NamedTuple):
     usage: Decimal | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as text; a side without a price is null."""
+        """Return all fields as text; a side without a price is null."""
         rates = []
         for rate in self.rates:
-            found = rate.to_dict()
-            sides = {OURS: found["old"], THEIRS: found["new"]}
-            own = {"charge": rate.charge, "attributes": rate.attributes, **sides}
-            rates.append({**own, "difference": absolute(rate) or None, "percent": found["percent"]})
+            as_text = rate.to_dict()
+            sides = {OURS: as_text["old"], THEIRS: as_text["new"]}
+            named = {"charge": rate.charge, "attributes": rate.attributes, **sides}
+            rates.append({**named, "difference": absolute(rate) or None, "percent": as_text["percent"]})
         fields = {**self._asdict(), "rates": rates, "notes": list(self.notes), "reason": self.reason or None}
         paid = fields.pop("usage")
         return fields if paid is None else {**fields, "usage": text(plain(paid))}
@@ -86,7 +86,7 @@ class Market(NamedTuple):
     unmatched: tuple[str, ...]
 
     def counts(self) -> dict[str, int]:
-        """How many prices are compared, how many of theirs are higher, lower and equal, and what only one side has.
+        """Return how many prices are compared, are higher, lower or equal at theirs, or are of one side only.
 
         A price that one side does not list, and that follows from another one of it, is implied and not compared.
         """
@@ -105,7 +105,7 @@ class Market(NamedTuple):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as text and counts, in a stable order."""
+        """Return everything as text and counts, in a stable order."""
         return {
             "ours": self.ours,
             "theirs": self.theirs,
@@ -121,7 +121,7 @@ def _is_implied(rate: RateChange) -> bool:
 
 
 def absolute(rate: RateChange) -> str:
-    """Their price minus ours, with its sign; empty where one side has none."""
+    """Return their price minus ours, with its sign; empty if one side has no price."""
     if rate.old is None or rate.new is None:
         return ""
     difference = plain(EXACT.subtract(rate.new.amount, rate.old.amount))
@@ -141,22 +141,22 @@ def read_matches(path: str | Path, ours: Tables, theirs: Tables) -> dict[str, li
     listed = file.data if isinstance(file.data, dict) else {}
     if not file.faults and not listed:
         file.fault((), "must hold models, like `our-model: their-model` or `our-model: [theirs, another]`")
-    found: dict[str, list[str]] = {}
-    for model, given in listed.items():
-        names = [given] if isinstance(given, str) else given
-        if not (isinstance(names, list) and names and all(isinstance(each, str) and each for each in names)):
+    matches: dict[str, list[str]] = {}
+    for model, value in listed.items():
+        names = [value] if isinstance(value, str) else value
+        if not (isinstance(names, list) and names and all(isinstance(peer, str) and peer for peer in names)):
             file.fault((model,), f"{model} must name a model of {THEIRS}, or a list of such")
             continue
-        found[model] = names
+        matches[model] = names
         _check_name(file.fault, (model,), model, OURS, ours)
-        for index, each in enumerate(names):
-            place = (model, index) if names is given else (model,)
-            _check_name(file.fault, place, each, THEIRS, theirs)
-            if each in names[:index]:
-                file.fault(place, f"{each} is listed twice; keep one")
+        for index, peer in enumerate(names):
+            place = (model, index) if names is value else (model,)
+            _check_name(file.fault, place, peer, THEIRS, theirs)
+            if peer in names[:index]:
+                file.fault(place, f"{peer} is listed twice; keep one")
     if file.faults:
         raise TableError(file.faults)
-    return found
+    return matches
 
 
 def _check_name(fault: Callable[..., None], place: tuple[str | int, ...], name: str, side: str, tables: Tables) -> None:
@@ -241,7 +241,7 @@ class _Price(NamedTuple):
 
 
 class _Costing(NamedTuple):
-    """What one side charges for one thing.
+    """The prices of one side for one thing.
 
     `stated` are the combinations of conditions that it knows, `price` is what a unit costs under some, for prompts of
     more tokens than a number; None where that is not offered. Prompts of more than a threshold may cost another price.
@@ -255,12 +255,12 @@ class _Costing(NamedTuple):
 
 
 class _Listed:
-    """All that one list charges for a model at an instant, by what is counted, and what else decides amounts."""
+    """The prices of one list for a model at an instant, by what is counted, and what else affects amounts."""
 
     def __init__(self, prices: PriceBook, name: str, renamed: Mapping[str, str]) -> None:
         model, version = prices.in_effect(name)
         self._prices, self._model = prices, model
-        # Charges under conditions are of versions that are not video, which have factors.
+        # Only versions that are not video have charges under conditions, and factors.
         self._version: Any = prices._at_hour(version)
         self._units, self._meters = prices.tables.units, prices.tables.meters
         self.currency = model.currency
@@ -285,7 +285,7 @@ class _Listed:
             yield (search, ""), self._tabled(name, version, version.charges[0])
 
     def _tabled(self, model: str, version: Any, charge: Charge) -> _Costing:
-        """A charge whose rates hold for the attributes and under the conditions that they name."""
+        """Return a charge whose rates hold for the attributes and under the conditions that they name."""
         unit, named = self._units[charge.unit], self._named(charge, version)
         priced: dict[tuple[tuple[str, str], ...], list[tuple[_Stated, _Price]]] = {}
         for stated in combinations_of(named, self._meters):
@@ -298,46 +298,46 @@ class _Listed:
                     continue
                 price = _Price(held.unit_rate(rate), unit, rate.source)
                 for values in combinations(rate, tuple(domains), domains):
-                    own = {name: value for name, value in zip(domains, values, strict=True) if value}
-                    of.append(({**own, **stated}, price))
+                    values_of = {name: value for name, value in zip(domains, values, strict=True) if value}
+                    of.append(({**values_of, **stated}, price))
 
         def price_of(stated: _Stated, above: int) -> _Price | None:
             further = {name: value for name, value in stated.items() if name not in charge.ATTRIBUTES}
             if isinstance(charge, Conditioned) and not self._offers(further):
                 return None
             conditions = tuple((name, stated[name]) for name, values in named.items() if stated.get(name) in values)
-            return next((price for own, price in priced[conditions] if own.items() <= stated.items()), None)
+            return next((price for values_of, price in priced[conditions] if values_of.items() <= stated.items()), None)
 
-        return _Costing([own for under in priced.values() for own, _ in under], price_of)
+        return _Costing([values_of for under in priced.values() for values_of, _ in under], price_of)
 
     def _of_tokens(self, charge: Tokens) -> Iterator[tuple[str, _Costing]]:
         written, unit = list(written_rates(charge)), self._units[charge.unit]
         self._named(charge, self._version)
         stated = list(self._stated(charge, written))
         rates = token_rates(self._prices._compiler.metered(self._model, self._version, self._prices.limits.rates))
-        own = {each.bucket for each in written}
+        priced = {each.bucket for each in written}
 
         def pricing(bucket: str) -> Callable[[_Stated, int], _Price | None]:
             def price(stated: _Stated, above: int) -> _Price | None:
                 if not self._offers(stated):
                     return None
-                found = rates_of_tokens(rates, stated, above + 1).get(bucket)
-                return _Price(found.unit_rate, unit, found.source, bucket not in own) if found else None
+                held = rates_of_tokens(rates, stated, above + 1).get(bucket)
+                return _Price(held.unit_rate, unit, held.source, bucket not in priced) if held else None
 
             return price
 
         for bucket in rates.buckets:
-            yield bucket, _Costing(stated, pricing(bucket), rates.thresholds, bucket in own)
+            yield bucket, _Costing(stated, pricing(bucket), rates.thresholds, bucket in priced)
 
     def _stated(self, charge: Tokens, written: Iterable[WrittenRate]) -> Iterator[_Stated]:
-        """The conditions of each rate, and of each factor by itself; a default is as good as left out."""
+        """Yield the conditions of each rate, and of each factor by itself, without defaults."""
         factors = (*charge.factors, *self._version.factors)
         defaults = {(each.condition, each.default) for each in self._meters.conditions}
         named = ({}, *(each.conditions for each in written), *(each.conditions for each in factors))
         yield from ({name: each[name] for name in each if (name, each[name]) not in defaults} for each in named)
 
     def _named(self, charge: Charge, version: Any) -> dict[str, set[str]]:
-        """The conditions that rates and factors of a charge name, which the model then knows."""
+        """Return the conditions that the rates and factors of a charge name, and record that the model knows them."""
         named = named_conditions([charge], getattr(version, "factors", ()) if isinstance(charge, Conditioned) else ())
         for name, values in named.items():
             self._known.setdefault(name, set()).update(values)
@@ -354,19 +354,19 @@ class _Listed:
 
 
 def _with_names(costing: _Costing, renamed: Mapping[str, str]) -> _Costing:
-    """The same with other names of conditions."""
+    """Return the same charge with other names of conditions."""
     if not renamed:
         return costing
-    own = {new: old for old, new in renamed.items()}
+    back = {new: old for old, new in renamed.items()}
     stated = [{renamed.get(name, name): value for name, value in each.items()} for each in costing.stated]
     return costing._replace(
         stated=stated,
-        price=lambda given, above: costing.price({own.get(name, name): value for name, value in given.items()}, above),
+        price=lambda given, above: costing.price({back.get(name, name): value for name, value in given.items()}, above),
     )
 
 
 def _notes(version: Any) -> Iterator[str]:
-    """What decides amounts beside the prices of units: what is included, blocks, methods of video, the minimum."""
+    """Yield what affects amounts beside the prices of units: what is included, blocks, video methods, the minimum."""
     for charge in version.charges:
         shown = dict(described(charge))
         plainly = isinstance(version, MeteredVersion)
@@ -379,44 +379,44 @@ def _notes(version: Any) -> Iterator[str]:
         yield f"a request costs at least {text(plain(version.minimum))}"
 
 
-# Their price beside ours, of prompts of more tokens than a number.
+# A number of tokens, with both prices for prompts of more tokens.
 _Ranged = tuple[int, _Price | None, _Price | None]
 
 
 def _rates(ours: Mapping[_What, _Costing], theirs: Mapping[_What, _Costing]) -> Iterator[RateChange]:
-    """Every price of either side, with that of the other for the same."""
+    """Yield every price of either side with the price of the other side for the same."""
     for what in dict.fromkeys((*ours, *theirs)):
         sides = ours.get(what), theirs.get(what)
         if any(side and side.own for side in sides):
-            found = (rate for stated, ranges in _prices(*sides) for rate in _of_ranges(what, stated, ranges))
-            for rate in found:
+            changes = (rate for stated, ranges in _prices(*sides) for rate in _of_ranges(what, stated, ranges))
+            for rate in changes:
                 alone = sides[0] if rate.new is None else sides[1] if rate.old is None else None
                 if alone is None or alone.own:
                     yield rate
 
 
 def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Stated, list[_Ranged]]]:
-    """Prices of both sides by what is stated, but for conditions that change neither of them."""
+    """Yield the prices of both sides by their conditions, without conditions that change neither side."""
     ways = [side.stated if side else () for side in (one, other)]
     joined = [
         {**a, **b} for a in ways[0] for b in ways[1] if all(b.get(name, value) == value for name, value in a.items())
     ]
     edges = _edges(*({*side.thresholds} if side else set() for side in (one, other)))
-    found: dict[frozenset[tuple[str, str]], tuple[_Stated, list[_Ranged]]] = {}
+    rows: dict[frozenset[tuple[str, str]], tuple[_Stated, list[_Ranged]]] = {}
     for stated in sorted((*ways[0], *ways[1], *joined), key=len):
         key = frozenset(stated.items())
-        if key not in found:
+        if key not in rows:
             ranges = [
                 (above, one.price(stated, above) if one else None, other.price(stated, above) if other else None)
                 for above in edges
             ]
-            found[key] = stated, ranges
-    each = {key: [(a and a.each, b and b.each) for _, a, b in ranges] for key, (_, ranges) in found.items()}
-    compared = [(key, price) for key, (_, ranges) in found.items() for _, a, b in ranges if a and b for price in (a, b)]
-    for key, (stated, ranges) in found.items():
-        same = any(each.get(key - {condition}) == each[key] for condition in key)
+            rows[key] = stated, ranges
+    amounts = {key: [(a and a.each, b and b.each) for _, a, b in ranges] for key, (_, ranges) in rows.items()}
+    compared = [(key, price) for key, (_, ranges) in rows.items() for _, a, b in ranges if a and b for price in (a, b)]
+    for key, (stated, ranges) in rows.items():
+        same = any(amounts.get(key - {condition}) == amounts[key] for condition in key)
         alone = [a or b for _, a, b in ranges if not (a and b)]
-        # Of one side, and beside a price of the other where more is stated.
+        # True if every price of one side only is compared with one of the other side under further conditions.
         beside = len(alone) == len(ranges) and all(
             price is None or any(price == other and more > key for more, other in compared) for price in alone
         )
@@ -425,7 +425,7 @@ def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Sta
 
 
 def _edges(ours: set[int], theirs: set[int]) -> list[int]:
-    """The edges of ranges of prompts; two that lie one token apart, of a list each, are one: the upper one.
+    """Return the edges of ranges of prompts. Two edges of different lists, one token apart, become the upper one.
 
     Lists that write "above 200,000" and "from 200,000" mean the same edge, and no price is of that one token.
     """
@@ -437,7 +437,7 @@ def _edges(ours: set[int], theirs: set[int]) -> list[int]:
 
 
 def _of_ranges(what: _What, stated: _Stated, ranges: Sequence[_Ranged]) -> Iterator[RateChange]:
-    """The rates of one thing: of neighbouring ranges of prompts with the same prices one."""
+    """Yield the rates of one thing; neighbouring ranges of prompts with the same prices become one."""
     groups = [
         list(group)
         for _, group in groupby(ranges, key=lambda each: (each[1] and each[1].each, each[2] and each[2].each))
@@ -462,7 +462,7 @@ def _prompts(above: int, end: int | None) -> Iterable[str]:
 
 
 def _of_one_unit(ours: _Price | None, theirs: _Price | None) -> tuple[Priced | None, Priced | None]:
-    """Both prices of our unit; of theirs, or of one that holds whole numbers of both, where no decimal holds that."""
+    """Return both prices of our unit, of theirs, or of a common multiple: the first for which both are decimals."""
     if ours is None or theirs is None:
         return ours and _priced(ours, ours.unit), theirs and _priced(theirs, theirs.unit)
     per = lcm(ours.unit.per, theirs.unit.per)
@@ -476,6 +476,6 @@ def _of_one_unit(ours: _Price | None, theirs: _Price | None) -> tuple[Priced | N
 
 
 def _priced(price: _Price, unit: Unit) -> Priced:
-    each = price.each
-    amount = each * unit.per
-    return Priced(plain(exact_decimal(amount)), unit.unit, each, price.source, price.implied)
+    of_one = price.each
+    amount = of_one * unit.per
+    return Priced(plain(exact_decimal(amount)), unit.unit, of_one, price.source, price.implied)

@@ -27,12 +27,12 @@ class PriceWords(NamedTuple):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The words under `HEADINGS`."""
+        """Return the words under `HEADINGS`."""
         return self[:-1]
 
 
 def price_words(pair: MatchedModels) -> Iterator[PriceWords]:
-    """Every price of two matched models."""
+    """Yield every price of two matched models."""
     for rate in pair.rates:
         per = f"{pair.currency} / {unit(rate)}" if pair.currency else unit(rate)
         difference, percent, tone = _difference(rate)
@@ -53,7 +53,7 @@ def _difference(rate: RateChange) -> tuple[str, str, str]:
 
 
 def market_counts(market: Market) -> list[tuple[str, str]]:
-    """How many of what: pairs of models, prices compared, what one side has; counts of zero are left out."""
+    """Return counts with their names: pairs of models, prices compared, prices of one side; zeros are left out."""
     counts = {**market.counts(), "models not in the map": len(market.unmatched)}
     return [
         (f"{count:,}", name.replace("s", "", 1) if count == 1 and name.startswith(("p", "m")) else name)
@@ -63,32 +63,32 @@ def market_counts(market: Market) -> list[tuple[str, str]]:
 
 
 def summary_of_market(market: Market) -> str:
-    """`2 pairs of models, 14 prices compared, 3 higher than ours, ...`."""
+    """Return text like `2 pairs of models, 14 prices compared, 3 higher than ours, ...`."""
     return ", ".join(f"{count} {name}" for count, name in market_counts(market))
 
 
 def head(pair: MatchedModels) -> str:
-    """`acme-large beside rival/huge`, and what our own usage pays for it, if that was asked for."""
+    """Return text like `acme-large beside rival/huge`, and what our usage pays for it, if usage was given."""
     return f"{pair.ours} beside {pair.theirs}{paid(pair)}"
 
 
 def paid(pair: MatchedModels) -> str:
-    """`: 1234.50 USD of our usage`; empty where usage was not asked for."""
+    """Return text like `: 1234.50 USD of our usage`; empty without usage."""
     return "" if pair.usage is None else f": {text(plain(pair.usage))} {pair.currency} of our usage".replace("  ", " ")
 
 
 def both_lists(market: Market) -> str:
-    """Both lists and the instant."""
+    """Return the names of both lists and the instant."""
     return f"{market.ours} beside {market.theirs}, at {market.instant:%Y-%m-%dT%H:%M}Z"
 
 
 def market_markdown(market: Market) -> str:
-    """The comparison as Markdown. Names are escaped: they cannot end a cell or begin markup."""
-    found = [f"## {TITLE}", f"**{summary_of_market(market)}**", escaped(both_lists(market)), f"{MARKET_LEGEND}."]
+    """Return the comparison as Markdown. Names are escaped: they cannot end a cell or begin markup."""
+    parts = [f"## {TITLE}", f"**{summary_of_market(market)}**", escaped(both_lists(market)), f"{MARKET_LEGEND}."]
     for pair in market.models:
         title = f"{code_words(pair.ours)} beside {code_words(pair.theirs)}{paid(pair)}"
         said = [escaped(words) for words in (pair.reason, *pair.notes) if words]
         rows = [(*tuple(map(escaped, row.cells[:-1])), code_words(row.lines)) for row in price_words(pair)]
-        found += [f"### {title}", *(["\n".join(f"* {words}" for words in said)] if said else [])]
-        found += markdown_table("Prices", HEADINGS, rows, level=4)
-    return "\n\n".join(found) + "\n"
+        parts += [f"### {title}", *(["\n".join(f"* {words}" for words in said)] if said else [])]
+        parts += markdown_table("Prices", HEADINGS, rows, level=4)
+    return "\n\n".join(parts) + "\n"

@@ -12,12 +12,12 @@ from ratecard.changes.market_markdown import (
 )
 from ratecard.pages import page_text
 
-# Of up to this number of pairs the prices are shown at once.
+# The prices are unfolded for at most this many pairs.
 _OPEN = 12
 
 
 def market_page(market: Market) -> str:
-    """The whole comparison as one file: counts, and every pair of models with its prices."""
+    """Return the whole comparison as one file: counts, and every pair of models with its prices."""
     return page_text(
         "market.html",
         title=TITLE,

@@ -36,7 +36,7 @@ _WIDTH, _LEAST = 10_000, 40
 _MOST_BARS = 30
 # Changes from zero have no percentage; they are drawn as if the price doubled.
 _FROM_ZERO = Fraction(1)
-# Of up to this number of changed models the rates are shown at once.
+# The rates are unfolded for at most this many changed models.
 _OPEN = 12
 
 
@@ -49,28 +49,28 @@ class Bar(NamedTuple):
 
     @property
     def up(self) -> Fraction:
-        """The rise as a share of the old price; 1 from zero."""
+        """Return the rise as a share of the old price; 1 from zero."""
         if self.rise is None:
             return Fraction(0)
         return self.rise.ratio - 1 if self.rise.ratio is not None else _FROM_ZERO
 
     @property
     def down(self) -> Fraction:
-        """The fall as a share of the old price."""
+        """Return the fall as a share of the old price."""
         return 1 - self.fall.ratio if self.fall and self.fall.ratio is not None else Fraction(0)
 
 
 def bars(changes: Sequence[Difference]) -> list[Bar]:
-    """A bar for every change that moves a price, the greatest first."""
-    found = [Bar(change, *extremes(change.cells.differing)) for change in changes]
-    moving = [bar for bar in found if bar.rise or bar.fall]
+    """Return a bar for every change that moves a price, the greatest first."""
+    all_bars = [Bar(change, *extremes(change.cells.differing)) for change in changes]
+    moving = [bar for bar in all_bars if bar.rise or bar.fall]
     return sorted(moving, key=lambda bar: (-max(bar.up, bar.down), bar.change.model, bar.change.effective))
 
 
 def diff_page(diff: Diff) -> str:
-    """The whole comparison as one file: counts, bars on one scale, and every model."""
-    found = bars(diff.changes)
-    shown = found[:_MOST_BARS]
+    """Return the whole comparison as one file: counts, bars on one scale, and every model."""
+    moving = bars(diff.changes)
+    shown = moving[:_MOST_BARS]
     zero = Fraction(0)
     scale = max((bar.up for bar in shown), default=zero), max((bar.down for bar in shown), default=zero)
     return page_text(
@@ -80,7 +80,7 @@ def diff_page(diff: Diff) -> str:
         counts=[each.split(" ", 1) for each in summary(diff).split(", ")],
         worst=list(_worst(diff)),
         bars=[(bar.change, _drawn(bar, *scale), _percents(bar)) for bar in shown],
-        more=len(found) - len(shown),
+        more=len(moving) - len(shown),
         legend=LEGEND,
         few=sum(change.kind == CHANGED for change in diff.changes) <= _OPEN,
         marks=MARKS,
@@ -103,15 +103,15 @@ def _worst(diff: Diff) -> Iterator[tuple[str, ...]]:
 
 
 def _drawn(bar: Bar, up: Fraction, down: Fraction) -> tuple[int, int, list[tuple[str, int, int]]]:
-    """(width, place of zero, bars), where zero is between the greatest fall and the greatest rise of all models."""
+    """Return (width, place of zero, bars); zero is between the greatest fall and the greatest rise of all models."""
     zero = int(_WIDTH * down / (up + down))
-    found = []
+    drawn = []
     if bar.fall:
         length = max(_LEAST, int(_WIDTH * bar.down / (up + down)))
-        found.append(("fall", max(0, zero - length), length))
+        drawn.append(("fall", max(0, zero - length), length))
     if bar.rise:
-        found.append(("rise", zero, max(_LEAST, int(_WIDTH * bar.up / (up + down)))))
-    return _WIDTH, zero, found
+        drawn.append(("rise", zero, max(_LEAST, int(_WIDTH * bar.up / (up + down)))))
+    return _WIDTH, zero, drawn
 
 
 def _percents(bar: Bar) -> list[tuple[str, str]]:
@@ -123,6 +123,6 @@ def _percent(cell: CellChange) -> str:
 
 
 def _about(change: Difference) -> list[str]:
-    """When a model changes, why, and how many of its prices."""
+    """Return in words when a model changes, why, and how many of its prices."""
     words = (when(change), change.note, f"{affected(change)} affected" if change.cells.affected else "")
     return [each for each in words if each]

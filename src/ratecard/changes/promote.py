@@ -79,8 +79,8 @@ class _Writer:
             if model is not old:
                 try:
                     home = self.before.files[name]
-                    found = list(self._changes(home, old, model, totals, checked))
-                    self.insertions.setdefault(home, []).extend(found)
+                    new_lines = list(self._changes(home, old, model, totals, checked))
+                    self.insertions.setdefault(home, []).extend(new_lines)
                 except TableError as error:
                     self.faults += error.faults
         for file in self.files:
@@ -126,7 +126,7 @@ class _Writer:
                         at = self._text(home)
                         self.insertions.setdefault(home, []).append(new_model(at, of, path, what))
                         continue
-                    # Refuses a family whose name cannot be that of a file.
+                    # This call refuses a family whose name cannot be a file name.
                     new_file(self.homes.folder(change.add), change.family, self.contents)
                     lines = model_lines(of, path, _DASH, _KEYS, "\n")
                     self.families.setdefault(change.family, []).append((change.add, Insertion(0, lines, what)))
@@ -157,7 +157,7 @@ class Promotion(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """`37 lines to 2 files`."""
+        """Return text like `37 lines to 2 files`."""
         lines = sum(added.last - added.first + 1 for added in self.added)
         return f"{plural(lines, 'line')} to {plural(len(self.after), 'file')}"
 
@@ -167,7 +167,7 @@ class Promotion(NamedTuple):
 
 
 def folder_of(tables: Path | None) -> Path | None:
-    """The given folder, or that of the source checkout; None for the tables of an installed package."""
+    """Return the given folder, or that of the source checkout; None for the tables of an installed package."""
     folder = tables or shipped_folder()
     return None if tables is None and (folder.parent / "__init__.py").exists() else folder
 
@@ -198,7 +198,7 @@ def promotion(folder: str | Path, candidate: str | Path | Stack, checked: date) 
 
 
 def _rewritten(cards: Sequence[RateCard], files: Sequence[CandidateFile]) -> Iterator[Fault]:
-    """Faults for versions of the tables that begin while a candidate holds, and that it would change."""
+    """Yield faults for versions of the tables that begin while a candidate holds, and that it would change."""
     for file, below, above in zip(files, cards, cards[1:], strict=False):
         for name, model in cards[0].tables.models.items():
             old, new = ({each.effective: each for each in card.tables.models[name].versions} for card in (below, above))
@@ -216,7 +216,7 @@ def _rewrite(version: Version, name: str, file: CandidateFile) -> Fault:
 
 
 def _added_and_changed(after: RateCard, files: Sequence[CandidateFile]) -> Iterator[Fault]:
-    """Faults for models that one candidate of a stack adds and a later one changes."""
+    """Yield faults for models that one candidate of a stack adds and a later one changes."""
     for file in files:
         for index, change in file.changes:
             if isinstance(change, Add) and after.tables.models[change.add.model] is not change.add:
@@ -225,7 +225,7 @@ def _added_and_changed(after: RateCard, files: Sequence[CandidateFile]) -> Itera
 
 
 def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], list[str | None]], list[Fault]]:
-    """The changed totals of the examples of every new version, and faults for examples that fail."""
+    """Return the changed totals of the examples of every new version, and faults for examples that fail."""
     totals: dict[tuple[str, date], list[str | None]] = {}
     faults: list[Fault] = []
     for model in after.tables.models.values():
@@ -248,7 +248,7 @@ def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], l
 
 
 def _total(book: PriceBook, model: AnyModel, example: Example) -> str | None:
-    """The price of an example, as a table writes it; None if it is the total that it states. Raises `ValueError`."""
+    """Return the price of an example, as a table writes it; None if it states this total. Raises `ValueError`."""
     try:
         total = price_example(book, model, example).total
     except QuoteError as error:
@@ -281,8 +281,8 @@ def _differences(made: Tables, wanted: Tables) -> Iterator[str]:
     if made.digest != wanted.digest:
         yield f"other prices than the candidate: digest {made.digest}, not {wanted.digest}"
     for name, model in wanted.models.items():
-        own = made.models.get(name)
-        if own is None or _records(own) != _records(model) or made.families[name] != wanted.families[name]:
+        written = made.models.get(name)
+        if written is None or _records(written) != _records(model) or made.families[name] != wanted.families[name]:
             yield f"other dates or sources of {name} than the candidate"
 
 

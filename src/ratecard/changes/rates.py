@@ -23,9 +23,9 @@ from ratecard.tables.version import Version
 # The values of an attribute that a rate does not name and whose values the version does not list; also of a tier or a
 # condition: beside a rate that names it, such a rate is one of its own.
 _ALL = ("",)
-# A token rate without a context is that of the base context.
+# A token rate without a context is for the base context.
 _UNNAMED = {"context": ("base",), "above": _ALL, "from": _ALL}
-# What a factor is the price of.
+# The name of a factor, where a rate has its unit.
 _FACTOR = "factor"
 
 
@@ -39,7 +39,7 @@ class _Key(NamedTuple):
 
 
 def rate_changes(old: Priceable | None, new: Priceable | None) -> tuple[RateChange, ...]:
-    """Every rate that differs; combinations on the same two lines are one change."""
+    """Return every rate that differs; combinations on the same two lines are one change."""
     names = _names(old, new)
     before, after = _rates(old, names), _rates(new, names)
     groups: dict[tuple[str, Priced | None, Priced | None], list[Combination]] = {}
@@ -56,7 +56,7 @@ def rate_changes(old: Priceable | None, new: Priceable | None) -> tuple[RateChan
 
 
 def _attributes(names: tuple[str, ...], found: Sequence[Combination], known: Sequence[Combination]) -> str:
-    """`resolution 480p | 720p, audio true`; an attribute with all of its values is left out."""
+    """Return text like `resolution 480p | 720p, audio true`; an attribute with all of its values is left out."""
     shown = []
     for name, values, every in zip(names, _columns(found), _columns(known), strict=True):
         if values != [""] and (len(values) == 1 or len(values) < len(every)):
@@ -69,22 +69,22 @@ def _columns(combined: Sequence[Combination]) -> list[list[str]]:
 
 
 def _names(*sides: Priceable | None) -> dict[str, tuple[str, ...]]:
-    """The attributes that the rates of each charge name, and the conditions of its factors, on either side."""
+    """Return the attributes that the rates of each charge name, and the conditions of its factors, on either side."""
     charges = sorted((charge for side in sides if side for charge in side.version.charges), key=lambda one: one.charge)
-    found = {name: _ordered(list(group)) for name, group in groupby(charges, key=lambda one: one.charge)}
+    names = {name: _ordered(list(group)) for name, group in groupby(charges, key=lambda one: one.charge)}
     for label, factor in (each for side in sides if side for each in _factors(side.version)):
-        found[label] = tuple(dict.fromkeys((*found.get(label, ()), *factor.conditions)))
-    return found
+        names[label] = tuple(dict.fromkeys((*names.get(label, ()), *factor.conditions)))
+    return names
 
 
 def _ordered(charges: Sequence[Charge]) -> tuple[str, ...]:
     rates = [rate for charge in charges for rate in charge.rates]
-    own = (name for charge in charges for name in charge.ATTRIBUTES)
-    return named_attributes(rates, tuple(dict.fromkeys((*own, *(name for rate in rates for name in rate.attributes)))))
+    keys = (name for charge in charges for name in charge.ATTRIBUTES)
+    return named_attributes(rates, tuple(dict.fromkeys((*keys, *(name for rate in rates for name in rate.attributes)))))
 
 
 def _factors(version: Version) -> Iterator[tuple[str, RateFactor]]:
-    """Every factor of a version and of its charges, each with what it is called."""
+    """Yield every factor of a version and of its charges, with the name of where it stands."""
     yield from ((_FACTOR, factor) for factor in version.multipliers)
     for charge in version.charges:
         yield from ((f"{_FACTOR} of {charge.charge}", factor) for factor in charge.multipliers)
@@ -93,25 +93,25 @@ def _factors(version: Version) -> Iterator[tuple[str, RateFactor]]:
 def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict[_Key, Priced]:
     if side is None:
         return {}
-    found = {}
+    rates = {}
     for charge in side.version.charges:
         unit = side.units[charge.unit]
         domains = {name: _domain(side.version, charge, name) for name in names[charge.charge]}
         for rate in charge.rates:
             priced = _priced(charge, rate, unit)
             for values in combinations(rate, names[charge.charge], domains):
-                found[_Key(charge.charge, unit.counts, side.model.currency, values)] = priced
+                rates[_Key(charge.charge, unit.counts, side.model.currency, values)] = priced
     for label, factor in _factors(side.version):
         stated = tuple(factor.conditions.get(name, "") for name in names[label])
         priced = Priced(factor.factor, _FACTOR, Fraction(factor.factor), factor.source)
-        found[_Key(label, _FACTOR, side.model.currency, stated)] = priced
-    return found
+        rates[_Key(label, _FACTOR, side.model.currency, stated)] = priced
+    return rates
 
 
 def _domain(version: Version, charge: Charge, name: str) -> tuple[str, ...]:
     if name == "up_to":
         return tiers(charge.rates) or _ALL
-    if name not in charge.ATTRIBUTES:  # a condition or hours: a rate without them is another one
+    if name not in charge.ATTRIBUTES:  # conditions or hours: a rate without them is a different rate
         return _ALL
     values: tuple[str, ...] = _UNNAMED.get(name) or version.values_of(name)  # type: ignore[attr-defined]
     return values or _ALL
@@ -122,7 +122,7 @@ def _priced(charge: Charge, rate: Rate, unit: Unit) -> Priced:
     return Priced(amount, unit.unit, Fraction(amount) / unit.per, rate.source)
 
 
-# Keys that are not conditions: rates are compared by themselves, the others are evidence.
+# Keys that are not conditions: rates, which are compared separately, and evidence.
 _NOT_TERMS = {"rates", "charges", "examples", "effective", "announced", "checked", "source", "reference", "evidence"}
 _NOT_TERMS |= {"correction", "expected_change", "place", "minimum_place", "factors"}
 # Lists whose order matters, because the first item that fits is used.
@@ -132,40 +132,40 @@ Terms = dict[str, str | tuple[str, ...]]
 
 
 def terms_of(side: Priceable) -> Terms:
-    """Every condition of a version by its name: `accepts duration`, `rounding places`, `markup of video`."""
+    """Return every condition of a version by its name: `accepts duration`, `rounding places`, `markup of video`."""
     model, version, units = side
-    found: Terms = {"type": model.type, "currency": model.currency, "mode": getattr(model, "mode", "")}
-    found["limit tier"] = getattr(model, "tier", None) or ""
-    found |= {name: _text(getattr(model, name) or "") for name in ("aliases", "patterns", "provider")}
-    found |= described(version)
-    found["order of charges"] = ", ".join(charge.charge for charge in version.charges)
+    terms: Terms = {"type": model.type, "currency": model.currency, "mode": getattr(model, "mode", "")}
+    terms["limit tier"] = getattr(model, "tier", None) or ""
+    terms |= {name: _text(getattr(model, name) or "") for name in ("aliases", "patterns", "provider")}
+    terms |= described(version)
+    terms["order of charges"] = ", ".join(charge.charge for charge in version.charges)
     for charge in version.charges:
         for name, value in _of_charge(charge, units):
-            found[f"{name} of {charge.charge}"] = value
-    return {name: value for name, value in found.items() if value}
+            terms[f"{name} of {charge.charge}"] = value
+    return {name: value for name, value in terms.items() if value}
 
 
 def described(part: BaseModel, prefix: str = "") -> Terms:
-    """The keys of a part of a table, nested ones too, each with its value as text."""
-    found: Terms = {}
+    """Return the keys of a part of a table, nested ones too, each with its value as text."""
+    terms: Terms = {}
     of_limits = {"rates"} if isinstance(part, Limits) else set()
     for name in {*type(part).model_fields, *(part.model_extra or ())} - (_NOT_TERMS - of_limits):
         value, words = getattr(part, name), f"{prefix}{name.rstrip('_')}"
         if isinstance(value, BaseModel):
-            found |= described(value, f"{words} ")
+            terms |= described(value, f"{words} ")
         elif isinstance(value, Mapping):
-            found |= {f"{words} {key}": _text(each) for key, each in value.items()}
+            terms |= {f"{words} {key}": _text(each) for key, each in value.items()}
         elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
-            found[words] = _parts(value, ordered=name in _ORDERED)
+            terms[words] = _parts(value, ordered=name in _ORDERED)
         elif value is not None:
-            found[words] = _text(value)
+            terms[words] = _text(value)
     if payers := [name for name, worth in (part.model_extra or {}).items() if worth is not None]:
-        found[f"{prefix}order"] = ", ".join(payers)  # balances pay in their order
-    return found
+        terms[f"{prefix}order"] = ", ".join(payers)  # balances pay in their order
+    return terms
 
 
 def term_changes(old: Terms, new: Terms) -> tuple[TermChange, ...]:
-    """The conditions that differ, by name; of a list only the items that differ."""
+    """Return the conditions that differ, by name; of a list only the items that differ."""
     return tuple(
         TermChange(name, *_sides(old.get(name, ""), new.get(name, "")))
         for name in sorted({**old, **new})

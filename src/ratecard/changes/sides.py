@@ -20,7 +20,7 @@ from ratecard.tables.version import Version
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A card by the name that it was asked for; `at` is the one instant that counts, None for all of them.
+    """A card with the name that the user gave; `at` is the only instant that counts, None for all instants.
 
     `candidates` are those that are laid over its tables: their names, dates and reasons.
     """
@@ -32,15 +32,15 @@ class Side:
 
     @property
     def has_rates(self) -> bool:
-        """Whether its amounts are made of rates, and are not those of a bill."""
+        """Return True if its amounts come from rates, not from a bill."""
         return True
 
     def book(self, day: date) -> PriceBook:
-        """What is in effect on this side on a day or at an instant, as it is written: proved or not."""
+        """Return the prices of this side on a day or at an instant, as they are written, whether proved or not."""
         return self.card._unproved.at(self.at or day)
 
     def days(self) -> set[date]:
-        """The days and instants at which something changes on this side."""
+        """Return the days and instants at which something changes on this side."""
         return {day_or_instant(each) for each in ((self.at,) if self.at else self.card.boundaries())}
 
 
@@ -61,25 +61,25 @@ class Standing(NamedTuple):
 
     @classmethod
     def of(cls, book: PriceBook, name: str) -> "Standing":
-        """How a model stands in a price book."""
+        """Return the state of a model in a price book."""
         model = book.tables.models.get(name)
         retired = model is not None and model.retired_at(book.instant)
         return cls(model, model.version_at(book.instant) if model and not retired else None, retired)
 
     def priceable(self, book: PriceBook) -> Priceable | None:
-        """What its prices are made of; None where it has none."""
+        """Return the model, version and units that make its prices; None if it has no price."""
         units = book.tables.units
         return Priceable(self.model, self.version, units) if self.model and self.version else None
 
     @property
     def place(self) -> str:
-        """`file:line` of the version, or of the newest one of a model that has no price."""
+        """Return `file:line` of its version, or of the newest version of a model that has no price."""
         version = self.version or (self.model.versions[0] if self.model else None)
         return version.place if version else ""
 
 
 _TABLES, _YEAR = "pricing_tables", timedelta(days=365)
-# Between the files of candidates that are laid over each other.
+# The sign between the files of candidates that are laid over each other.
 _ON_TOP = "+"
 
 
@@ -93,14 +93,14 @@ class Stack:
         return _ON_TOP.join(map(str, self.paths))
 
     def over(self, card: RateCard) -> RateCard:
-        """The card with all of them. Raises `TableError`."""
+        """Return the card under all of these candidates. Raises `TableError`."""
         for path in self.paths:
             card = card.with_candidate(path)
         return card
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
-        """What each of them says of itself."""
+        """Return the head of each candidate."""
         return tuple(read_candidate(path).candidate for path in self.paths)
 
     def unlikely_days(self, today: date) -> Iterator[str]:
@@ -114,7 +114,7 @@ class Stack:
                     yield f"{file.place_of(key)}: {key} {day} is more than a year ahead. Is its year right?"
 
     def holds(self, since: date) -> date:
-        """The first day from one on, on which all of them hold. Raises `SideError` where one has ended by then."""
+        """Return the first day, from one on, on which all of them hold. Raises `SideError` if one has ended by then."""
         heads = [(path, read_candidate(path).candidate) for path in self.paths]
         day = max(since, *(head.effective for _, head in heads))
         for path, head in heads:
@@ -124,9 +124,9 @@ class Stack:
         return day
 
 
-# A folder as text.
+# The things that a word can name; a `str` is a folder.
 Named = str | Stack | Revision | datetime
-# How to write a word that could be two things.
+# Unambiguous spellings of a word that could mean two things.
 _PLAINLY = {
     "folder": "./{0} for the folder",
     "candidate": "./{0} for the file",
@@ -134,7 +134,7 @@ _PLAINLY = {
     "date": "{0}T00:00Z for the date",
 }
 
-# How the path of a file or a folder begins. Git is not asked for it: that takes a while, and it would read
+# Words that begin like this are paths. Git is not asked about them: that takes a while, and it would read
 # `/tables-g0a1b2c3` as a commit.
 _PATHS = ("/", "./", "../")
 
@@ -144,23 +144,23 @@ class SideError(RateCardError):
 
 
 def named(given: str, tables: Path | None) -> Named:
-    """What a word names. Raises `SideError`, with all that was tried."""
-    found, refused = {}, []
+    """Return what a word names: a card, a stack, ... Raises `SideError`, with all that was tried."""
+    meanings, refused = {}, []
     for kind, read in _readers(tables):
         try:
-            found[kind] = read(given)
+            meanings[kind] = read(given)
         except RateCardError as error:
             refused.append(f"\n  {kind}: {error}")
-    if not found:
+    if not meanings:
         raise SideError(f"'{given}' names nothing that can be compared. Tried:{''.join(refused)}")
-    if len(found) > 1:
-        plainly = ", ".join(_PLAINLY[kind].format(given) for kind in found)
-        raise SideError(f"'{given}' is a {' and a '.join(found)}. Write {plainly}")
-    return next(iter(found.values()))
+    if len(meanings) > 1:
+        plainly = ", ".join(_PLAINLY[kind].format(given) for kind in meanings)
+        raise SideError(f"'{given}' is a {' and a '.join(meanings)}. Write {plainly}")
+    return next(iter(meanings.values()))
 
 
 def side_of(given: str, found: str | Revision | datetime, tables: Path | None) -> Side:
-    """The side that a folder, a revision or an instant makes."""
+    """Return the side of a folder, a revision or an instant."""
     if isinstance(found, Revision):
         return Side(found.label, RateCard(load_revision(found)))
     if isinstance(found, datetime):
@@ -169,7 +169,7 @@ def side_of(given: str, found: str | Revision | datetime, tables: Path | None) -
 
 
 def revision_of(given: str, folder: Path | None) -> Revision:
-    """A revision of a folder, or of the tables of the repository that we are in. Raises `RevisionError`."""
+    """Return a revision of a folder, or of the tables of the current repository. Raises `RevisionError`."""
     place = folder or repository_of(Path()) / _TABLES
     if not place.is_dir():
         raise RevisionError(f"the repository has no folder {_TABLES}. Name that of its tables by --tables")
@@ -196,7 +196,7 @@ def _folder(given: str) -> str:
 
 
 def stack_of(given: str) -> Stack:
-    """The candidate file of a word, or the stack. Raises `SideError` for a file that is not there."""
+    """Return the candidate file of a word, or the stack. Raises `SideError` for a file that does not exist."""
     if Path(given).is_file():
         return Stack((Path(given),))
     parts = [Path(part) for part in given.split(_ON_TOP)]

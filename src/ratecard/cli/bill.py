@@ -58,7 +58,7 @@ def show_bill(
 
 
 def _working(working: Working, figures: Figures) -> list[str]:
-    """How quantity and unit rate of a line were computed, if they are more than a number of the table."""
+    """Return how quantity and unit rate of a line were computed, if they are more than a number of the table."""
     words = [" ".join(part if isinstance(part, str) else figures.quantity(part) for part in working.counted)]
     if working.list_rate is not None and working.markup is not None:
         markup = figures.quantity(plain(working.markup))
@@ -67,7 +67,7 @@ def _working(working: Working, figures: Figures) -> list[str]:
 
 
 def refusal_text(error: QuoteError, prices: PriceBook, fields: Mapping[str, Any], likes: Mapping[str, str]) -> str:
-    """A refusal for people: a required field is followed by its choices.
+    """Return a refusal for people: a required field is followed by its choices.
 
     `likes` describes a value of a field whose choices the table does not list.
     """

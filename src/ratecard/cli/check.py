@@ -27,18 +27,18 @@ from ratecard.load.revision import RevisionError, find_revision, load_revision
 from ratecard.notes import notes_on
 from ratecard.tables.scalars import read_number
 
-# How many models a sentence names, and how many notes are printed below a verdict.
+# The most models that a sentence names, and the most notes below a verdict.
 _NAMED, _NOTED = 5, 5
 
 
 def _factor(given: str | Decimal) -> Decimal:
     try:
-        found = given if isinstance(given, Decimal) else read_number(given)
+        factor = given if isinstance(given, Decimal) else read_number(given)
     except ValueError as error:
         raise click.BadParameter(f"'{given}' {error}") from None
-    if found < 1:
+    if factor < 1:
         raise click.BadParameter(f"'{given}' is below 1. A factor of 2 lets prices double or halve")
-    return found
+    return factor
 
 
 @click.command(short_help="Report every fault of a folder of tables.")
@@ -103,9 +103,9 @@ def check(
     examples = [*work(card._compiler), *(each for of in card.contracts.values() for each in card._unproved.work(of))]
     wrong, refused, below, more = faults_of(examples), [], "", {}
     if before:
-        found = compare_sides(before, Side(str(folder or shipped_folder()), card))
+        diff = compare_sides(before, Side(str(folder or shipped_folder()), card))
         refused = refusals(before.card, card, Rules(as_of or now(), max_change or Decimal(2), against or ""))
-        below, more = f"\n{diff_text(found)}", {"against": before.label, "diff": found.to_dict()}
+        below, more = f"\n{diff_text(diff)}", {"against": before.label, "diff": diff.to_dict()}
     thin: list[Fault] = []
     if costs and min_margin is not None and not wrong:
         found_margins = thin_margins(card, costs, min_margin, (as_of or now()).astimezone(UTC).date())
@@ -168,7 +168,7 @@ def _before(against: str, folder: Path | None) -> Side:
 
 
 def _costs(given: str, before: Side | None) -> TableCosts:
-    """Costs from a folder of tables, or as a share of the prices before. Raises `TableError`."""
+    """Read costs from a folder of tables, or as a share of the prices before. Raises `TableError`."""
     if given.endswith("%") and before:
         return TableCosts(before.card, share(given))
     if not Path(given).is_dir():

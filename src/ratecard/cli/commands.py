@@ -42,8 +42,8 @@ class _Commands(click.Group):
             return None
         module = import_module(f"ratecard.cli.{_MODULES[cmd_name]}")
         name = cmd_name.replace("-", "_")
-        found: click.Command = getattr(module, f"{name}_" if iskeyword(name) else name)
-        return found
+        command: click.Command = getattr(module, f"{name}_" if iskeyword(name) else name)
+        return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and args[0] not in _MODULES:

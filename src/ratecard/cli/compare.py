@@ -25,7 +25,7 @@ from ratecard.cli.simulate_options import check_usage, needing
 
 
 def market_text(market: Market) -> str:
-    """The comparison as text: a table for each pair of models."""
+    """Return the comparison as text: a table for each pair of models."""
     lines = [MARKET_LEGEND, paragraph(both_lists(market), indent="  "), ""]
     lines += [line for pair in _blocks(market) for line in (*pair, "")]
     lines.append(heading_style(paragraph(summary_of_market(market))))
@@ -62,14 +62,14 @@ def _renamed(given: tuple[str, ...]) -> dict[str, str]:
     for theirs, _, ours in pairs:
         if not (theirs and ours):
             raise click.UsageError("--same takes THEIRS=OURS, like processing=service_tier")
-    found = {theirs: ours for theirs, _, ours in pairs}
-    if not len(found) == len(set(found.values())) == len(pairs):
+    renamed = {theirs: ours for theirs, _, ours in pairs}
+    if not len(renamed) == len(set(renamed.values())) == len(pairs):
         raise click.UsageError("--same has a name twice; each of their names takes one of our names")
-    return found
+    return renamed
 
 
 def _paid(usage: str, ours: RateCard, at: datetime) -> dict[str, Decimal]:
-    """What recorded usage pays for each of our models, all of it at the prices of the instant of the comparison."""
+    """Return what recorded usage pays for each of our models, at the prices of the instant of the comparison."""
     check_usage([usage], None)
     with needing("--usage"):
         # Loaded here, because it needs the engine.

@@ -16,12 +16,12 @@ from ratecard.simulation.demo.usage import demo_usage as write_demo_usage
 
 def _share(given: str | Decimal) -> Decimal:
     try:
-        found = Decimal(given)
+        share = Decimal(given)
     except InvalidOperation:
-        found = Decimal(-1)
-    if not found.is_finite() or not 0 <= found <= 1:
+        share = Decimal(-1)
+    if not share.is_finite() or not 0 <= share <= 1:
         raise click.BadParameter(f"'{given}' is not a part of all rows. Write a number from 0 to 1, like 0.001")
-    return found
+    return share
 
 
 @click.command("demo-usage", short_help="Make realistic usage up, to try simulations.")

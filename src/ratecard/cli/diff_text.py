@@ -26,7 +26,7 @@ _COLOURS = {"~": "yellow", "+": "green", "-": "red"}
 
 
 def diff_text(diff: Diff) -> str:
-    """The whole comparison, with the legend first."""
+    """Return the whole comparison, with the legend first."""
     if not diff.changes:
         return f"{NO_CHANGES}\n"
     head = [LEGEND, paragraph(f"{diff.old} -> {diff.new}", indent="  "), ""]
@@ -60,13 +60,13 @@ def _of_rate(rate: RateChange, currency: str) -> Iterator[str]:
 def _extremes(
     rise: CellChange | None, fall: CellChange | None, indent: str, *, with_model: bool = False
 ) -> Iterator[str]:
-    for name, found in (("Worst rise", rise), ("Worst fall", fall)):
-        if found:
-            asked = ", ".join(filter(None, (found.model if with_model else "", found.cell)))
-            yield paragraph(f"{indent}{name}: {cell(found)}{f' for {asked}' if asked else ''}", indent=f"{indent}  ")
+    for name, change in (("Worst rise", rise), ("Worst fall", fall)):
+        if change:
+            where = ", ".join(filter(None, (change.model if with_model else "", change.cell)))
+            yield paragraph(f"{indent}{name}: {cell(change)}{f' for {where}' if where else ''}", indent=f"{indent}  ")
 
 
 def _marked(sign: str, indent: str, words: str) -> str:
-    """Words behind their mark; only the mark has a colour."""
+    """Return words behind their mark; only the mark has a colour."""
     wrapped = paragraph(f"{indent}{sign} {words}", indent=f"{indent}    ")
     return wrapped.replace(f"{indent}{sign}", f"{indent}{click.style(sign, fg=_COLOURS[sign])}", 1)

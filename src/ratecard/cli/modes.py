@@ -13,7 +13,7 @@ from ratecard.cli.simulate_options import SPARK
 
 
 class Mode(NamedTuple):
-    """One way to run a command: why it does not use some of the parameters, and which."""
+    """One way to run a command: the parameters that it does not use, and why."""
 
     words: str
     unused: frozenset[str]

@@ -46,12 +46,12 @@ def locale(given: str | Locale) -> Locale:
 
 
 def now() -> datetime:
-    """The current instant; no other function of the command line reads the clock."""
+    """Return the current instant; no other function of the command line reads the clock."""
     return datetime.now(UTC)
 
 
 def today() -> date:
-    """The current day in UTC."""
+    """Return the current day in UTC."""
     return now().date()
 
 
@@ -67,7 +67,7 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 def checkout_tables() -> Path | None:
-    """The tables of the source checkout that contains the current folder; None outside of a checkout.
+    """Return the tables of the source checkout that contains the current folder; None outside of a checkout.
 
     They are the tables that the user edits, even if the running package is a copy.
     """
@@ -116,7 +116,7 @@ def show(words: str, out: Path | None) -> None:
 out_option = click.option(
     "--out", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write to this file."
 )
-# How a comparison is written, and where.
+# The options of a comparison: its format and its file.
 format_options = options(
     click.option(
         "--format",

@@ -36,7 +36,7 @@ from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import UsageExample
 from ratecard.tables.version import Version
 
-# What a value of each field looks like, for the help and for refusals.
+# An example value of each field, for the help and for refusals.
 _LIKE = {
     name: like.words
     for name, field in VideoRequest.model_fields.items()
@@ -73,7 +73,7 @@ _LIKE_USAGE = {
 
 
 class _Command(NamedTuple):
-    """What distinguishes `quote` from `rate`: how a body is priced, and how its fields are read from text and JSON."""
+    """The difference between `quote` and `rate`: how a body is priced, and its fields are read from text and JSON."""
 
     price: Callable[[PriceBook, Mapping[str, Any], SourceVideo | None], Quote]
     of_text: Callable[[Mapping[str, str]], Mapping[str, Any]]
@@ -270,15 +270,15 @@ def _answer(
 
 
 def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, Any], quoting: bool) -> str:
-    """The right command for a model that was asked for by the wrong one; empty for any other refusal."""
+    """Return the right command for a model that the wrong command refused; empty for any other refusal."""
     name = fields.get("model")
     if quoting and "model" not in fields and fields.keys() & {"network", "calls"}:
-        found = next(prices._in_effect_all("rpc"), None)
+        named = next(prices._in_effect_all("rpc"), None)
     else:
-        found = None if error.problems or not isinstance(name, str) else _named(prices, name)
-    if found is None:
+        named = None if error.problems or not isinstance(name, str) else _named(prices, name)
+    if named is None:
         return ""
-    model, version = found
+    model, version = named
     if model.type == ("video" if quoting else fields.get("type", model.type)):
         return ""
     example = version.examples[0] if version.examples else None
@@ -291,7 +291,7 @@ def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, An
 
 
 def _named(prices: PriceBook, name: str) -> tuple[AnyModel, Version] | None:
-    """The model and its version, if it has a price; the name of a text model may have parameters."""
+    """Return the model and its version, if it has a price; the name of a text model may have parameters."""
     plain = prices.plain_name(name)
     try:
         model, version = prices.in_effect(plain)

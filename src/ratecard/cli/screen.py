@@ -17,7 +17,7 @@ _LEAST = 24
 
 
 def align(rows: Sequence[Sequence[str]], right: Collection[int] = (), least: int = 0) -> list[str]:
-    """Rows as lines of aligned columns, those of `right` flush right; the first is widened until a line has `least`.
+    """Return rows as lines of aligned columns, `right` ones flush right; the first widens until a line has `least`.
 
     >>> align([("Rate", "For"), ("$0.50", "720p")], right={0})
     [' Rate  For', '$0.50  720p']
@@ -41,12 +41,12 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Co
 
 
 def heading_style(line: str) -> str:
-    """A heading, which is bold on a terminal."""
+    """Return a heading, which is bold on a terminal."""
     return click.style(line, bold=True)
 
 
 def width() -> int | None:
-    """The columns of the terminal; None if the output is not a terminal, and so has no width."""
+    """Return the columns of the terminal; None if the output is not a terminal, and so has no width."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 

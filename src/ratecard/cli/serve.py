@@ -25,7 +25,7 @@ _SHOWN = {name: field for name, field in Settings.model_fields.items() if name !
 
 
 def _option(name: str, field: FieldInfo) -> Decorator:
-    """The option of a setting; what is not given is left to the environment and the file."""
+    """Return the option of a setting; what is not given is left to the environment and the file."""
     words = f"{field.description}."
     if field.annotation is bool:
         return click.option(option(name), is_flag=True, default=None, help=words)
@@ -118,7 +118,7 @@ def _serve(settings: Settings) -> None:
 
 @contextmanager
 def _shared_folder(workers: int) -> Iterator[Path | None]:
-    """Where workers share the last valid tables and their metrics; None for a single one, which writes no file."""
+    """Yield the folder where workers share the last valid tables and metrics; None for a single worker."""
     if workers == 1:
         yield None
         return
@@ -136,14 +136,14 @@ def _shared_folder(workers: int) -> Iterator[Path | None]:
 
 
 def _check_access(settings: Settings) -> None:
-    """Without keys, allow a local address only, unless --no-auth is given. Raises `SettingError`."""
+    """Refuse contradicting settings, and a public address without keys or --no-auth. Raises `SettingError`."""
     from ratecard.service.worker import charging_of, check_of
 
     keys, file = variable("api_keys"), option("keys_file")
-    given = [name for name, value in ((keys, settings.api_keys), (file, settings.keys_file)) if value is not None]
-    if given and settings.no_auth:
-        raise SettingError(f"--no-auth answers everybody, and {given[0]} is set. Give one of them")
-    if len(given) > 1:
+    keyed = [name for name, value in ((keys, settings.api_keys), (file, settings.keys_file)) if value is not None]
+    if keyed and settings.no_auth:
+        raise SettingError(f"--no-auth answers everybody, and {keyed[0]} is set. Give one of them")
+    if len(keyed) > 1:
         raise SettingError(f"{keys} and {file} are set. Give one of them")
     try:
         check_of(settings)
@@ -152,19 +152,19 @@ def _check_access(settings: Settings) -> None:
         raise SettingError(str(error)) from None
     if settings.charge_keys and settings.database is None:
         raise SettingError(f"{option('charge_keys')} books charges in a ledger. Give {option('database')} too")
-    if not given and not settings.no_auth and not settings.unix_socket and not _is_loopback(settings.host):
+    if not keyed and not settings.no_auth and not settings.unix_socket and not _is_loopback(settings.host):
         raise SettingError(f"{settings.host} is a public address: set {keys}, or answer everybody with --no-auth")
 
 
 def _is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a host. A name is looked up, and all of its addresses must be local."""
+    """Return True if only this machine reaches a host. A name is looked up, and all of its addresses must be local."""
     with suppress(ValueError):
         return ip_address(host).is_loopback
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError as error:
         raise SettingError(f"{option('host')}: '{host}' is not an address: {error.strerror}") from None
-    return all(ip_address(str(address[0])).is_loopback for *_, address in found)
+    return all(ip_address(str(address[0])).is_loopback for *_, address in addresses)
 
 
 def _check_files(settings: Settings) -> None:
@@ -190,7 +190,7 @@ def _check_database(settings: Settings) -> None:
 
 
 def _run(settings: Settings, shared: Path | None) -> None:
-    """Run, with everything that the workers need in the environment, which they inherit."""
+    """Run the server, with everything that the workers need in the environment, which they inherit."""
     from ratecard.service.process import run_server
     from ratecard.service.worker import BETWEEN_WORKERS, SETTINGS
 

@@ -17,7 +17,7 @@ _NOT_SETTINGS = ("usage", "disputes", "current", "tables")
 
 
 def run_disputes(path: Path, given: Mapping[str, Any]) -> None:
-    """Write the disputed rows of a bill, and say how many there are and what they come to."""
+    """Write the disputed rows of a bill, and print their number and their sum."""
     if given["current"] == AS_BILLED:
         raise click.UsageError("--disputes compares a bill with prices; --current names them, or leave it out")
     try:
@@ -26,20 +26,20 @@ def run_disputes(path: Path, given: Mapping[str, Any]) -> None:
         raise click.UsageError(str(error)) from None
     settings = {name: given[name] for name in OF_DISPUTES if name not in _NOT_SETTINGS}
     with progress() as begin:
-        found = write_disputes(list(given["usage"]), current, path, progress=begin, **settings)
-    verb = "disagrees" if found.disputed == 1 else "disagree"
-    words = f"{found.disputed:,} of {found.rows:,} rows {verb} with the prices of their days"
-    if found.disputed - found.unpriced:
-        direction = "little" if found.difference < 0 else "much"
-        words += f"; what is too {direction} in them comes to {abs(found.difference):f} {found.currency}"
+        disputes = write_disputes(list(given["usage"]), current, path, progress=begin, **settings)
+    verb = "disagrees" if disputes.disputed == 1 else "disagree"
+    words = f"{disputes.disputed:,} of {disputes.rows:,} rows {verb} with the prices of their days"
+    if disputes.disputed - disputes.unpriced:
+        direction = "little" if disputes.difference < 0 else "much"
+        words += f"; what is too {direction} in them comes to {abs(disputes.difference):f} {disputes.currency}"
     click.echo(f"{words}.")
-    if found.unpriced:
-        click.echo(f"For {found.unpriced:,} of them no price is known.")
-    if found.foreign:
-        words = f"Rows in another currency than {found.currency}, which are not compared: {found.foreign:,}."
+    if disputes.unpriced:
+        click.echo(f"For {disputes.unpriced:,} of them no price is known.")
+    if disputes.foreign:
+        words = f"Rows in another currency than {disputes.currency}, which are not compared: {disputes.foreign:,}."
         click.echo(f"{words} --currency names another.")
-    if found.unchecked:
-        click.echo(f"Further rows that say too little to be compared, like refunds: {found.unchecked:,}.")
+    if disputes.unchecked:
+        click.echo(f"Further rows that say too little to be compared, like refunds: {disputes.unchecked:,}.")
     click.echo(f"Wrote {path}", err=True)
     if given["current"] is None:
         tell_tables(given["tables"], err=True)

@@ -24,13 +24,13 @@ _CONDITION = "region = 'eu' and not n > 4"
 
 def _columns(context: click.Context, option: click.Parameter, given: Sequence[str]) -> Mapping[str, str]:
     """Read `prompt_tokens=input`: a column that has another name in the usage."""
-    found: dict[str, str] = {}
-    for each in given:
-        name, _, column = each.partition("=")
+    columns: dict[str, str] = {}
+    for pair in given:
+        name, _, column = pair.partition("=")
         if not name or not column:
-            raise click.BadParameter(f"'{each}' is not NAME=COLUMN, like prompt_tokens=input", param_hint="--map")
-        found[name] = column
-    return found
+            raise click.BadParameter(f"'{pair}' is not NAME=COLUMN, like prompt_tokens=input", param_hint="--map")
+        columns[name] = column
+    return columns
 
 
 def _keys(context: click.Context, option: click.Parameter, given: str | None) -> tuple[str, ...] | None:
@@ -74,12 +74,12 @@ engine_options = options(
 
 
 def candidate_option(words: str) -> Decorator:
-    """Other prices, with what they are for."""
+    """Return the option for other prices; `words` are its help."""
     return click.option("--candidate", "candidates", metavar="SPEC", multiple=True, help=words)
 
 
 def by_option(words: str) -> Decorator:
-    """Columns to group by, with what they are for."""
+    """Return the option for columns to group by; `words` are its help."""
     return click.option("--by", metavar="KEYS", callback=_keys, help=words)
 
 
@@ -95,15 +95,15 @@ def needing(what: str) -> Iterator[None]:
 
 def with_models(given: Sequence[str]) -> Mapping[str, str]:
     """Read `old-model=new-model`: price the requests of one model as those of another."""
-    found: dict[str, str] = {}
-    for each in given:
-        old, _, new = each.partition("=")
+    renamed: dict[str, str] = {}
+    for pair in given:
+        old, _, new = pair.partition("=")
         if not old or not new or old == new or "=" in new:
-            raise click.BadParameter(f"'{each}' is not OLD=NEW, like kling-o3-pro=kling-o3", param_hint="--remap")
-        if old in found:
+            raise click.BadParameter(f"'{pair}' is not OLD=NEW, like kling-o3-pro=kling-o3", param_hint="--remap")
+        if old in renamed:
             raise click.BadParameter(f"'{old}' is given twice", param_hint="--remap")
-        found[old] = new
-    return found
+        renamed[old] = new
+    return renamed
 
 
 def share(given: str | Fraction) -> Fraction:
@@ -139,10 +139,10 @@ def check_tornado(out: Sequence[str]) -> None:
 
 def check_usage(usage: Sequence[str], engine: str | None) -> None:
     """Refuse files that do not exist; patterns, addresses and tables of Spark are looked up later."""
-    for each in usage:
-        known = engine == SPARK or _REMOTE in each or any(mark in each for mark in "*?[")
-        if not known and not Path(each).exists():
-            raise click.UsageError(f"There is no file {each}")
+    for place in usage:
+        known = engine == SPARK or _REMOTE in place or any(mark in place for mark in "*?[")
+        if not known and not Path(place).exists():
+            raise click.UsageError(f"There is no file {place}")
 
 
 def outputs(
@@ -181,6 +181,6 @@ def _try(path: Path) -> None:
 
 
 def _is_of(path: Path, usage: str) -> bool:
-    """Whether a file is part of the usage, or would be in the next run: it is in its folder or matches its pattern."""
+    """Return True if a file would be part of the usage: it is in its folder or matches its pattern."""
     place = Path(usage).resolve()
     return path == place or place in path.parents or path.match(str(place))

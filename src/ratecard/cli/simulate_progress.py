@@ -38,7 +38,7 @@ class Seen(NamedTuple):
     left: float | None
 
     def line(self) -> str:
-        """` 42 %  Reading usage: tokens, 1,200,000 rows a second, 0:12 left`."""
+        """Return text like ` 42 %  Reading usage: tokens, 1,200,000 rows a second, 0:12 left`."""
         parts = [self.words]
         parts += [f"{self.speed:,} rows a second"] if self.speed else []
         parts += [f"{_clock(self.left)} left"] if self.left is not None else []
@@ -46,7 +46,7 @@ class Seen(NamedTuple):
 
 
 class ProgressWatch:
-    """Follows one simulation; its percentage never falls."""
+    """The progress of one simulation; its percentage never falls."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock, self._started = clock, clock()
@@ -63,11 +63,11 @@ class ProgressWatch:
             self._most = max(self._most, _LAST)
 
     def look(self) -> Seen:
-        """The state now."""
-        asked, passed = self._percent, self._clock() - self._started
-        if asked is not None:
-            self._most = min(max(self._most, float(asked())), 100.0)
-            rows = getattr(asked, "rows", None)
+        """Return the current state."""
+        percent, passed = self._percent, self._clock() - self._started
+        if percent is not None:
+            self._most = min(max(self._most, float(percent())), 100.0)
+            rows = getattr(percent, "rows", None)
             self._speed = int(rows / passed) if rows and passed > 0 else self._speed
         left = passed * (100 - self._most) / self._most if self._most > 1 else None
         return Seen(self._words, self._most, self._speed, left)

@@ -103,15 +103,15 @@ def run(
             if target:
                 begin("Seeking the factor", None)
                 try:
-                    found: Reached | str = smallest_factor(
+                    reached: Reached | str = smallest_factor(
                         *(simulation, Path(candidates[0]), target),
                         elasticities=answers,
                         volumes=changes,
                         pace=simulation.pace(days),
                     )
                 except NotReachedError as error:
-                    found = str(error)
-                question = replace(question, reached=found)
+                    reached = str(error)
+                question = replace(question, reached=reached)
             report = Report(simulation, question, locale)
             report.check()
             if written := [*map(str, out), *places]:

@@ -78,7 +78,7 @@ def _now(report: Report) -> None:
 
 
 def _discounts(report: Report, sides: Sequence[int]) -> None:
-    """Print what the list, and the contracts of customers, come to."""
+    """Print the totals at list prices and at the prices of the customers' contracts."""
     if report.discounts:
         table = discounts_table(report, sides)
         _show(report, _first(table.without(Kind.COUNT), _CUSTOMERS, table.title))
@@ -101,23 +101,23 @@ def tell(report: Report, written_to: Sequence[str]) -> None:
 def tell_beyond(report: Report, limits: ChangeLimits, found: Sequence[Beyond]) -> None:
     """Print on standard error which limits are exceeded, by how much, and by which customers."""
     figures = report.figures
-    for each in found:
+    for side in found:
         of_usage = " at unchanged usage" if report.expected is not None else ""
-        under = f"{of_usage} under {report.names[each.candidate]}"
-        if each.change is not None and limits.change is not None:
-            share = figures.percent(share_of_change(each.change, each.candidate)) or "from nothing"
+        under = f"{of_usage} under {report.names[side.candidate]}"
+        if side.change is not None and limits.change is not None:
+            share = figures.percent(share_of_change(side.change, side.candidate)) or "from nothing"
             words = f"revenue changes by {share}{under}, and --max-change is"
             click.echo(f"Beyond the limit: {words} {figures.percent(limits.change, signed=False)}", err=True)
-        if each.customers and limits.rise is not None:
-            customers, most = figures.counted(each.of, "customer"), figures.percent(limits.rise, signed=False)
+        if side.customers and limits.rise is not None:
+            customers, most = figures.counted(side.of, "customer"), figures.percent(limits.rise, signed=False)
             words = (
-                f"{figures.count(each.over)} of {customers} {'pays' if each.over == 1 else 'pay'} more than {most} more"
+                f"{figures.count(side.over)} of {customers} {'pays' if side.over == 1 else 'pay'} more than {most} more"
             )
             click.echo(f"Beyond the limit: {words}{under}, and --max-rise is {most}", err=True)
-            for line in table_lines(report, beyond_table(report, each.candidate, each.customers)):
+            for line in table_lines(report, beyond_table(report, side.candidate, side.customers)):
                 click.echo(f"  {line}", err=True)
-            if each.over > len(each.customers):
-                more = figures.count(each.over - len(each.customers))
+            if side.over > len(side.customers):
+                more = figures.count(side.over - len(side.customers))
                 click.echo(f"  and {more} more; --out FILE.csv --by customer has all", err=True)
 
 
@@ -131,7 +131,7 @@ def show_tornado(report: Report, share: Fraction, swings: Sequence[Swing]) -> No
 
 
 def table_lines(report: Report, table: Table) -> list[str]:
-    """A table as lines of aligned text."""
+    """Return a table as lines of aligned text."""
     right = {index for index, column in enumerate(table.columns) if column.kind in _NUMBERS}
     return align([[column.name for column in table.columns], *_cells(report, table, table.rows)], right)
 
@@ -175,7 +175,7 @@ def _tables(report: Report, candidate: int) -> Iterator[Table]:
 
 
 def _first(table: Table, most: int, title: str) -> Table:
-    """The first rows; if that is not all, the title says how many there are."""
+    """Return the first rows; if that is not all, the title says how many there are."""
     if table.size <= most:
         return table._replace(title=title)
     words = f"the first {most} of {table.size:,}"

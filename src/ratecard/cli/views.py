@@ -46,7 +46,7 @@ def models(
     part: str, tables: Path | None, at: datetime, contract: str | None, account: str | None, as_json: bool
 ) -> None:
     """List the models that have a price, those whose id contains PART."""
-    found = [model for model in book(tables, at, contract, account).models() if part.lower() in model.model.lower()]
+    listed = [model for model in book(tables, at, contract, account).models() if part.lower() in model.model.lower()]
     if as_json:
         rows: list[dict[str, object]] = [
             {
@@ -60,19 +60,19 @@ def models(
                 "effective": model.effective.isoformat(),
                 "retires": model.retired and model.retired.isoformat(),
             }
-            for model in found
+            for model in listed
         ]
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
-    if found:
+    if listed:
         show_table(
             ("Model", "Type", "Since"),
-            [(model.model, model.type, str(model.effective)) for model in found],
+            [(model.model, model.type, str(model.effective)) for model in listed],
         )
-    for model in found:
+    for model in listed:
         if model.retired:
             click.echo(f"{model.model} retires on {model.retired}")
-    click.echo(plural(len(found), "model"), err=True)
+    click.echo(plural(len(listed), "model"), err=True)
 
 
 @click.command(short_help="Show where the prices of a model come from.")
@@ -97,14 +97,14 @@ def explain(
     """Show where the prices of MODEL come from: its version in effect, and the file:line of every rate."""
     refuse_unused(context)
     try:
-        found = explain_model(book(tables, at, contract, account), model)
+        explained = explain_model(book(tables, at, contract, account), model)
     except QuoteError as error:
         click.echo(error.to_json() if as_json else str(error), err=not as_json)
         raise SystemExit(1) from None
     if as_json:
-        click.echo(as_json_text(found), nl=False)
+        click.echo(as_json_text(explained), nl=False)
     else:
-        _show(found, locale)
+        _show(explained, locale)
 
 
 def _show(found: Explanation, locale: Locale) -> None:

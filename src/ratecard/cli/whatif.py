@@ -121,13 +121,13 @@ def whatif(
 
 
 def command(usage: Sequence[str], settings: Mapping[str, Any]) -> str:
-    """The command that simulates the same usage, without its prices."""
+    """Return the command that simulates the same usage, without its prices."""
     words = ["ratecard", "simulate", *usage]
-    for name, given in settings.items():
+    for name, value in settings.items():
         if name == "columns":
-            words += [word for known, column in given.items() for word in ("--map", f"{known}={column}")]
-        elif given is True:
+            words += [word for known, column in value.items() for word in ("--map", f"{known}={column}")]
+        elif value is True:
             words.append(f"--{name}")
-        elif given not in (None, False) and name != "memory":
-            words += [f"--{name}", str(given)]
+        elif value not in (None, False) and name != "memory":
+            words += [f"--{name}", str(value)]
     return shlex.join(words)

@@ -84,15 +84,15 @@ def _claim(connection: Connection, charges: Sequence[ChargeRows]) -> dict[_Key, 
     rows = _rows_by_account(charges)
     ends = {account: _count(connection, account, more) - more for account, more in rows.items()}
     claims = []
-    for each in charges:
-        ends[each.account] += len(each.entries)
-        claim = {"account": each.account, "request_id": each.request_id, "last": ends[each.account]}
-        claims.append({**claim, "rows": len(each.entries), "content": each.content})
+    for charge in charges:
+        ends[charge.account] += len(charge.entries)
+        claim = {"account": charge.account, "request_id": charge.request_id, "last": ends[charge.account]}
+        claims.append({**claim, "rows": len(charge.entries), "content": charge.content})
     if not claims:
         return {}
     claimed = _insert(connection)(REQUESTS).on_conflict_do_nothing()
-    found = connection.execute(claimed.returning(REQUESTS.c.account, REQUESTS.c.request_id, REQUESTS.c.last), claims)
-    return {(account, request_id): last for account, request_id, last in found}
+    rows_new = connection.execute(claimed.returning(REQUESTS.c.account, REQUESTS.c.request_id, REQUESTS.c.last), claims)
+    return {(account, request_id): last for account, request_id, last in rows_new}
 
 
 def _give_back(connection: Connection, charges: Iterable[ChargeRows], claimed: Iterable[_Key]) -> None:
@@ -106,8 +106,8 @@ def _give_back(connection: Connection, charges: Iterable[ChargeRows], claimed: I
 
 def _rows_by_account(charges: Iterable[ChargeRows]) -> dict[str, int]:
     rows = Counter[str]()
-    for each in charges:
-        rows[each.account] += len(each.entries)
+    for charge in charges:
+        rows[charge.account] += len(charge.entries)
     return rows
 
 

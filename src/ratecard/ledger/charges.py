@@ -206,9 +206,9 @@ def refund(
     if not corrects and not back:
         raise RefundError("amount", "Number must be greater than 0")
     names = {"request_id": request_id, "sku": sku, "timestamp": instant, "corrects": corrects, "amount": back}
-    asked = NewRefund(account, request_id, refund_id, sku, instant, back, corrects, fingerprint(names))
+    new_refund = NewRefund(account, request_id, refund_id, sku, instant, back, corrects, fingerprint(names))
     with writing_on(writer, (account,)) as connection:
-        new, entries = write_refund(connection, asked, latest_of(writer, clock))
+        new, entries = write_refund(connection, new_refund, latest_of(writer, clock))
     return BookedRefund(refund_id, request_id, sku, timestamp_of(instant), entries, new)
 
 

@@ -170,18 +170,18 @@ class Outage:
         self._lock, self._numbers = threading.Lock(), count(1)
         # The number of the last failed attempt of each kind: one that began before it says nothing of what is now.
         self._failed: dict[Need, int] = {}
-        # Those kinds of attempts that got no answer when they failed last.
+        # The kinds of attempts that did not get an answer when they last failed.
         self._silent: frozenset[Need] = frozenset()
         self._problem, self._write_failed = "", 0
 
     @property
     def problem(self) -> str:
-        """What is wrong, after the words "the ledger's database"; empty if nothing is."""
+        """Return what is wrong, after the words "the ledger's database"; empty if nothing is."""
         return self._problem if self._failed else ""
 
     @property
     def answers(self) -> bool:
-        """Whether the database answers, though it may take no writes."""
+        """Return True if the database answers, though it may take no writes."""
         return not any(need in self._failed for need in self._silent)
 
     def failed_to_write(self, seconds: int) -> bool:

@@ -91,7 +91,7 @@ def charge_rows(charge: NewCharge, content: str | None = None) -> ChargeRows:
     return ChargeRows(charge.account, charge.request_id, check_moment(charge.timestamp), entries, content)
 
 
-# What a row of the database and an entry call by the same name.
+# The names that a row of the database and an entry have in common.
 _VALUES = ("sku", "price_per_unit", "unit", "amount", "currency", "notes", "worth", "contract")
 
 

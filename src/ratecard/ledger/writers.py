@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Where a function writes: a ledger, in a transaction of its own, or a connection of the host, who commits.
 LedgerWriter = Ledger | Connection
 
-# What to pass instead, by the class of SQLAlchemy that was given.
+# The object to pass instead, by the class of SQLAlchemy that was given.
 _INSTEAD = {
     "Engine": "Pass open_ledger(engine), or a connection of it: with engine.begin() as connection",
     "AsyncEngine": "Pass a connection of it to the async form: async with engine.begin() as connection",

@@ -1,4 +1,4 @@
-"""What was made of the shipped tables when the package was built, so that a program starts quickly.
+"""Data made from the shipped tables when the package was built, so that a program starts quickly.
 
 Of a file with the same bytes it has the data. Of a folder whose every file is the same it has what a check found too:
 that there are no faults, the digest, and which model is where. A source tree has none, and reads its YAML.
@@ -50,7 +50,7 @@ class BuiltFolder:
     files: Mapping[str, str]
     # The data of each file, as JSON.
     lines: Mapping[str, bytes]
-    # The data of models of the files that were read, until it is taken.
+    # The data of models of the files that were read, until a model is made of it.
     _read: dict[str, Any] = field(default_factory=dict)
 
     def data_of(self, model: str) -> Any:
@@ -71,7 +71,7 @@ def built_folder(contents: Mapping[str, bytes], built: Path = _HERE) -> BuiltFol
     return BuiltFolder(**{part: head[part] for part in _OF_FOLDER}, lines=named)
 
 
-# What a head has of the tables of all files together.
+# The keys of a head for the tables of all files together.
 _OF_FOLDER = ("digest", "aliases", "families", "files")
 
 
@@ -80,7 +80,7 @@ def text_file(name: str, content: bytes, built: Path = _HERE) -> TextFile:
     line = _built(built)[1].get((name, sha256(content).hexdigest()))
     if line is not None:
         return _BuiltFile(name, json.loads(line), content)
-    from ratecard.load.yaml_text import read_yaml_text  # the shipped tables do not need it, and it loads PyYAML
+    from ratecard.load.yaml_text import read_yaml_text  # it loads PyYAML, which the shipped tables do not need
 
     return read_yaml_text(name, content)
 

@@ -23,7 +23,7 @@ from ratecard.tables.units import Unit, Units, Vocabulary
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS
 
-# The most `line_places`: more than any amount needs, and few enough to stay cheap.
+# The greatest `line_places`: more than any amount needs, and few enough to stay quick.
 _LINE_PLACES = 100
 
 
@@ -92,8 +92,8 @@ def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken
                 words = f"surcharge '{name}' is not in the tables.{did_you_mean(name, known)} Known: {', '.join(known)}"
                 yield ("versions", index, "surcharges", kind), words
             elif name not in broken and models[name].currency != model.currency:
-                own, theirs = model.currency, models[name].currency
-                words = f"surcharge '{name}' is in {theirs}, and its amounts are added to {own}. Write one in {own}"
+                ours, theirs = model.currency, models[name].currency
+                words = f"surcharge '{name}' is in {theirs}, and its amounts are added to {ours}. Write one in {ours}"
                 yield ("versions", index, "surcharges", kind), words
 
 
@@ -211,28 +211,28 @@ def check_limits(part: LimitsFile) -> Iterator[Finding]:
 
 
 def _check_dated(limits: Limits) -> Iterator[Finding]:
-    text = [(each.tier, each.partner) for each in limits.text]
-    types = [(each.type, each.partner) for each in limits.types]
-    # Partners have the limit of everyone else for a type that lists none for them; their tiers are listed apart.
+    text = [(item.tier, item.partner) for item in limits.text]
+    types = [(item.type, item.partner) for item in limits.types]
+    # Partners have the limit of everyone else for a type without one for them; their tiers are listed separately.
     needed = [(tier, partner) for partner in (False, True) for tier in TIERS] if text else []
     yield from _each_once("text", "tier", text, needed)
     yield from _each_once("types", "type", types, [(type_, False) for type_ in LIMIT_TYPES if types])
     if limits.top_up:
         yield from _check_top_up(limits.top_up, limits.rates)
-    yield from listed_twice("sunsets", "endpoint", [each.endpoint for each in limits.sunsets])
-    for index, each in enumerate(limits.sunsets):
+    yield from listed_twice("sunsets", "endpoint", [item.endpoint for item in limits.sunsets])
+    for index, item in enumerate(limits.sunsets):
         path = ("sunsets", index)
-        if each.sunset < each.deprecated:
-            words = f"sunset {each.sunset} is before {each.deprecated}, from which it is deprecated. Write a later day"
+        if item.sunset < item.deprecated:
+            words = f"sunset {item.sunset} is before {item.deprecated}, from which it is deprecated. Write a later day"
             yield (*path, "sunset"), words
-        if each.successor in (other.endpoint.partition(" ")[2] for other in limits.sunsets):
-            yield (*path, "successor"), f"successor '{each.successor}' ends itself. Name the path of one that stays"
+        if item.successor in (other.endpoint.partition(" ")[2] for other in limits.sunsets):
+            yield (*path, "successor"), f"successor '{item.successor}' ends itself. Name the path of one that stays"
 
 
 def _check_top_up(top_up: TopUp, rates: Rates) -> Iterator[Finding]:
     yield from check_currency(("top_up", "currency"), top_up.currency)
     for word in top_up.paid_in if top_up.currency in ISO_4217 else ():
-        # Only tokens of the same currency are worth one of it. What a balance is worth in US dollars is stated in
+        # Only tokens of the same currency are worth one of it. The worth of a balance in US dollars is stated in
         # `rates`: one of exactly 1 is filled by top-ups in it.
         fills = top_up.currency == USD and rates.stated.get(word) == 1
         if word != top_up.currency and (word in ISO_4217 or word in rates.stated) and not fills:

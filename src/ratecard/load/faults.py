@@ -13,10 +13,10 @@ from ratecard.tables.places import MINIMUM_KEY, SOURCE_KEY
 from ratecard.tables.rate import Charge, ChargeClasses, Conditioned, CountedCharge
 
 _MAPPING, _LIST = "must hold keys, like `key: value`", 'must be a list (items start with "- ")'
-# What only prices under conditions have, and the options of charges that count one thing.
+# Keys that only prices under conditions have, and the options of charges that count one thing.
 _OF_CONDITIONS = {*Conditioned.model_fields, "not_sold"} - Charge.model_fields.keys()
 _OF_COUNTS = CountedCharge.model_fields.keys() - Conditioned.model_fields.keys()
-# What is looked for in a version or a model.
+# Keys of charges that people write in a version or a model.
 _OF_CHARGES = Tokens.model_fields.keys() - Charge.model_fields.keys() - MeteredVersion.model_fields.keys()
 _SHAPES = {
     "model_type": _MAPPING,
@@ -38,8 +38,8 @@ def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], who
     path = _path_in(problem["loc"], data)
     kind, context = problem["type"], problem.get("ctx") or {}
     key = next((str(part) for part in reversed(path) if isinstance(part, str)), whole)
-    given = problem["input"]
-    shown = f" '{echo(given)}'" if isinstance(given, str) else ""
+    wrong = problem["input"]
+    shown = f" '{echo(wrong)}'" if isinstance(wrong, str) else ""
     if kind == "missing":
         yield path, f"{key} is missing{_inside(path)}"
     elif kind == "extra_forbidden":
@@ -60,7 +60,7 @@ def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], who
         allowed = [word.strip(" '") for word in str(context.get("expected") or context["expected_tags"]).split(",")]
         allowed = [part.strip(" '") for word in allowed for part in word.split(" or ")]
         field = path if kind == "literal_error" else (*path, context["discriminator"].strip("'"))
-        value = str(given if kind == "literal_error" else context["tag"])
+        value = str(wrong if kind == "literal_error" else context["tag"])
         words = f"{field[-1]} '{echo(value)}' is not known.{did_you_mean(value, allowed)}"
         yield field, f"{words} Allowed: {', '.join(allowed)}"
     elif kind == "union_tag_not_found":
@@ -71,7 +71,7 @@ def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], who
 
 
 def _path_in(loc: tuple[str | int, ...], data: Any) -> Path:
-    """`loc` without the names of union members, which the file does not have."""
+    """Return `loc` without the names of union members, which are not in the file."""
     path: list[str | int] = []
     for index, part in enumerate(loc):
         inside = (isinstance(data, Mapping) and part in data) or (isinstance(data, list) and isinstance(part, int))
@@ -89,7 +89,7 @@ def _inside(path: Path) -> str:
 
 
 def _allowed_keys(root: type[BaseModel], loc: tuple[str | int, ...]) -> list[str]:
-    """The keys of the pydantic model that a location leads to; a location also names the members of unions."""
+    """Return the keys of the pydantic model that a location leads to; a location also names the members of unions."""
     at: Any = root
     for part in loc:
         members = [member for member in get_args(at) if member not in (Ellipsis, NoneType)]
@@ -106,7 +106,7 @@ def _allowed_keys(root: type[BaseModel], loc: tuple[str | int, ...]) -> list[str
 
 
 def _bare(annotation: Any) -> Any:
-    """An annotation without `Annotated` and `| None` around it; of a charge, the classes that it may be."""
+    """Return an annotation without `Annotated` and `| None` around it; of a charge, the classes that it may be."""
     if get_origin(annotation) is Annotated:
         of, *further = get_args(annotation)
         return next((each for each in further if isinstance(each, ChargeClasses)), _bare(of))

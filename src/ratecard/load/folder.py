@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from ratecard.tables.monthly import Term
 
 UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"
-# Optional: whether models of the folder may have open names, and the terms of a month that every account has.
+# Optional files: one allows open names of models, the other has the terms of a month of every account.
 NAMES, MONTHLY = OPTIONAL = "names.yaml", "monthly.yaml"
 _Part = TypeVar("_Part", bound=BaseModel)
 
 
 def shipped_folder() -> Path:
-    """The tables inside the installed package; in a source checkout, those of the repository."""
+    """Return the tables inside the installed package; in a source checkout, those of the repository."""
     package = Path(__file__).parent.parent
     inside = package / "pricing_tables"
     return inside if inside.is_dir() else package.parent.parent / "pricing_tables"
@@ -88,7 +88,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
 
 
 def _shipped(name: str, kind: type[_Part]) -> _Part:
-    """A shared file of the shipped tables. Raises `TableError`."""
+    """Return a shared file of the shipped tables. Raises `TableError`."""
     text = text_file(name, (shipped_folder() / name).read_bytes())
     if (part := _validated(text, kind)) is None:
         raise TableError(text.faults)
@@ -97,19 +97,19 @@ def _shipped(name: str, kind: type[_Part]) -> _Part:
 
 @cache
 def shipped_meters() -> Meters:
-    """The meters and conditions of the shipped tables."""
+    """Return the meters and conditions of the shipped tables."""
     return _shipped(METERS, Meters)
 
 
 @cache
 def shipped_units() -> Mapping[str, Unit]:
-    """The units of the shipped tables, by name."""
+    """Return the units of the shipped tables, by name."""
     return _shipped(UNITS, Units).by_name
 
 
 @cache
 def _vocabulary() -> Vocabulary:
-    """That of a folder without its own: the shipped one without the service parameters, which are of this service."""
+    """Return the shipped vocabulary for a folder without one, without the service parameters of the shipped service."""
     return _shipped(VOCABULARY, Vocabulary).model_copy(update={"service_parameters": False})
 
 
@@ -120,7 +120,7 @@ def shipped_limits() -> Limits:
 
 
 def shipped_rates() -> Rates:
-    """The worth of one unit of each balance in US dollars, from the newest limits of the shipped tables.
+    """Return the worth of one unit of each balance in US dollars, from the newest limits of the shipped tables.
 
     >>> shipped_rates().DIEM, shipped_rates().VCU
     (Decimal('1'), None)
@@ -164,11 +164,11 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
         of_families = [
             text for name, text in texts.items() if name not in (*SHARED, *OPTIONAL) and not is_contract(name)
         ]
-        found = [(text, index, model) for text in of_families for index, model in _models(text)]
-        models = {model.model: model for _, _, model in found}
-        families = {model.model: str(text.data.get("family", "")) for text, _, model in found}
-        files = _check_models(found, texts.values(), units, meters, vocabulary)
-        check_names(found, patterns=patterns is not False)
+        placed_models = [(text, index, model) for text in of_families for index, model in _models(text)]
+        models = {model.model: model for _, _, model in placed_models}
+        families = {model.model: str(text.data.get("family", "")) for text, _, model in placed_models}
+        files = _check_models(placed_models, texts.values(), units, meters, vocabulary)
+        check_names(placed_models, patterns=patterns is not False)
     monthly, contracts = _agreed(texts, models, families, units or {})
     faults = [fault for text in texts.values() for fault in text.faults]
     if faults or units is None or meters is None or vocabulary is None or limits is None:
@@ -205,7 +205,7 @@ def _open_patterns(text: TextFile | None) -> bool | None:
     """Return whether the file of names lets models have open patterns; None if it is at fault."""
     if text is None:
         return False
-    from ratecard.tables.names import Names  # few folders have such a file
+    from ratecard.tables.names import Names  # imported here, because few folders have such a file
 
     names = _validated(text, Names)
     return None if names is None else names.patterns
@@ -221,14 +221,14 @@ def _agreed(
     signed_texts = [text for name, text in texts.items() if is_contract(name)]
     if not signed_texts and MONTHLY not in texts:
         return (), {}
-    # A folder without them does not wait for the classes of contracts.
+    # Imported here, so that a folder without contracts does not wait for their classes.
     from ratecard.load.monthly import TermChecks
     from ratecard.tables.contract import Contract
     from ratecard.tables.monthly import Monthly
 
     checks = TermChecks(models, families, units)
     monthly = _validated(texts[MONTHLY], Monthly) if MONTHLY in texts else None
-    signed = [(text, each) for text in signed_texts if (each := _validated(text, Contract))]
+    signed = [(text, agreed) for text in signed_texts if (agreed := _validated(text, Contract))]
     contracts = named_contracts(signed)
     if units and monthly:
         _record(texts[MONTHLY], ("monthly",), checks.of(monthly.monthly))
@@ -275,7 +275,7 @@ def _shared(
     check: Callable[[_Part], Iterable[Finding]],
     otherwise: Callable[[], _Part],
 ) -> _Part | None:
-    """A shared file, checked; None where it is at fault, and what `otherwise` makes where there is none."""
+    """Return a shared file, checked; None if it has faults, and the result of `otherwise` if it does not exist."""
     if text is None:
         return otherwise()
     part = _validated(text, kind)
@@ -285,7 +285,7 @@ def _shared(
 
 
 def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
-    """The valid models of a family file with their index; the faults of the others are recorded."""
+    """Yield the valid models of a family file with their index; the faults of the others are recorded."""
     family = _validated(text, Family)
     if family:
         if not family.models:
@@ -299,7 +299,7 @@ def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
 
 
 def _written(text: TextFile) -> Iterator[str]:
-    """The ids of a file's models as they are written, valid or not."""
+    """Yield the ids of a file's models as they are written, valid or not."""
     models = text.data.get("models") if isinstance(text.data, dict) else None
     for model in models if isinstance(models, list) else ():
         if isinstance(model, dict) and isinstance(model.get("model"), str):
@@ -326,7 +326,7 @@ FileKind = Literal["file", "folder", "link"]
 
 
 class Entry(NamedTuple):
-    """A name in a folder, and the kind of what has it."""
+    """A name in a folder, and its kind."""
 
     name: str
     kind: FileKind
@@ -351,12 +351,12 @@ class Disk:
 
     def entries(self, folder: str) -> Iterator[Entry]:
         """List a folder, without devices and the like."""
-        with os.scandir(folder) as found:
-            for each in found:
-                if each.is_symlink():
-                    yield Entry(each.name, "link")
-                elif each.is_dir() or each.is_file():
-                    yield Entry(each.name, "folder" if each.is_dir() else "file")
+        with os.scandir(folder) as entries_of_folder:
+            for entry in entries_of_folder:
+                if entry.is_symlink():
+                    yield Entry(entry.name, "link")
+                elif entry.is_dir() or entry.is_file():
+                    yield Entry(entry.name, "folder" if entry.is_dir() else "file")
 
     def target(self, path: str) -> Entry:
         """Follow a link: its real path, and the kind of what is there."""
@@ -379,14 +379,14 @@ class TableFiles:
         self.found: dict[str, str] = {}
         self.faults: list[Fault] = []
         self._tree, self._root = tree, root
-        # Folders read so far with the folders in them or linked from them, and files taken so far; all by real path.
+        # Folders read so far, with the folders in them or linked from them, and files read so far; all by real path.
         self._folders: dict[str, set[str]] = {}
         self._files: set[str] = set()
         # Links still to follow: the folder of each, and its name below the root.
         self._links: list[tuple[str, str]] = []
         followed: list[tuple[str, str, str]] = []
         self._read(root, "")
-        while self._links:  # after the folders themselves, so that a file with two names has that without a link
+        while self._links:  # after the folders, so that a file with two names gets the one without a link
             folder, name = self._links.pop(0)
             target = self._follow(folder, name)
             if target is not None:
@@ -442,7 +442,7 @@ class TableFiles:
         return real
 
     def _leads_to(self, start: str, end: str) -> bool:
-        """Whether folder `end` can be reached from folder `start`."""
+        """Return True if folder `end` can be reached from folder `start`."""
         reached, ahead = {start}, [start]
         while ahead:
             more = self._folders.get(ahead.pop(), set()) - reached
@@ -455,5 +455,5 @@ class TableFiles:
 
 
 def _holds(folder: str, path: str) -> bool:
-    """Whether a folder is the folder of a path, or above it."""
+    """Return True if a folder is the folder of a path, or above it."""
     return folder in ("", "/", path) or path.startswith(f"{folder}/")

@@ -41,7 +41,7 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
                 continue
             method = METHODS[charge.method]
             if not method.BESIDE:
-                # Of what bodies of audio ask for, one charge is billed.
+                # Only one charge may bill what a body of audio requests.
                 if (
                     seen
                     and (charge.method in seen or AUDIO_BODY in method.KINDS)
@@ -72,6 +72,6 @@ def _check_charge(version: MeteredVersion, charge: Charge, type_: str, meters: M
         yield from check_factors(charge.factors, meters, version.factors)
         meter = meters.by_name.get(TOKEN) if isinstance(charge, Tokens) else None
         yield from check_without_rate(charge.without_rate or {}, meter, meters.conditions)
-        if not isinstance(charge, Tokens):  # its rates are chosen together with buckets and tiers
+        if not isinstance(charge, Tokens):  # rates of tokens are chosen together with buckets and tiers
             check = partial(at_each_condition, version, meters=meters, check=check)
     yield from at_each_hour(version, charge, check)

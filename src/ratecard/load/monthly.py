@@ -13,7 +13,7 @@ from ratecard.tables.monthly import COMMITMENT, Term
 from ratecard.tables.selection import known_names
 from ratecard.tables.units import Unit
 
-# A model, a charge of it, and the unit of that.
+# A model, one of its charges, and the unit of that charge.
 _Charged = tuple[str, str, str]
 
 
@@ -107,7 +107,7 @@ class TermChecks:
             yield (term.kind,), f"is over nothing: no model of the tables{of} fits all that it names"
 
     def _shared(self, one: Term, other: Term) -> str:
-        """Name a model and charge that two terms of one step are over in one month; empty where there is none."""
+        """Return a model and charge that two terms of one step are over in one month, as text; empty without one."""
         if one.step != other.step or (one.currency and other.currency and one.currency != other.currency):
             return ""
         if any(
@@ -119,7 +119,7 @@ class TermChecks:
         return f"{shared[0][0]} ({shared[0][1]})" if shared else ""
 
     def _over(self, term: Term) -> dict[_Charged, None]:
-        """Everything that a term is over; what its conditions name is not looked at."""
+        """Return every model and charge that a term is over, whatever its conditions."""
         key = (term.unit, term.currency, term.target.model_dump_json())
         if key not in self._meant:
             counts = self._units[term.unit].counts if term.unit and term.unit in self._units else None

@@ -8,7 +8,7 @@ from ratecard.load.text_file import TextFile
 from ratecard.tables.card import AnyModel
 from ratecard.tables.names import share_a_name
 
-# A pattern of a model: its file and place, itself, and the id of the model.
+# A pattern of a model: its file and place, the pattern, and the id of the model.
 _Opened = tuple[TextFile, Path, str, str]
 
 
@@ -44,18 +44,18 @@ def check_names(found: Sequence[tuple[TextFile, int, AnyModel]], *, patterns: bo
 
 
 def _sharing(opened: Sequence[_Opened]) -> Iterator[tuple[_Opened, _Opened]]:
-    """Each pattern with the first one before it, of another model, that can match the same names.
+    """Yield each pattern after the first earlier one, of another model, that can match the same names.
 
     In the order of their letters, only those whose letters before the first wildcard begin a pattern are compared.
     """
     before: list[tuple[str, _Opened]] = []
-    for each in sorted(opened, key=_beginning):
-        begins = _beginning(each)
+    for pattern in sorted(opened, key=_beginning):
+        begins = _beginning(pattern)
         while before and not begins.startswith(before[-1][0]):
             before.pop()
-        if other := next((one for _, one in before if one[3] != each[3] and share_a_name(one[2], each[2])), None):
-            yield other, each
-        before.append((begins, each))
+        if other := next((one for _, one in before if one[3] != pattern[3] and share_a_name(one[2], pattern[2])), None):
+            yield other, pattern
+        before.append((begins, pattern))
 
 
 def _beginning(opened: _Opened) -> str:

@@ -12,7 +12,7 @@ from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import Path
 from ratecard.load.yaml_text import LOADER
 
-# What YAML takes for the end of a line, comments included.
+# The characters that end a line in YAML, also in comments.
 _ENDINGS = "\n\r\x85\u2028\u2029"
 _LINES = pattern(f"[^{_ENDINGS}]*(?:\r\n|[{_ENDINGS}]|$)")
 _DASH = pattern(" *- +")
@@ -45,7 +45,7 @@ class Positions:
         self.spans: dict[Path, Span] = {}
         self.keys: dict[Path, int] = {}
         self.flow: set[Path] = set()
-        # How many parts a list or mapping has.
+        # The number of parts of each list or mapping.
         self.lengths: dict[Path, int] = {}
         self.values: dict[Path, str] = {}
         # Values with an anchor (&name), and its aliases (*name): a copy writes them out.
@@ -57,25 +57,25 @@ class Positions:
                 self._value(next(events), (), events)
 
     def line_of(self, offset: int) -> int:
-        """The line number (from 1) of a character."""
+        """Return the line number (from 1) of a character."""
         return bisect_right(self.starts, offset)
 
     def line(self, offset: int) -> Span:
-        """The whole line of a character, with its ending."""
+        """Return the span of the line of a character, with its ending."""
         number = min(self.line_of(offset), len(self.starts) - 1)
         return Span(self.starts[number - 1], self.starts[number])
 
     def after(self, path: Path) -> int | None:
-        """The start of the line after a part; None if the file ends there without a line ending."""
+        """Return the start of the line after a part; None if the file ends there without a line ending."""
         line = self.line(self.spans[path].end - 1)
         return line.end if self.text[line.end - 1] in _ENDINGS else None
 
     def column(self, offset: int) -> int:
-        """The number of characters before one on its line."""
+        """Return the number of characters before one on its line."""
         return offset - self.line(offset).start
 
     def dash(self, path: Path) -> int:
-        """The column of the dash before a list's item. Raises `TableError` if it is not on the item's first line."""
+        """Return the column of the dash before a list's item. Raises `TableError` if they are on different lines."""
         start = self.spans[path].start
         before = self.text[self.line(start).start : start]
         if path in self.flow or not _DASH.fullmatch(before):
@@ -83,7 +83,7 @@ class Positions:
         return before.index("-")
 
     def above(self, path: Path) -> int:
-        """The start of an item of a list, or of the comment lines directly above it."""
+        """Return the start of an item of a list, or of the comment lines directly above it."""
         number = self.line_of(self.spans[path].start)
         earlier = self.spans.get((*path[:-1], int(path[-1]) - 1))
         last = self.line_of(earlier.end - 1) if earlier else 0
@@ -92,11 +92,11 @@ class Positions:
         return self.starts[number - 1]
 
     def refusal(self, path: Path, words: str) -> TableError:
-        """The error of a file that cannot be written to, at one of its parts."""
+        """Return the error that says why a file cannot be written to, at one of its parts."""
         return TableError([Fault(self.name, self.line_of(self.spans[path].start), path, words)])
 
     def copy(self, span: Span, replaced: Mapping[Span, str]) -> str:
-        """The text of a span with some parts replaced; aliases are written out."""
+        """Return the text of a span with some parts replaced; aliases are written out."""
         words, at = [], span.start
         literals = {place: literal(value) for place, value in self.shared.items()}
         for (start, end), new in sorted({**literals, **replaced}.items()):
@@ -143,7 +143,7 @@ class Positions:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text, each with its ending."""
+    """Return the lines of a text, each with its ending."""
     return [line for line in _LINES.findall(text) if line]
 
 

@@ -20,9 +20,9 @@ from ratecard.load.folder import (
 )
 from ratecard.tables.card import Tables
 
-# How the mode of a file begins, and that of a link; another repository within has neither.
+# Beginnings of the modes of files and of links; the mode of a nested repository begins otherwise.
 _FILE, _LINK = b"100", b"120000"
-# The most links that are followed one after the other, as by Linux.
+# The most links that are followed one after the other, as on Linux.
 _MOST_LINKS = 40
 # Git sets these for its hooks; here the folder decides which repository is read.
 _OF_HOOKS = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}
@@ -41,12 +41,12 @@ class Revision(NamedTuple):
 
     @property
     def label(self) -> str:
-        """`HEAD~1 (46acc76fc9ee)`; the hash alone if that was given."""
+        """Return text like `HEAD~1 (46acc76fc9ee)`; the hash alone if it was the name."""
         return self.commit[:12] if self.commit.startswith(self.name) else f"{self.name} ({self.commit[:12]})"
 
 
 def repository_of(folder: Path) -> Path:
-    """The top folder of the git repository of a folder. Raises `RevisionError` if it is not in one."""
+    """Return the top folder of the git repository of a folder. Raises `RevisionError` if it is not in one."""
     return Path(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
 
 
@@ -55,9 +55,9 @@ def find_revision(folder: Path, name: str) -> Revision:
     repository_of(folder)
     # A name must not be read as an option of git, or as several names.
     if name and name[0] != "-" and name.isprintable():
-        found = _run(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-        if found.returncode == 0:
-            return Revision(name, found.stdout.decode().strip(), folder)
+        answer = _run(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        if answer.returncode == 0:
+            return Revision(name, answer.stdout.decode().strip(), folder)
     words = "Write a commit, branch or tag, like HEAD~1 or origin/main"
     raise RevisionError(f"'{echo(name)}' is not a git revision in {folder}. {words}")
 
@@ -68,12 +68,12 @@ def load_revision(revision: Revision) -> Tables:
     Raises `RevisionError` if the folder had no tables then, `TableError` with every fault, each at `revision:file`.
     """
     prefix = _git(revision.folder, "rev-parse", "--show-prefix").removesuffix(b"\n")
-    found = _files(revision, prefix)
-    if not found.keys() - set(SHARED):
+    texts = _files(revision, prefix)
+    if not texts.keys() - set(SHARED):
         place = prefix.decode(errors="replace").rstrip("/") or "."
         raise RevisionError(f"{place} holds no rate table at {revision.label}. Name a later revision")
     try:
-        return tables_from(found)
+        return tables_from(texts)
     except TableError as error:
         faults = [
             Fault(f"{revision.name}:{fault.file}", fault.line, fault.path, fault.message) for fault in error.faults
@@ -143,17 +143,17 @@ class _Commit:
 
 
 def _files(revision: Revision, prefix: bytes) -> dict[str, bytes]:
-    """Every table below the prefix, by its name there: one call for the names, two for all contents."""
+    """Return every table below the prefix by its name there, with one call for the names and two for the contents."""
     commit = _Commit(revision)
     files = TableFiles(commit, os.fsdecode(prefix).rstrip("/"))
     if files.faults:
         raise TableError([replace(fault, file=f"{revision.name}:{fault.file}") for fault in files.faults])
-    found = _contents(revision.folder, [commit.blobs[path] for path in files.found.values()])
-    return dict(zip(files.found, found, strict=True))
+    contents = _contents(revision.folder, [commit.blobs[path] for path in files.found.values()])
+    return dict(zip(files.found, contents, strict=True))
 
 
 def _contents(folder: Path, blobs: Sequence[bytes]) -> Iterator[bytes]:
-    """The contents of these blobs, in one call."""
+    """Yield the contents of these blobs, in one call."""
     out = _git(folder, "cat-file", "--batch", given=b"".join(blob + b"\n" for blob in blobs)) if blobs else b""
     at = 0
     for _ in blobs:

@@ -103,11 +103,11 @@ def _check_defaults(version: VideoVersion) -> Iterator[Finding]:
 
 def _check_examples(version: VideoVersion) -> Iterator[Finding]:
     for index, example in enumerate(version.examples):
-        for part, given, allowed in (
+        for part, names, allowed in (
             ("request", example.request, REQUEST_FIELDS),
             ("source", example.source, _SOURCE_FIELDS),
         ):
-            for name in given:
+            for name in names:
                 if name not in allowed:
                     words = f"unknown key '{name}' in {part}.{did_you_mean(name, allowed)}"
                     yield ("examples", index, part, name), f"{words} Allowed here: {', '.join(allowed)}"

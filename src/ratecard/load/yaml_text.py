@@ -24,10 +24,10 @@ from ratecard.base.messages import Path
 from ratecard.load.text_file import TextFile
 from ratecard.tables.places import MINIMUM_KEY, PLACED_BY, SOURCE_KEY
 
-# Every scalar stays text; in C where that is there.
+# Every scalar stays text; the reader in C is used if it is installed.
 LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
-# Far above any table that a person writes, and low enough that a hostile file is harmless.
+# More than any table that a person writes, and low enough that a hostile file is harmless.
 MAX_BYTES = 5_000_000
 MAX_DEPTH = 20
 MAX_ALIASES = 1_000
@@ -65,7 +65,7 @@ class _UnreadableError(Exception):
 class _Reader:
     def __init__(self, file: TextFile, content: bytes) -> None:
         self.file = file
-        # Asked directly: the generator of `yaml.parse` takes a sixth longer.
+        # The parser is called directly, because the generator of `yaml.parse` takes a sixth longer.
         self.event: Callable[[], Any] = LOADER(content).get_event
         self.anchors: dict[str, str] = {}
         self.aliases = 0
@@ -100,7 +100,7 @@ class _Reader:
             )
         return self._sequence(path) if event.__class__ is SequenceStartEvent else self._mapping(path)
 
-    # Classes of events are compared, and lines are read, without a call: this loop is half of the time of a load.
+    # This loop is half of the time of a load, so that it compares classes and reads lines without a call.
 
     def _sequence(self, path: Path) -> list[Any]:
         items: list[Any] = []

@@ -19,7 +19,7 @@ from ratecard.tables.rate import Charge, Conditioned, CountedCharge, Rate
 
 _BAND = re.compile(r"(\d{1,6})\.\.(\d{1,6})", re.ASCII)
 _CHARACTERS, _WHOLE_SECONDS = WholeNumber(0, MOST_COUNTED), WholeSeconds(1, MOST_COUNTED)
-# What music, and every body of audio, may say: what is not billed has no effect.
+# Fields of music and of every body of audio: those that are not billed have no effect.
 _SOUND: Mapping[str, Field] = {"duration_seconds": _WHOLE_SECONDS, "character_count": _CHARACTERS}
 
 
@@ -99,11 +99,11 @@ class DurationBand(Conditioned, Method):
     method: Literal["duration-band"]
 
     def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Bands are bands, and do not overlap."""
-        found = list(super().check(version, type_, meters))
-        yield from found
+        """Find bands that are not bands, or that overlap."""
+        findings = list(super().check(version, type_, meters))
+        yield from findings
         bands = []
-        for index, rate in enumerate(self.rates if not found else ()):
+        for index, rate in enumerate(self.rates if not findings else ()):
             for value in rate.attributes.get("seconds", ("",)):
                 edges = band(value)
                 if edges is None:

@@ -117,7 +117,7 @@ def at_each_condition(
 ) -> Iterator[Finding]:
     """Check a charge as it is under each combination of the conditions that its rates name."""
     if not (version.not_sold or any(rate.timed or charge.conditions_of(rate) for rate in charge.rates)):
-        yield from dict.fromkeys(check(charge))  # each once, as below
+        yield from dict.fromkeys(check(charge))  # each one once, as below
         return
     known = {**dict.fromkeys(charge.ATTRIBUTES, ()), **{each.condition: each.values for each in meters.conditions}}
     wrong = [

@@ -1,4 +1,4 @@
-"""Anything that meters.yaml declares, by itself or beside what a model charges otherwise: a fee per page or request."""
+"""Anything that meters.yaml declares, alone or beside the other charges of a model: a fee per page or request."""
 
 from typing import ClassVar, Literal
 
@@ -14,7 +14,7 @@ from ratecard.tables.rate import CountedCharge
 
 
 class PerCount(CountedCharge, Method):
-    """What a meter of meters.yaml counts, as pages, requests or sessions."""
+    """Anything that a meter of meters.yaml counts, such as pages, requests or sessions."""
 
     ANY_METER: ClassVar = True
     TYPES: ClassVar = METERED_TYPES

@@ -1,4 +1,4 @@
-"""What checks of tables find: at its place in the whole; in several cases of one charge, said once."""
+"""Findings of checks of tables: each at its place in the file, and once for several cases of one charge."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -9,7 +9,7 @@ CheckOfCharge = Callable[[Charge], Iterable[Finding]]
 
 
 def below(at: Path, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Findings of a part that is `at` a path of the whole."""
+    """Return findings of a part that is `at` a path of the whole."""
     return (((*at, *path), words) for path, words in findings)
 
 
@@ -23,7 +23,7 @@ def listed_twice(rows: str, key: str, names: Sequence[str]) -> Iterator[Finding]
 
 
 def placed(findings: Iterable[Finding], numbered: Sequence[tuple[int, Rate]]) -> Iterator[Finding]:
-    """Findings of some of the rates of a charge, at the lines that these have in the charge."""
+    """Yield findings of some of the rates of a charge, at the lines that these have in the charge."""
     for path, words in findings:
         in_rates = path[:1] == ("rates",) and path[1:]
         yield (*path[:1], numbered[int(path[1])][0], *path[2:]) if in_rates else path, words
@@ -31,9 +31,9 @@ def placed(findings: Iterable[Finding], numbered: Sequence[tuple[int, Rate]]) ->
 
 def of_all_cases(cases: Iterable[tuple[str, Sequence[Finding]]]) -> Iterator[Finding]:
     """Yield the findings of all cases, each once; one that is not of all of them says the first that has it."""
-    found, count = dict[Finding, list[str]](), 0
+    cases_of, count = dict[Finding, list[str]](), 0
     for count, (case, findings) in enumerate(cases, 1):  # noqa: B007 (the last is how many there are)
         for finding in findings:
-            found.setdefault(finding, []).append(case)
-    for (path, words), of in found.items():
+            cases_of.setdefault(finding, []).append(case)
+    for (path, words), of in cases_of.items():
         yield path, words if len(of) == count or not of[0] else f"{words} ({of[0]})"

@@ -13,9 +13,9 @@ from ratecard.tables.rate import HOURS, WEEKDAYS, WINDOW, ZONE, Accepting, Charg
 from ratecard.tables.windows import DAYS, Window, held_rates, read_hours, window_of, zone_of, zones
 
 _MINUTES_OF_DAY = 24 * 60
-# Tables name few sets of windows.
+# Tables have few sets of windows, so that most results are remembered.
 _REMEMBERED = 256
-# Two years in which every zone has each of its offsets, and beside each other zone those that occur together.
+# In these two years every zone has each of its offsets, and two zones have every pair that occurs.
 _FIRST, _HOURS = datetime(2026, 1, 1, tzinfo=UTC), 2 * 366 * 24
 
 
@@ -33,22 +33,22 @@ def check_hours(charge: Charge) -> Iterator[Finding]:
 
 
 def _wrong_words(attributes: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
-    for given in attributes.get(HOURS, ()):
-        first, _, end = given.partition("..")
-        if read_hours(given) is None:
+    for word in attributes.get(HOURS, ()):
+        first, _, end = word.partition("..")
+        if read_hours(word) is None:
             same = first == end and read_hours(f"{first}..24:00") is not None
             wrong = "ends where it begins" if same else "is not a time of the day"
-            yield HOURS, f"hours '{given}' {wrong}. Write from and to, like 16:30..00:30; to is the first minute after"
-    for given in attributes.get(WEEKDAYS, ()):
-        if given not in DAYS:
-            yield WEEKDAYS, f"weekdays '{given}' is not known.{meant_or_allowed(given, DAYS)}"
+            yield HOURS, f"hours '{word}' {wrong}. Write from and to, like 16:30..00:30; to is the first minute after"
+    for word in attributes.get(WEEKDAYS, ()):
+        if word not in DAYS:
+            yield WEEKDAYS, f"weekdays '{word}' is not known.{meant_or_allowed(word, DAYS)}"
     several = attributes.get(ZONE, ())
     if len(several) > 1:
         yield ZONE, f"names {len(several)} zones. Write a line for each"
-    for given in several:
-        if given not in zones():
-            near = did_you_mean(given, sorted(zones()))
-            yield ZONE, f"zone '{given}' is not a time zone.{near} Write a name like UTC or Europe/Berlin"
+    for word in several:
+        if word not in zones():
+            near = did_you_mean(word, sorted(zones()))
+            yield ZONE, f"zone '{word}' is not a time zone.{near} Write a name like UTC or Europe/Berlin"
 
 
 def at_each_hour(version: Accepting, charge: Charge, check: CheckOfCharge) -> Iterator[Finding]:
@@ -57,7 +57,7 @@ def at_each_hour(version: Accepting, charge: Charge, check: CheckOfCharge) -> It
         yield from check(charge)
         return
     if any(check_hours(charge)):
-        return  # said already
+        return  # reported already
     moments = _moments(_windows_of(charge)).items()
     yield from of_all_cases((when, list(_at(version, charge, held, check))) for held, when in moments)
 
@@ -76,19 +76,19 @@ def _at(version: Accepting, charge: Charge, windows: frozenset[Window], check: C
     """Check a charge as it is while these windows hold."""
     numbered = held_rates(version, charge, windows)
     held = charge.with_rates(rate for _, rate in numbered)
-    found = list(placed(check(held), numbered)) if numbered else [(("rates",), "no rate holds")]
-    if isinstance(charge, Tokens) and isinstance(held, Tokens) and not found:
-        found = list(_lacking(charge, held))
-    yield from found
+    findings = list(placed(check(held), numbered)) if numbered else [(("rates",), "no rate holds")]
+    if isinstance(charge, Tokens) and isinstance(held, Tokens) and not findings:
+        findings = list(_lacking(charge, held))
+    yield from findings
 
 
 def _lacking(charge: Tokens, held: Tokens) -> Iterator[Finding]:
     """Yield the buckets that have a rate at other hours only."""
     written, lacking = list(written_rates(held)), dict[str, Finding]()
-    for each in written_rates(charge):
-        if chosen(written, each.bucket, each.edge.above, each.conditions) is None:
-            words = f"no rate for {each.bucket} tokens. Write one for the other hours too"
-            lacking.setdefault(each.bucket, (("rates", charge.rates.index(each.rate)), words))
+    for rate in written_rates(charge):
+        if chosen(written, rate.bucket, rate.edge.above, rate.conditions) is None:
+            words = f"no rate for {rate.bucket} tokens. Write one for the other hours too"
+            lacking.setdefault(rate.bucket, (("rates", charge.rates.index(rate.rate)), words))
     yield from lacking.values()
 
 
@@ -98,11 +98,11 @@ def _moments(windows: tuple[Window, ...]) -> dict[frozenset[Window], str]:
     if not windows:
         return {frozenset(): ""}
     names = tuple(dict.fromkeys(window.zone for window in windows))
-    found: dict[frozenset[Window], str] = {}
+    moments: dict[frozenset[Window], str] = {}
     edges = {edge for window in windows for hours in window.hours for edge in hours}
     for offsets in _offsets(names):
         shifts = dict(zip(names, offsets, strict=True))
-        # In minutes of a week, UTC: a set of windows changes only where a window begins or ends, or a day.
+        # In minutes of a week, UTC: a set of windows changes only where a window or a day begins or ends.
         starts = {
             (day * _MINUTES_OF_DAY + edge - shift) % (7 * _MINUTES_OF_DAY)
             for day in range(7)
@@ -115,18 +115,18 @@ def _moments(windows: tuple[Window, ...]) -> dict[frozenset[Window], str]:
             }
             held = frozenset(window for window in windows if window.holds_at(*local[window.zone]))
             day, minute = local[names[0]]
-            found.setdefault(held, f"on {DAYS[day]} at {minute // 60:02}:{minute % 60:02} in {names[0]}")
-    return found
+            moments.setdefault(held, f"on {DAYS[day]} at {minute // 60:02}:{minute % 60:02} in {names[0]}")
+    return moments
 
 
 @lru_cache(_REMEMBERED)
 def _offsets(names: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
     """Return the offsets from UTC that these zones have at the same time, in minutes."""
     if len(names) == 1:
-        return ((0,),)  # every local time of a week comes
-    zones_of, found = [zone_of(name) for name in names], dict[tuple[int, ...], None]()
+        return ((0,),)  # every local time of a week occurs
+    zones_of, offset_sets = [zone_of(name) for name in names], dict[tuple[int, ...], None]()
     for hour in range(_HOURS):
         instant = _FIRST + timedelta(hours=hour)
         offsets = (instant.astimezone(zone).utcoffset() or timedelta() for zone in zones_of)
-        found[tuple(int(offset.total_seconds()) // 60 for offset in offsets)] = None
-    return tuple(found)
+        offset_sets[tuple(int(offset.total_seconds()) // 60 for offset in offsets)] = None
+    return tuple(offset_sets)

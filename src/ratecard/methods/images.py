@@ -17,7 +17,7 @@ from ratecard.tables.meters import Meters
 from ratecard.tables.rate import Charge, Conditioned, CountedCharge, Rate
 from ratecard.tables.scalars import Quantity
 
-# The quality whose rate is that of a resolution requested without a quality.
+# The quality whose rate applies to a resolution without a requested quality.
 UNSTATED = "unstated"
 _COUNT = WholeNumber(1, MOST_COUNTED)
 _FACTORS = ("2x", "4x")
@@ -35,11 +35,11 @@ class PerImage(CountedCharge, Method):
     method: Literal["per-image"]
 
     def words_of(self, name: str) -> tuple[str, ...]:
-        """Return those of the rates, but for the quality that means none."""
+        """Return the words of the rates, except the quality that means no quality."""
         return tuple(word for word in self.values_of(name) if word != UNSTATED)
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """Images, or the image of an upscaler that keeps its size."""
+        """Return the reading of images, or of the image of an upscaler that keeps its size; None otherwise."""
         type_, model = metered.model.type, metered.model.model
         if type_ not in (kind, "upscale"):
             return None
@@ -51,7 +51,7 @@ class PerImage(CountedCharge, Method):
         choices = {name: self.values_of(name) for name in self.CHOICES}
         rates = {key: rate for rate in self.rates for key in _keys(rate, choices)}
         choices = {name: self.words_of(name) for name in self.CHOICES}
-        # A choice that decides the price is the table's, or it is required; one of a single word is none.
+        # A choice that affects the price has a default in the table or is required; a single word is not a choice.
         stated = metered.version.default_values
         defaults = {name: stated.get(name, words[0]) for name, words in choices.items()
                     if words and (name in stated or len(words) == 1)}  # fmt: skip
@@ -87,7 +87,7 @@ class PerImage(CountedCharge, Method):
 
     def required(self, version: MeteredVersion) -> dict[str, str]:
         """Return those that neither a default nor a rate of `unstated` decides."""
-        # Those of the version, as this charge may have but the rates of some condition.
+        # The words are those of the version, because this charge may only have the rates of some condition.
         values = {name: version.values_of(name) for name in self.CHOICES if name not in version.default_values}
         return {name: words[0] for name, words in values.items() if len(words) > 1 and UNSTATED not in words}
 
@@ -159,7 +159,7 @@ class PerUpscale(Conditioned, Method):
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
         """Read the factor, which only an upscaler that has a price without it lets a usage leave out."""
         if kind != "upscale":
-            return None  # an image that is made
+            return None  # the usage is an image that was made
         rates = {factor: rate for rate in self.rates for factor in rate.attributes["factor"]}
         count, model = metered.counter(self), metered.model.model
         plain = metered.model.type == "upscale" and any(
@@ -180,7 +180,7 @@ class PerUpscale(Conditioned, Method):
 
 
 def _keys(rate: Rate, choices: Mapping[str, tuple[str, ...]]) -> list[tuple[str | None, ...]]:
-    """Every combination of choices that a rate applies to; an attribute that it does not name does not matter."""
+    """Return the combinations of choices that a rate applies to: every choice of an attribute that it does not name."""
     return list(product(*(rate.attributes.get(name, values or (None,)) for name, values in choices.items())))
 
 

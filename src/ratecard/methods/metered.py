@@ -45,7 +45,7 @@ class Metered:
         return self.units[unit].per
 
     def under(self, stated: Mapping[str, str]) -> "Metered":
-        """This version for requests that state these conditions, and the defaults of others; itself if none matters.
+        """Return this version under stated conditions, with the defaults of others; itself if no condition matters.
 
         Of a condition without a default that is not stated, it is that of the first value.
         """
@@ -81,7 +81,7 @@ class Metered:
         if least is None or sum(_unrounded(line, line.unit_rate) for line in lines) >= least:
             return ()
         charged = total([line.amount for line in lines])
-        if charged >= least:  # but for what rounding added
+        if charged >= least:  # rounding alone reached it
             return ()
         rest, words = plain(EXACT.subtract(least, charged)), f"{plain_text(charged)} charged; a request costs at least"
         note = f"{words} {plain_text(least)}"
@@ -98,12 +98,12 @@ class Metered:
         return ListRate(nearest(rest, self.version.places_of_lines), self.listed.minimum_place)
 
     def priced(self, type_: str = "") -> PricedVersion:
-        """This version as the quotes of requests of a type name it, made once; without a type, of the model's own."""
+        """Return the version as quotes of requests of a type (by default the model's own) name it, made once."""
         if type_ not in self._priced:
             model, kind = self.model, type_ or self.model.type
             effective, by = self.version.effective, self.contract
-            found = PricedVersion(model.model, kind, model.currency, effective, self.digest, self.rates, contract=by)
-            self._priced[type_] = found
+            version = PricedVersion(model.model, kind, model.currency, effective, self.digest, self.rates, contract=by)
+            self._priced[type_] = version
         return self._priced[type_]
 
 

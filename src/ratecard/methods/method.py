@@ -1,4 +1,4 @@
-"""What the library knows of a pricing method: the class of its charges, which a table names."""
+"""Pricing methods: the class of the charges of each, which a table names."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -22,27 +22,27 @@ from ratecard.tables.units import Unit
 from ratecard.tables.video import VIDEO_CHARGES, VideoCharge
 
 Lines = Callable[[RequestShape], list[LineItem]]
-# Usages, or what they say beside their type and model.
+# Usages, or usages without their type and model.
 Samples = Iterator[dict[str, Any]]
-# Words and numbers, as a bill shows them beside each other.
+# Words and numbers in the order in which a bill shows them.
 Steps = tuple[str | Decimal, ...]
 # The kind of the quote bodies of speech, transcription and music, which name the API's own two fields.
 AUDIO_BODY = "audio"
-# The most of anything that a usage may count.
+# The greatest count of a usage.
 MOST_COUNTED = 10**12
-# A number of anything, or a part of one.
+# The check of a count of a meter, whole or not.
 ANY_NUMBER = NumberField(Decimal(0), Decimal(MOST_COUNTED))
 
 
 class Items(NamedTuple):
-    """What the items of a list in a usage may be, of a usage with these fields, and how many it has at most."""
+    """The rules for the items of a list in a usage: their fields, and the most items."""
 
     of: Callable[[Mapping[str, Any]], Sequence[Any]]
     most: int
 
 
 class UsageReading(NamedTuple):
-    """What a charge reads from a usage, and the function from that to its lines.
+    """The fields that a charge reads from a usage, and the function from them to its lines.
 
     `inert` fields are checked and have no effect. `settle` reads what fields cannot say: it is given the usage, and
     adds to the shape and to the problems; its keys are `further`, each a list. `meters` are those of its method, which
@@ -73,23 +73,23 @@ class Method(Charge):
 
     # The types of models that may have such a charge.
     TYPES: ClassVar[tuple[str, ...]] = ()
-    # What it prices beside usages of its model's own type: usages of another, or bodies of `audio`.
+    # The kinds that it prices beside usages of its model's type: usages of another type, or bodies of `audio`.
     KINDS: ClassVar[tuple[str, ...]] = ()
-    # Whether a version may have such charges together with charges of any other method.
+    # True if a version may have such charges together with charges of any other method.
     BESIDE: ClassVar[bool] = False
-    # Whether it may have several of them, each of which has a line for the same count.
+    # True if a version may have several of them, each of which makes a line for the same count.
     SEVERAL: ClassVar[bool] = False
-    # What it counts, by the options of its tables, where their names do not say it.
+    # The formula of what it counts, in the options of its tables; empty where their names say it.
     FORMULA: ClassVar[str] = ""
     # The fields of a request whose words the rates name.
     CHOICES: ClassVar[tuple[str, ...]] = ()
-    # Those that the `defaults` of a version may decide, where a request leaves them out.
+    # The fields for which a version may have `defaults`.
     DEFAULTED: ClassVar[tuple[str, ...]] = ()
-    # The fields of usages, of which one has the number that is charged, if nothing else is: the laws try each.
+    # Fields of usages, one of which may have the charged number; the laws try each of them.
     NUMBERS: ClassVar[tuple[str, ...]] = ()
 
     def words_of(self, name: str) -> tuple[str, ...]:
-        """Return the words that requests may state in one of the `CHOICES`: those of the rates."""
+        """Return the words that requests may state in one of the `CHOICES`: the words of the rates."""
         return self.values_of(name)
 
     def calculator(self, compiling: Compiling) -> Calculator:
@@ -110,11 +110,11 @@ class Method(Charge):
         yield from check_rates(version, self)
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """How usages of a kind (their type, or `audio` for a body) are priced by the charge; None if they are not."""
+        """Return how the charge prices usages of a kind (their type, or `audio` for a body); None if it does not."""
         raise NotImplementedError(f"no reading for {self.method}")
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """What a usage says beside type and model to be charged one unit at each rate, if that can be by itself."""
+        """Yield usages, without type and model, that are charged one unit at each rate, if one can be charged alone."""
         yield {}
 
     def meters(self, of: Metered | Tables) -> Mapping[str, Meterage]:
@@ -134,11 +134,11 @@ class Method(Charge):
         return {}
 
     def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
-        """Usages as they come in practice, of those of one unit at each rate: with medians of what requests count."""
+        """Yield usages of one unit at each rate as they come in practice, with medians of what requests count."""
         yield from usages
 
     def linear(self, unit: Unit) -> bool:
-        """Whether twice as much of everything is charged twice as much, to the last digit: it can then be summed."""
+        """Return True if twice as much usage is charged exactly twice as much, so that usage can be summed."""
         return unit.is_decimal and not self.options
 
 
@@ -158,14 +158,14 @@ def method_of(charge: Charge) -> Method:
 
 
 def is_linear(version: MeteredVersion, tables: Tables, meter: str = "") -> bool:
-    """Whether what a version charges for one of the `counts` is linear, or without a meter for all else of a usage."""
+    """Return True if a version's charge for one of the `counts` is linear; without a meter, for all other usage."""
     if version.minimum is not None:
         return False
     for charge in version.charges:
         method = method_of(charge)
         meters = method.meters(tables)
-        asked = meter in meters if meter else not (meters and method.BESIDE)
-        known = not meter or (asked and meters[meter].field is ANY_NUMBER)
-        if asked and not (known and method.linear(tables.units[charge.unit])):
+        counts_it = meter in meters if meter else not (meters and method.BESIDE)
+        known = not meter or (counts_it and meters[meter].field is ANY_NUMBER)
+        if counts_it and not (known and method.linear(tables.units[charge.unit])):
             return False
     return True

@@ -24,7 +24,7 @@ from ratecard.tables.meters import Meters
 from ratecard.tables.rate import Conditioned
 from ratecard.tables.scalars import Frozen, Integer, Positive, Text, Words
 
-# What is called most.
+# The methods that are called most.
 _COMMON = (
     "eth_call", "eth_getBalance", "eth_blockNumber", "eth_getLogs", "eth_getTransactionReceipt",
     "eth_sendRawTransaction", "net_version", "debug_traceTransaction", "trace_block", "txpool_status",
@@ -74,7 +74,7 @@ class RpcCredits(Conditioned, Method):
     refused: Words
 
     def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Chains, kinds and tiers are listed once, and name each other."""
+        """Find chains listed twice, tiers with two factors, and chains, kinds and tiers that do not fit each other."""
         yield from super().check(version, type_, meters)
         names = [chain.chain for chain in self.chains]
         yield from listed_twice("chains", "chain", names)
@@ -137,15 +137,15 @@ class RpcCredits(Conditioned, Method):
         """Yield a call to every network by common methods of its chain; a table without any of these shows its own."""
         named = {name: value for name, value in next(iter(usages)).items() if name not in ("network", "calls")}
         for chain in self.chains:
-            own = dict.fromkeys(call["method"] for call in _calls(self, chain))
-            methods = [each for each in _COMMON if tier_of_method(self, each, chain)] or list(own)
+            all_methods = dict.fromkeys(call["method"] for call in _calls(self, chain))
+            methods = [each for each in _COMMON if tier_of_method(self, each, chain)] or list(all_methods)
             for network, method in product(chain.networks, methods):
                 failed = {"failed": True} if not chance.randrange(20) else {}
                 yield {**named, "network": f"{chain.chain}-{network}", "calls": [{"method": method, **failed}]}
 
 
 def _calls(charge: RpcCredits, chain: Chain) -> list[dict[str, Any]]:
-    """Calls of the methods that the table names and a chain has, and the same ones failed."""
+    """Return calls of the methods that the table names and a chain has, and the same calls as failed ones."""
     named = [method.replace("*", "x") for tier in charge.tiers if tier.on(chain) for method in tier.methods]
     known = [method for method in named if tier_of_method(charge, method, chain)]
     return [{"method": method, **failed} for failed in ({}, {"failed": True}) for method in known]
@@ -198,17 +198,17 @@ def rpc_lines(
 def _read_calls(
     usage: Mapping[str, Any], charge: RpcCredits, chain: Chain | None, problems: Problems
 ) -> list[Tier | None]:
-    given = usage.get("calls")
-    if not isinstance(given, (list, tuple)):
-        message = wrong_type("array", given) if "calls" in usage else REQUIRED
+    calls = usage.get("calls")
+    if not isinstance(calls, (list, tuple)):
+        message = wrong_type("array", calls) if "calls" in usage else REQUIRED
         problems.append((("calls",), message))
         return []
-    if not given:
+    if not calls:
         problems.append((("calls",), "Array must contain at least 1 element(s)"))
-    if len(given) > charge.max_calls:
+    if len(calls) > charge.max_calls:
         problems.append((("calls",), f"Array must contain at most {charge.max_calls} element(s)"))
         return []
-    return [_read_call(call, index, charge, chain, problems) for index, call in enumerate(given)]
+    return [_read_call(call, index, charge, chain, problems) for index, call in enumerate(calls)]
 
 
 def _read_call(given: object, index: int, charge: RpcCredits, chain: Chain | None, problems: Problems) -> Tier | None:

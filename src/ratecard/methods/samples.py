@@ -12,28 +12,28 @@ from ratecard.tables.version import Model
 
 
 def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
-    """Yield a usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
-    whole = _Whole(model, version, tables)
+    """Yield a usage for `prices.rate` for every rate of the version: one unit of it, if it can be used alone."""
+    complete = _Whole(model, version, tables)
     for charge in version.charges:
         for stated, held in _each_condition(charge, version, model, tables):
             method = method_of(held)
             for sample in method.samples(version, model.type, tables):
-                yield whole.usage({**sample, **stated}, beside=method.BESIDE)
+                yield complete.usage({**sample, **stated}, beside=method.BESIDE)
 
 
 def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
     """Further usages that may have a rate or a line of their own."""
-    whole = _Whole(model, version, tables)
+    complete = _Whole(model, version, tables)
     for charge in version.charges:
         for stated, held in _each_condition(charge, version, model, tables):
             for edge in method_of(held).edges(version, model.type, tables):
-                yield whole.usage({**edge, **stated})
+                yield complete.usage({**edge, **stated})
 
 
 def _each_condition(
     charge: Conditioned, version: MeteredVersion, model: Model[Any], tables: Tables
 ) -> Iterator[tuple[Mapping[str, str], Conditioned]]:
-    """Conditions with what a charge is under them: of its rates, those that all of these conditions have a part in.
+    """Yield conditions, with the charge under them: only the rates on which all of these conditions have an effect.
 
     Conditions that are not sold together are left out.
     """
@@ -56,7 +56,7 @@ def _each_condition(
 
 
 class _Whole:
-    """Makes whole usages of what a charge reads: with type and model, what the charges beside it need, and conditions.
+    """A maker of complete usages: with type and model, what the charges beside one need, and conditions.
 
     Of conditions without a default, the first value is stated.
     """
@@ -64,14 +64,14 @@ class _Whole:
     def __init__(self, model: Model[Any], version: MeteredVersion, tables: Tables) -> None:
         self._named = {"type": model.type, "model": model.model, **version.first_values(tables.meters)}
         self._counts: dict[str, int] = {}
-        own: Samples = iter(())
+        samples: Samples = iter(())
         for charge in reversed(version.charges):
             method = method_of(charge)
             meters = method.meters(tables)
             self._counts |= {name: 0 for name, meterage in meters.items() if meterage.otherwise is None}
             if not method.BESIDE:
-                own = method.samples(version, model.type, tables)
-        self._own = next(own, {})
+                samples = method.samples(version, model.type, tables)
+        self._own = next(samples, {})
 
     def usage(self, sample: Mapping[str, Any], *, beside: bool = False) -> dict[str, Any]:
         """Return a whole usage; one of a charge `beside` others also needs what these are charged for."""

@@ -15,7 +15,7 @@ from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import CountedCharge
 from ratecard.tables.units import Unit
 
-# Searches of which there is one for each prompt, however many it makes.
+# The meter of searches that counts one for each prompt, however many searches it makes.
 _ONCE = "prompt"
 
 
@@ -39,7 +39,7 @@ class Surcharge(CountedCharge, Method):
         yield {"count": 1}
 
     def linear(self, unit: Unit) -> bool:
-        """Not per prompt, which is charged once."""
+        """Return True if it is linear and not charged once per prompt."""
         return unit.counts != _ONCE and super().linear(unit)
 
 
@@ -51,7 +51,7 @@ class _Searches(WholeNumber):
 
 
 def surcharge_count(surcharge: Metered, most: int = MOST_TOKENS) -> Field:
-    """The check of a count: a whole number of searches, of which `most` is the greatest; of a meter, any number."""
+    """Return the check of a count: a whole number of searches, at most `most`; of a meter, any number."""
     counts = surcharge.units[surcharge.version.charges[0].unit].counts
     return ANY_NUMBER if counts in surcharge.meters.by_name else _Searches(0, most)
 

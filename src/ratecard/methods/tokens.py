@@ -61,20 +61,20 @@ class TokensByBucket(Tokens, Method):
         yield from _check_twice(self, version, lines, written, meters)
         yield from _check_parts(self, version, lines, written, meters)
         contexts = {name for rate in self.rates for name in rate.attributes.get(CONTEXT, ()) if name in _CONTEXTS}
-        # What the charge refuses by its own words needs no rate; but a tier is that of a prompt with a price.
+        # Conditions that the charge itself refuses need no rate; but a tier must have a price for its prompt.
         needed = {PROMPT: True, COMPLETION: type_ == "text"}
         needed |= {name: False for name in needed.keys() & meters.buckets if meters.refuses(self.without_rate, name)}
         needed[PROMPT] = needed[PROMPT] or any(above > EVERY_PROMPT.above for above in edges)
         named = named_conditions([self], version.factors)
         for above in sorted({-1, *edges}):
             for bucket in (name for name, is_needed in needed.items() if is_needed):
-                # A named tier is written out, so that nobody takes a rate that was forgotten for one that stays.
+                # A named tier is written out, so that a forgotten rate is not taken for an unchanged one.
                 least = above if edges.get(above) in contexts else EVERY_PROMPT.above
-                if (found := chosen(written, bucket, above, {})) and found.edge.above >= least:
+                if (held := chosen(written, bucket, above, {})) and held.edge.above >= least:
                     continue  # it holds under all conditions
                 for stated in combinations_of(named, meters):
-                    found = chosen(written, bucket, above, in_full(named, stated, meters))
-                    lacking = found is None or found.edge.above < least
+                    held = chosen(written, bucket, above, in_full(named, stated, meters))
+                    lacking = held is None or held.edge.above < least
                     if lacking and not version.refuses(stated, meters):
                         words = f"no rate for {bucket} tokens, {_tier_words(edges.get(above, ''))}{_shown(stated)}"
                         yield ("rates",), words
@@ -86,24 +86,24 @@ class TokensByBucket(Tokens, Method):
             )
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """None: providers write tokens in many ways, which `requests/token_usage.py` reads."""
+        """Return None: providers write tokens in many ways, which `requests/token_usage.py` reads."""
         return None
 
     def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """A million tokens at each rate, or the longest prompt of its tier; and under each factor, if that is sold."""
+        """Yield a million tokens, or the longest prompt of its tier, at each rate and each factor that is sold."""
         edges = tiers_of(written_rates(self))
         rates = TokenRates("", self, 1, tables.meters, version.factors)
         needed = version.first_values(tables.meters)
-        for each in written_rates(self):
-            further = [above for above in edges if above > each.edge.above]
-            longest = further[0] if further else max(_MILLION, each.edge.above + 1)
-            if tables.meters.in_completion(each.bucket):
-                counts = tables.meters.counts_in(each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
+        for rate in written_rates(self):
+            further = [above for above in edges if above > rate.edge.above]
+            longest = further[0] if further else max(_MILLION, rate.edge.above + 1)
+            if tables.meters.in_completion(rate.bucket):
+                counts = tables.meters.counts_in(rate.bucket, _MILLION, longest if rate.edge.above > 0 else 0)
             else:
-                counts = tables.meters.counts_in(each.bucket, longest)
+                counts = tables.meters.counts_in(rate.bucket, longest)
             factors = (factor.conditions for factor in (*self.factors, *version.factors))
-            named = {**needed, **each.conditions}
-            for stated in (named, *({**named, **more} for more in factors if not more.keys() & each.conditions.keys())):
+            named = {**needed, **rate.conditions}
+            for stated in (named, *({**named, **more} for more in factors if not more.keys() & rate.conditions.keys())):
                 tier = rates.tier(counts[PROMPT], stated)
                 if not version.refuses(stated, tables.meters) and tier.lines[(*counts,)](*counts.values()):
                     yield {**usage_of_buckets(counts), **stated}
@@ -149,7 +149,7 @@ def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
 def _check_twice(
     charge: Tokens, version: MeteredVersion, lines: Mapping[int, int], written: Sequence[WrittenRate], meters: Meters
 ) -> Iterator[Finding]:
-    """Check that of two rates that can hold for one request, one is more specific, or a third settles it.
+    """Check that one of two rates that can hold for one request is more specific, or that a third one decides.
 
     Nothing has to be settled that is refused: a combination that is not sold, and a condition that the rate of the
     higher tier does not name, where `without_rate` refuses it. `lines` is the index of each rate by its identity. Each
@@ -193,28 +193,28 @@ def _check_parts(
 
     Each rate of a part has one finding at most.
     """
-    if not any(each.conditions for each in written):
+    if not any(rate.conditions for rate in written):
         return
-    resolver, priced = RateResolver(charge, meters, version.factors), dict.fromkeys(each.bucket for each in written)
+    resolver, priced = RateResolver(charge, meters, version.factors), dict.fromkeys(rate.bucket for rate in written)
     said, wrong = charge.without_rate, set[int]()
-    of_bucket = {name: [each for each in written if each.bucket == name] for name in priced}
+    of_bucket = {name: [rate for rate in written if rate.bucket == name] for name in priced}
     if not (resolver.named.keys() <= meters.condition.keys() and priced.keys() <= meters.buckets.keys()):
-        return  # said already
-    for each in sorted(written, key=lambda each: len(meters.buckets[each.bucket].dimensions), reverse=True):
-        stated = beside_defaults(each.conditions, meters)
+        return  # reported already
+    for rate in sorted(written, key=lambda rate: len(meters.buckets[rate.bucket].dimensions), reverse=True):
+        stated = beside_defaults(rate.conditions, meters)
         if not stated or version.refuses(stated, meters):
             continue
         full = resolver.in_full(stated)
         for part in priced:
-            if not meters.buckets[part].within(meters.buckets[each.bucket]):
+            if not meters.buckets[part].within(meters.buckets[rate.bucket]):
                 continue
-            held = chosen(of_bucket[part], part, each.edge.above, full)
+            held = chosen(of_bucket[part], part, rate.edge.above, full)
             unmet = resolver.factored(held.rate, held.conditions, full).unmet if held else ()
             name = next((name for name in unmet if said.get(stated[name], said.get(name)) != "refuse"), None)
             if held and name and lines[id(held.rate)] not in wrong:
                 wrong.add(lines[id(held.rate)])
-                words = f"no rate for {part} tokens, {_tier_words(each.edge.sku)}{_shown(stated)}: line"
-                words += f" {each.rate.source.rpartition(':')[2]} has one for {each.bucket}, of which they are part."
+                words = f"no rate for {part} tokens, {_tier_words(rate.edge.sku)}{_shown(stated)}: line"
+                words += f" {rate.rate.source.rpartition(':')[2]} has one for {rate.bucket}, of which they are part."
                 words += f" Write one, or without_rate: {{{stated[name]}: default}} for the price without it"
                 yield ("rates", lines[id(held.rate)]), words
 

@@ -41,7 +41,7 @@ class PerClip(VideoCharge, Method):
     method: Literal["fixed", "duration-resolution-rate"]
 
     def units(self, of: Measures) -> Fraction:
-        """One."""
+        """Return one, in units of the charge."""
         return Fraction(1, of.per)
 
     def calculator(self, compiling: Compiling) -> Calculator:
@@ -107,7 +107,7 @@ class UpscaleRate(VideoCharge, Method):
 
     @property
     def frame_rates(self) -> Mapping[Decimal, Decimal]:
-        """The one from which the price is multiplied."""
+        """Return the frame rate from which the price is multiplied, with its factor."""
         return {self.frame_rate.from_: self.frame_rate.factor}
 
     def calculator(self, compiling: Compiling) -> Calculator:
@@ -149,11 +149,11 @@ class InterpolationRate(VideoCharge, Method):
 
     @property
     def frame_rates(self) -> Mapping[Decimal, Decimal]:
-        """The one at which the rate is that of a second."""
+        """Return the frame rate at which the rate is the price of a second."""
         return {self.at_frame_rate: _ONE}
 
     def units(self, of: Measures) -> Fraction:
-        """Seconds of output, in proportion to the frame rate."""
+        """Return the seconds of output, in proportion to the frame rate."""
         return of.seconds * of.slowdown * of.fps / (Fraction(self.at_frame_rate) * of.per)
 
     def calculator(self, compiling: Compiling) -> Calculator:

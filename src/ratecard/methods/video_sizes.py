@@ -42,11 +42,11 @@ class TokenFormula(VideoCharge, Method):
 
     @property
     def fields(self) -> frozenset[str]:
-        """Those of its sizes too."""
+        """Return its request fields, and those of its sizes."""
         return super().fields | fields_of_sizes(self.sizes)
 
     def check_options(self, version: VideoVersion) -> Iterator[Finding]:
-        """The tokens of a pixel and second are a decimal, every output has its size, reference video its minimum."""
+        """Find tokens of a pixel that are not decimals, outputs without a size, reference video without a minimum."""
         per_pixel = Fraction(self.frames_per_second, self.pixels_per_token)
         if 10 ** per_pixel.denominator.bit_length() % per_pixel.denominator:
             words = f"pixels_per_token {self.pixels_per_token}: {per_pixel} tokens a pixel and second is not a decimal"
@@ -60,7 +60,7 @@ class TokenFormula(VideoCharge, Method):
             yield ("sizes",), "sizes is empty. The token formula needs the pixels of every output"
 
     def least_seconds(self, seconds: Fraction | int) -> int:
-        """Return the fewest seconds that are billed with reference video, by those of the output."""
+        """Return the fewest seconds that are billed with reference video, for the seconds of the output."""
         return ceil(seconds * (self.reference_minimum or 0))
 
     def units(self, of: Measures) -> Fraction:
@@ -80,7 +80,7 @@ class TokenFormula(VideoCharge, Method):
         return lambda shape: find(shape).line
 
     def working(self, shape: Shape, counted: Decimal) -> Steps:
-        """seconds x width x height x frames per second / pixels per token = tokens."""
+        """Return the steps: seconds x width x height x frames per second / pixels per token = tokens."""
         (width, height), fps = frame_size_of(self.sizes)[1](shape).size, self.frames_per_second
         seconds = Fraction(counted) / self.units(Measures(Fraction(1), per=1, pixels=width * height))
         words = f"s x {width} x {height} x {fps} fps / {self.pixels_per_token} ="
@@ -116,7 +116,7 @@ def _line(rate: LineRate, seconds: Decimal, tokens: Decimal, finest: Decimal) ->
 
 
 def _cells(charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], _Cell]:
-    """Compile the function from a shape to its cell; each is made when it is first asked for."""
+    """Compile the function from a shape to its cell; each cell is made at its first use."""
     unit, finest = charge.unit, step(compiling.places)
     (rate_key, rates), (listed, frame_size) = compiling.rates_by(), frame_size_of(charge.sizes)
     key = itemgetter("duration", "resolution", "aspect_ratio", "video_input")
@@ -169,16 +169,16 @@ class MegapixelRate(VideoCharge, Method):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The duration; without sizes in the table, the source video too."""
+        """Return the duration; without sizes in the table, the source video too."""
         return self.READS if self.sizes or self.frames else ("duration", "upscale_factor", "video_url")
 
     @property
     def fields(self) -> frozenset[str]:
-        """Those of its sizes too."""
+        """Return its request fields, and those of its sizes."""
         return super().fields | fields_of_sizes(self.sizes)
 
     def check_options(self, version: VideoVersion) -> Iterator[Finding]:
-        """Sizes and frames are stated together, and then every output has its size."""
+        """Find sizes without frames, frames without sizes, and outputs without a size."""
         if bool(self.sizes) != bool(self.frames):
             yield ("sizes",), "write both sizes and frames, or neither (then the source video has them)"
         elif self.sizes:

@@ -40,9 +40,9 @@ _REQUEST = "request"
 # The hours of a case are a condition like any other, until they are written.
 _HOURS = "hours"
 _MINUTES_OF_DAY = 24 * 60
-# What the calculation of genai-prices does beside its data: the least seconds of audio that a request is charged for.
+# A rule that genai-prices has in its code, not its data: the fewest seconds of audio that a request is charged for.
 _LEAST_SECONDS = {("groq", "whisper-large-v3"): Decimal(10), ("groq", "whisper-large-v3-turbo"): Decimal(10)}
-# What the list says of tokens in other words than the tables: its value, and their dimension and value.
+# Values of the list with other words in the tables: the list's value, and the tables' dimension and value.
 _DIMENSIONS = {
     "cache_read": ("cache", "read"),
     "cache_write": ("cache", "write"),
@@ -106,22 +106,22 @@ def _counted(units: Mapping[str, Mapping[str, Any]]) -> dict[str, _Counted]:
         if bucket or meter:
             of = set(unit["dimensions"].items())
             wholes = [other for other, its in units.items() if set(its["dimensions"].items()) < of]
-            whole = names[wholes[0]][1] if meter and wholes else ""
-            by_price[str(unit["price_key"])] = _Counted(key, int(unit["per"]), bucket or meter, bool(bucket), whole)
+            total = names[wholes[0]][1] if meter and wholes else ""
+            by_price[str(unit["price_key"])] = _Counted(key, int(unit["per"]), bucket or meter, bool(bucket), total)
     return by_price
 
 
 def _buckets(units: Mapping[str, Mapping[str, Any]], counted: Mapping[str, _Counted]) -> dict[str, Bucket]:
     """Return the shipped buckets of tokens, and those that the list has beside them."""
     buckets = dict(shipped_meters().buckets)
-    for each in counted.values():
-        if each.is_bucket and each.name not in buckets:
-            stated = units[each.key]["dimensions"]
+    for unit in counted.values():
+        if unit.is_bucket and unit.name not in buckets:
+            stated = units[unit.key]["dimensions"]
             of: dict[str, str] = dict(
                 _DIMENSIONS.get(value, (name, value)) for name, value in stated.items() if name != "family"
             )
             order = shipped_meters().by_name[TOKEN].dimensions
-            buckets[each.name] = Bucket(bucket=each.name, dimensions={name: of[name] for name in order if name in of})
+            buckets[unit.name] = Bucket(bucket=unit.name, dimensions={name: of[name] for name in order if name in of})
     return buckets
 
 
@@ -132,12 +132,12 @@ def _conditions(models: Sequence[Any]) -> Iterator[PeerCondition]:
         for name, value in variant.when.items():
             known = values.setdefault(name, {})
             known[value] = known.get(value, True) and not _prices(variant.prices)
-    for name, found in values.items():
+    for name, defaults in values.items():
         shipped = shipped_meters().condition.get(name)
         if shipped is None:
-            default = next((value for value, is_default in found.items() if is_default), "standard")
-            yield PeerCondition(name, tuple(dict.fromkeys((default, *found))), default)
-        elif further := [value for value in found if value not in (*shipped.values, *shipped.same_as)]:
+            default = next((value for value, is_default in defaults.items() if is_default), "standard")
+            yield PeerCondition(name, tuple(dict.fromkeys((default, *defaults))), default)
+        elif further := [value for value in defaults if value not in (*shipped.values, *shipped.same_as)]:
             yield PeerCondition(name, (*shipped.values, *further), shipped.default or "standard", shipped.same_as)
 
 
@@ -220,8 +220,8 @@ class _Model:
     def _aliases(self) -> Iterator[str]:
         """Return the other names that the list has exactly, and by which it finds this model."""
         clause = self.model.match
-        for each in getattr(clause, "or_", (clause,)):
-            name = getattr(each, "equals", None)
+        for part in getattr(clause, "or_", (clause,)):
+            name = getattr(part, "equals", None)
             if name and name != self.model.id and self.provider.find_model(name) is self.model:
                 yield name
 
@@ -313,16 +313,16 @@ class _Model:
         for name, bucket in self.buckets.items():
             if name not in priced and (least := self._least_whole(name, priced)):
                 left = dict(bucket.dimensions)
-                taken = least
+                place = least
                 for dimension in [each for each in left if each != "direction"]:
                     del left[dimension]
                     parents = [
                         other for other in priced if other in self.buckets and self.buckets[other].dimensions == left
                     ]
                     if parents:
-                        taken = parents[0]
+                        place = parents[0]
                         break
-                if taken != least:
+                if place != least:
                     yield name, least
 
     def _least_whole(self, name: str, priced: Mapping[str, TierAmounts]) -> str | None:
@@ -332,10 +332,10 @@ class _Model:
 
     def _of_whole(self, name: str, priced: Mapping[str, TierAmounts]) -> TierAmounts:
         """Return what a part costs that has no price under these conditions: as much as the least priced whole."""
-        whole = self._least_whole(name, priced) if name in self.buckets else None
-        if whole is None:
+        total = self._least_whole(name, priced) if name in self.buckets else None
+        if total is None:
             raise InexpressibleError(f"{name} has a price under some conditions or at some hours only")
-        return priced[whole]
+        return priced[total]
 
     def _whole(self, name: str) -> str:
         return self.by_name[name].whole if name in self.by_name else ""
@@ -358,8 +358,8 @@ class _Model:
             yield PeerCharge(TOKEN, 1_000_000, tuple(rates), without_rate(cases) | _left_as_it_is(rates))
         for name in cases:
             if name not in buckets:
-                counted, whole = self.by_name[name], self._whole(name)
-                words = f"on top of {whole}, of which it is a part" if whole in cases else ""
+                counted, total = self.by_name[name], self._whole(name)
+                words = f"on top of {total}, of which it is a part" if total in cases else ""
                 of_meter = tuple(_rates(cases[name], () if rates else kept, None))
                 least = _LEAST_SECONDS.get((self.provider.id, self.model.id)) if name == "audio_second" else None
                 left = _left_as_it_is(of_meter)

@@ -11,7 +11,7 @@ from ratecard.base.json_reader import JsonError, read_json
 from ratecard.price_lists.peer import InexpressibleError, LeftOut, PeerModel
 
 _Entry = TypeVar("_Entry")
-# What reading a list or a number raises where there is something else.
+# The errors of reading a list or a number where there is something else.
 _NOT_OF_ITS_KIND = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 

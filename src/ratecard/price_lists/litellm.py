@@ -50,9 +50,9 @@ _PARTS = {
     _REASONING: "output_reasoning",
 }
 _TOKENS = {**_BY_LENGTH, **_BY_LIFETIME, **_PARTS}
-# Of these the cached prompt has a price without one in the list: this share of the input.
+# Providers whose cached prompt has a price that the list leaves out: this share of the input.
 _CACHE_SHARES = {"fireworks_ai": Decimal("0.5")}
-# Of these a threshold counts itself already.
+# Providers whose threshold already counts itself.
 _FROM_THE_THRESHOLD = {"xai"}
 
 # Other prices: their meters, and the condition of a suffix.
@@ -83,7 +83,7 @@ _SIZED = {
     **dict.fromkeys(("480p", "720p", "768p", "1080p", "2k", "4k"), ("output_cost_per_second", "resolution")),
     **dict.fromkeys(("0.5K", "1K", "2K", "4K", "512", "1024", "1536"), ("output_cost_per_image", "image_size")),
 }
-# What multiplies every price of tokens: the condition under which it does.
+# Factors on every price of tokens, each with the condition under which it applies.
 _UPLIFTS = {
     "regional_processing_uplift_multiplier_eu": {"data_residency": "eu"},
     "regional_processing_uplift_multiplier_us": {"data_residency": "us"},
@@ -184,8 +184,8 @@ def named_entry(key: str, entry: Mapping[str, Any], entries: Mapping[str, Any]) 
     provider = str(entry.get("litellm_provider") or "none")
     name = key.removeprefix(f"{provider}/")
     other = entries.get(name)
-    taken = name != key and other is not None and other.get("litellm_provider") == provider
-    return provider, key if taken else name
+    is_same = name != key and other is not None and other.get("litellm_provider") == provider
+    return provider, key if is_same else name
 
 
 def _model(provider: str, name: str, of: tuple[str, Mapping[str, Any]]) -> PeerModel:
@@ -246,9 +246,9 @@ class _Entry:
             self._read_price(name, price_of(name, value))
 
     def _read_price(self, name: str, price: Decimal) -> None:
-        whole, _, size = name.rpartition("_")
-        if size in _SIZED and _SIZED[size][0] == whole:
-            self.sized.append((whole, _SIZED[size][1], size, price))
+        key, _, size = name.rpartition("_")
+        if size in _SIZED and _SIZED[size][0] == key:
+            self.sized.append((key, _SIZED[size][1], size, price))
             return
         match = _KEY.fullmatch(name)
         if match is None or match["of"] not in (*_TOKENS, *_COUNTS):
@@ -295,8 +295,8 @@ class _Entry:
         if any(price.tier == _BATCH and price.of in _TOKENS for price in self.prices):
             of = (_INPUT, _READ, _WRITE) if self._of(_INPUT, _BATCH) is None else ()
             missing += [(key, key, _BATCH, Decimal("0.5")) for key in (*of, _OUTPUT, _IMAGES)]
-        for key, whole, tier, share in missing:
-            if (price := self._of(whole)) is not None:
+        for key, parent, tier, share in missing:
+            if (price := self._of(parent)) is not None:
                 self.prices.setdefault(_Price(key, None, tier), multiply(price, share))
         output = [amount for price, amount in self.prices.items() if (price.of, price.tier) == (_OUTPUT, "")]
         if (images := self._of(_IMAGES)) and not any(output):
@@ -333,7 +333,7 @@ class _Entry:
             kept = [("service_tier", tier) for tier in tiers if tier == _BATCH or not rates]
             ends = {case.conditions.get("service_tier"): case.amounts[-1][0] for case in of_bucket}
             for rate in specific_rates(of_bucket, kept):
-                # What a batch costs beyond its last price is not said: such prompts are refused.
+                # The list has no price of a batch beyond its last threshold: such prompts are refused.
                 if rate.conditions.get("service_tier") == _BATCH and rate.above > ends[_BATCH]:
                     continue
                 edge = None if rate.above == EVERY_LENGTH else rate.above
@@ -399,11 +399,11 @@ class _Entry:
             rates = [PeerRate(standard[meter])]
             if meter in batch:
                 rates.append(PeerRate(batch[meter], conditions={"service_tier": _BATCH}))
-            for whole, condition, size, amount in self.sized:
-                if self._meter(whole) == meter:
+            for key, condition, size, amount in self.sized:
+                if self._meter(key) == meter:
                     rates.append(PeerRate(amount, conditions={condition: size}))
             yield PeerCharge(meter, 1, tuple(rates), note=self.notes.get(meter, ""))
-        if self.sized and not any(self._meter(whole) in standard for whole, *_ in self.sized):
+        if self.sized and not any(self._meter(key) in standard for key, *_ in self.sized):
             raise InexpressibleError("has prices by size, and none without a size")
         if self.searches:
             sizes = [
@@ -438,9 +438,9 @@ def _first(*prices: Decimal | None) -> Decimal | None:
 
 def _whole_of(bucket: str, known: Iterable[str]) -> str:
     """Return the bucket whose price a part has that has none of its own."""
-    for whole in (bucket.rpartition("_")[0], bucket.partition("_")[0]):
-        if whole in known:
-            return whole
+    for name in (bucket.rpartition("_")[0], bucket.partition("_")[0]):
+        if name in known:
+            return name
     return "output" if bucket.startswith("output") else "input"
 
 

@@ -87,15 +87,15 @@ def _tiers(cost: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Decimal]]]:
     if not listed and _OLDER in cost:
         yield _OLDER_EDGE, _prices(cost[_OLDER])
     edges = set[Decimal]()
-    for each in listed:
-        tier = each.get("tier", {})
+    for entry in listed:
+        tier = entry.get("tier", {})
         size = tier.get("size")
         if tier.keys() != {"type", "size"} or tier["type"] != "context" or not isinstance(size, Decimal):
             raise InexpressibleError("has a tier of something else than the context")
         if size != int(size) or size < 1_000 or size in edges:
             raise InexpressibleError(f"has a tier of {size} tokens, which is not understood")
         edges.add(size)
-        yield int(size), _prices({name: value for name, value in each.items() if name != "tier"})
+        yield int(size), _prices({name: value for name, value in entry.items() if name != "tier"})
 
 
 def _prices(cost: Mapping[str, Any]) -> dict[str, Decimal]:

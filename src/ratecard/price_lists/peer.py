@@ -92,7 +92,7 @@ class PeerModel:
 
     @property
     def model(self) -> str:
-        """Its name in tables."""
+        """Return its name in tables."""
         return f"{self.provider}/{self.id}"
 
 
@@ -111,7 +111,7 @@ class LeftOut:
 
     @property
     def model(self) -> str:
-        """Its name in tables."""
+        """Return its name in tables."""
         return f"{self.provider}/{self.id}"
 
     def __str__(self) -> str:
@@ -151,7 +151,7 @@ class PeerCondition:
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """All that one list says: its models, what is left out of it, and what it counts; `source` names the list.
+    """One list: its models, what is left out of it, and what it counts; `source` names the list.
 
     `buckets` are those of tokens that the shipped tables lack, by their dimensions.
     """

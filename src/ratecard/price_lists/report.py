@@ -1,4 +1,4 @@
-"""What an import wrote, and what it left out with the reason, as text and as JSON."""
+"""The report of an import: what it wrote, and what it left out and why, as text and as JSON."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ratecard.price_lists.peer import LeftOut
 
 # The file of a folder that names everything that the last import left out. It is not a table.
 LEFT_OUT = "left-out.txt"
-# How many models a line names.
+# The most models that a line names.
 _NAMED = 3
 
 
@@ -32,7 +32,7 @@ class Imported:
 
     @property
     def inexpressible(self) -> tuple[LeftOut, ...]:
-        """The models that have a price in the list, and are left out."""
+        """Return the models that have a price in the list, and are left out."""
         return tuple(each for each in self.left_out if each.priced)
 
     def to_dict(self) -> dict[str, Any]:
@@ -63,8 +63,8 @@ def _by_reason(words: str, left_out: Sequence[LeftOut]) -> Iterable[str]:
     if left_out:
         yield f"{words}: {plural(len(left_out), 'model')}"
     reasons: dict[str, list[str]] = {}
-    for each in left_out:
-        reasons.setdefault(each.reason.partition("\n")[0], []).append(each.model)
+    for model in left_out:
+        reasons.setdefault(model.reason.partition("\n")[0], []).append(model.model)
     for reason, names in reasons.items():
         further = f", and {len(names) - _NAMED:,} more" if names[_NAMED:] else ""
         yield f"  {reason.rstrip(':')}: {', '.join(names[:_NAMED])}{further}"

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-# What a price is by the length of the prompt: (prompts of more tokens than this, amount), from every prompt on.
+# A price by the length of the prompt: (prompts of more tokens than this, amount), from every prompt on.
 TierAmounts = tuple[tuple[int, Decimal], ...]
 EVERY_LENGTH = -1
 

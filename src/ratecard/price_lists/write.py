@@ -99,19 +99,19 @@ def _noise(model: PeerModel) -> str:
 def _named(listed: PriceList) -> PriceList:
     """Return the list of models that files can hold: one for each name, without prices that a float has spoilt."""
     ids = {model.model for model in listed.models}
-    models, left_out, taken = [], list(listed.left_out), set[str]()
+    models, left_out, used = [], list(listed.left_out), set[str]()
     for model in listed.models:
         name = model.model
         if not _FILE.fullmatch(model.provider) or _file(model.provider) in (UNITS, METERS):
             left_out.append(LeftOut(model.provider, model.id, "its provider's name cannot be that of a file"))
-        elif name in taken:
+        elif name in used:
             left_out.append(LeftOut(model.provider, model.id, "the list has another model of this name before it"))
         elif noise := _noise(model):
             left_out.append(LeftOut(model.provider, model.id, "its rates have the noise of a float", detail=noise))
         else:
             full = dict.fromkeys(f"{model.provider}/{alias}" for alias in model.aliases)
-            aliases = tuple(alias for alias in full if alias not in ids and alias not in taken)
-            taken |= {name, *aliases}
+            aliases = tuple(alias for alias in full if alias not in ids and alias not in used)
+            used |= {name, *aliases}
             models.append(replace(model, aliases=aliases))
     models.sort(key=attrgetter("model"))
     return replace(listed, models=tuple(models), left_out=tuple(left_out))
@@ -275,11 +275,11 @@ class _Additions:
                     known: Collection[str] = self.tables.meters.buckets
                     further = {name: bucket_line(name, of) for name, of in listed.buckets.items() if name not in known}
                     self._add_lines(home, (key, there[TOKEN], "buckets"), list(further.values()))
-                for each in listed.conditions if key == "conditions" else ():
-                    if each.condition in there:
-                        known = self.tables.meters.condition[each.condition].values
-                        values = [value_line(value) for value in each.values if value not in known]
-                        self._add_lines(home, (key, there[each.condition], "values"), values)
+                for condition in listed.conditions if key == "conditions" else ():
+                    if condition.condition in there:
+                        known = self.tables.meters.condition[condition.condition].values
+                        values = [value_line(value) for value in condition.values if value not in known]
+                        self._add_lines(home, (key, there[condition.condition], "values"), values)
                 items = {name: lines for name, lines in items.items() if name not in there}
                 if there:
                     self._add_lines(home, (key,), [line for lines in items.values() for line in lines])

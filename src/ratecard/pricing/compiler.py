@@ -20,7 +20,7 @@ from ratecard.tables.windows import Window, open_at, version_at_hours, windows_o
 
 
 class Compiler:
-    """Compiles versions of one set of tables; all price books of a card share one compiler, and what it compiled."""
+    """A compiler of versions of one set of tables, shared by all price books of a card with what it compiled."""
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
@@ -36,14 +36,14 @@ class Compiler:
         self._raters: dict[tuple[object, ...], Rater | None] = {}
 
     def at_hour(self, version: AnyVersion, instant: datetime) -> AnyVersion:
-        """A version as it is at the hour of an instant, without the rates that do not hold; made once for each."""
-        own = Identity(version)
-        windows = self._windows.get(own)
+        """Return a version as it is at the hour of an instant, without the rates of other hours; made once for each."""
+        key_of_version = Identity(version)
+        windows = self._windows.get(key_of_version)
         if windows is None:
-            windows = self._windows[own] = windows_of([version])
+            windows = self._windows[key_of_version] = windows_of([version])
         if not windows:
             return version
-        key = (own, open_at(windows, instant))
+        key = (key_of_version, open_at(windows, instant))
         if key not in self._at_hours:
             self._at_hours[key] = version_at_hours(version, key[1])
         return cast(AnyVersion, self._at_hours[key])

@@ -62,7 +62,7 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
 
 
 def _without_no_tokens(usage: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A usage without its `tokens`, if it counts none; a model that has no price of tokens refuses any others."""
+    """Return a usage without its `tokens` if it counts none: a model without a price of tokens refuses others."""
     counts = mapping_of(usage["tokens"])
     none = counts is not None and not any(counts.values())
     return {name: value for name, value in usage.items() if name != "tokens"} if none else usage
@@ -95,14 +95,14 @@ def readings_of(metered: Metered, kind: str, stated: Mapping[str, str] = NO_COND
 
     Empty for usages of another type than the model's, if only charges that may be beside any others would price them.
     """
-    own, held = kind == metered.model.type, metered.under(stated)
-    found, priced = [], own
+    of_type, held = kind == metered.model.type, metered.under(stated)
+    readings, priced = [], of_type
     for charge in held.version.charges:
         method = method_of(charge)
-        if (method.BESIDE or own or kind in method.KINDS) and (reading := method.reading(held, kind)):
-            found.append(reading._replace(meters=method.meters(held)))
+        if (method.BESIDE or of_type or kind in method.KINDS) and (reading := method.reading(held, kind)):
+            readings.append(reading._replace(meters=method.meters(held)))
             priced = priced or not method.BESIDE
-    return found if priced else []
+    return readings if priced else []
 
 
 def together(
@@ -118,12 +118,12 @@ def together(
     inert = [name for name in fields if all(name in each.inert for each in readings if name in each.fields)]
     meters = {name: meterage for reading in readings for name, meterage in reading.meters.items()}
     settles = [reading.settle for reading in readings if reading.settle]
-    own, counted = metered.version.conditions, metered.meters.counted
-    accepted = {name: said for name, said in (conditions or {}).items() if name in own or name not in fields}
+    sold, counted = metered.version.conditions, metered.meters.counted
+    accepted = {name: said for name, said in (conditions or {}).items() if name in sold or name not in fields}
 
     def settle(usage: Mapping[str, Any], shape: RequestShape, problems: Problems) -> None:
-        for each in settles:
-            each(usage, shape, problems)
+        for rule in settles:
+            rule(usage, shape, problems)
         if meters:
             shape["counts"] = read_counts(usage, meters, counted, problems)
         if not stated.isdisjoint(usage):
@@ -132,5 +132,5 @@ def together(
     stated = accepted.keys()
     further = (*(name for reading in readings for name in reading.further), *(("counts",) if meters else ()), *stated)
     settling = settle if settles or meters or accepted else None
-    unsaid = stated - own.keys()
+    unsaid = stated - sold.keys()
     return UsageSchema(fields, defaults, required, inert, further, settling, unsaid)

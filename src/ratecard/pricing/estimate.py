@@ -59,8 +59,8 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     readings = readings_of(metered, metered.model.type)
     line_of = search_lines_under(surcharges)({})
     meters = counted_meters(readings, further)
-    given = {} if asked.counts is None else asked.counts
-    counts = read_counts({"counts": given}, meters, metered.meters.counted, problems)
+    stated = {} if asked.counts is None else asked.counts
+    counts = read_counts({"counts": stated}, meters, metered.meters.counted, problems)
     problems += _unstated(wrong_conditions(metered.version, metered.meters)({}))
     if problems:
         raise QuoteError(INVALID, problems)
@@ -75,7 +75,7 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     prompts = [rate.rate.price(prompt) for of_completion, rate in rates if not of_completion] or [Decimal(0)]
     completion = max((rate.rate.price(longest) for of_completion, rate in rates if of_completion), default=Decimal(0))
     try:
-        own = total([line.amount for reading in readings for line in reading.lines({"counts": counts})])
+        counted = total([line.amount for reading in readings for line in reading.lines({"counts": counts})])
         beside = total([line_of[name](counts[name]).amount for name in further if name in counts])
         searches = list(_search_amounts(most, switches, line_of))
     except NotSoldError as refusal:
@@ -85,8 +85,8 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     inexact = sum(not isinstance(rate.token_rate, Decimal) for _, rate in rates)
     rounding = multiply(inexact, step(metered.version.places_of_lines)) if inexact else Decimal(0)
     return Estimate(
-        total([max(add(EXACT.subtract(min(prompts), rounding), own), least), beside, min(searches)]),
-        total([max(total([max(prompts), completion, rounding, own]), least), beside, max(searches)]),
+        total([max(add(EXACT.subtract(min(prompts), rounding), counted), least), beside, min(searches)]),
+        total([max(total([max(prompts), completion, rounding, counted]), least), beside, max(searches)]),
         metered.model.currency,
         parameters.without_effect(surcharges),
         metered.rates,

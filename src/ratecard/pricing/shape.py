@@ -1,4 +1,4 @@
-"""What requests of one shape are charged: each of them, whatever it counts, and a rate for each thing counted."""
+"""Prices of requests of one shape: the lines of every request, and a rate for each counted thing."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -13,7 +13,7 @@ from ratecard.requests.token_usage import read_conditions
 
 
 class ShapeRates(NamedTuple):
-    """The lines that every request of a shape has, and the rates of what it counts.
+    """The lines of every request of a shape, and the rates of what it counts.
 
     `fixed` are lines of its own, `beside` those of searches, which no minimum knows; `rates` are those of one more of
     each thing that it counts, of which several may share a line. What has no rate has no price.
@@ -26,24 +26,24 @@ class ShapeRates(NamedTuple):
 
     @property
     def lines(self) -> tuple[LineItem, ...]:
-        """The lines of a request that counts nothing, but for that of a minimum."""
+        """Return the lines of a request that counts nothing, without the line of a minimum."""
         return (*self.fixed, *self.beside)
 
     def total(self, counts: Mapping[str, int | Decimal]) -> Decimal:
-        """Add up a request that counts so many of each: of tokens, those of a bucket and of no part of it."""
+        """Return the total of a request with these counts; the tokens of a bucket do not include its parts."""
         counted: dict[LineRate, int | Decimal] = {}
         for name, count in counts.items():
             for rate in self.rates[name] if count else ():
                 counted[rate] = add(counted.get(rate, 0), count)
-        own = (*self.fixed, *(LineItem(rate, count, rate.price(count)) for rate, count in counted.items()))
-        return total([line.amount for line in (*own, *self.metered.up_to_minimum(own), *self.beside)])
+        lines = (*self.fixed, *(LineItem(rate, count, rate.price(count)) for rate, count in counted.items()))
+        return total([line.amount for line in (*lines, *self.metered.up_to_minimum(lines), *self.beside)])
 
 
 def rates_of_tokens(rates: TokenRates, stated: Mapping[str, str], prompt: int) -> Mapping[str, LineRate]:
     """Return the rate of each bucket that has a price, for a whole prompt under these conditions."""
     tier = rates.tier(prompt, stated)
-    found = ((bucket, tier.rate_of(bucket)) for bucket in rates.buckets)
-    return {bucket: rate.rate for bucket, rate in found if rate is not None}
+    bucket_rates = ((bucket, tier.rate_of(bucket)) for bucket in rates.buckets)
+    return {bucket: rate.rate for bucket, rate in bucket_rates if rate is not None}
 
 
 def stated_in(metered: Metered, usage: Mapping[str, Any]) -> Mapping[str, str]:

@@ -38,7 +38,7 @@ _WEB_SEARCHES = SEARCHES["web_search"][0]
 
 
 class _Layout(NamedTuple):
-    """How usages of the same names are read, if these are of tokens, conditions and metadata alone.
+    """The reading of usages with the same names, if these are tokens, conditions and metadata alone.
 
     `conditions` are the values of their conditions, by which `tiers` has the rates that hold.
     """
@@ -186,9 +186,9 @@ def token_rates(metered: Metered) -> TokenRates:
 
 
 def stated_at(usage: Mapping[str, Any], refusals: Iterable[tuple[str, str]]) -> Problems:
-    """Return the problems of conditions, each where the usage states it: by itself, or in the provider's object."""
-    given = mapping_of(usage.get("usage")) or {}
-    return [(("usage", name) if name in given and not usage.get(name) else (name,), words) for name, words in refusals]
+    """Return the problems of conditions, each where the usage states it: in the usage or in the provider's object."""
+    counts = mapping_of(usage.get("usage")) or {}
+    return [(("usage", name) if name in counts and not usage.get(name) else (name,), words) for name, words in refusals]
 
 
 SearchLines = Mapping[str, Callable[[int | Decimal], LineItem]]
@@ -254,10 +254,10 @@ def _read_searches(
     counts: dict[str, int] = {}
     for kind, (field, _) in SEARCHES.items():
         if field in usage:
-            given, most = usage[field], scraped_most if kind == "web_scraping" else MOST_TOKENS
-            messages = count_messages(given, most)
+            count, most = usage[field], scraped_most if kind == "web_scraping" else MOST_TOKENS
+            messages = count_messages(count, most)
             problems += [((field,), message) for message in messages]
-            counts[field] = 0 if messages else int(given)
+            counts[field] = 0 if messages else int(count)
         if kind in counted and counts.setdefault(field, int(counted[kind])) != counted[kind]:
             problems.append((("counts", kind), f"Expected {counts[field]}, as {field} beside it says"))
     if searched is not None:

@@ -41,7 +41,7 @@ class Limits:
 
     @property
     def megabytes(self) -> str:
-        """`max_bytes` as text for messages.
+        """Return `max_bytes` as text for messages.
 
         >>> Limits().megabytes
         '32 MiB'

@@ -18,13 +18,13 @@ from ratecard.tables.video import VideoVersion
 # Every duration that a table may list, with its seconds.
 SECONDS = {f"{seconds}s": Decimal(seconds) for seconds in range(1, 1_000)}
 
-# SKUs are made of few words.
+# SKUs consist of few words.
 _REMEMBERED = 1_000
 
 # The part of a request that decides its price, with every default filled in.
 Shape = Mapping[str, Any]
 Calculator = Callable[[Shape], LineItem]
-# The line of a charge by the seconds of reference video, or None without any.
+# A function from the seconds of reference video (None without any) to the line of a charge.
 LineBySeconds = Callable[[Decimal | None], LineItem]
 
 
@@ -55,13 +55,13 @@ class Compiling:
 
     @property
     def sku(self) -> str:
-        """The beginning of this charge's SKUs: model and method, and the charge's name if it is not the first one."""
+        """Return the start of this charge's SKUs: the model, the charge's name unless it is the first, the method."""
         name = () if self.first else (slug(self.charge.charge),)
         return "-".join((self.model, *name, self.charge.method))
 
     @property
     def places(self) -> int:
-        """The most decimal places of a line's amount."""
+        """Return the most decimal places of a line's amount."""
         return self.version.rounding.line_places
 
     def rates_by(self, *further: str) -> tuple[Callable[[Shape], Any], dict[Any, CompiledRate]]:

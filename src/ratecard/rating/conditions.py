@@ -73,7 +73,7 @@ class WrittenRate(NamedTuple):
 
     @property
     def timed(self) -> bool:
-        """Whether it holds at some hours only, and at this one."""
+        """Return True if it holds at some hours only, and at this one."""
         return self.rate.timed
 
 
@@ -132,7 +132,7 @@ class RateResolver:
                 yield slug(used[name] if first is condition else f"{name}-{used[name]}")
 
     def offered(self) -> list[dict[str, str]]:
-        """Return each combination of conditions that a rate or a factor names, without defaults; that of none first."""
+        """Return each combination of conditions that a rate or factor names, without defaults; the empty one first."""
         named = [self.charge.conditions_of(rate) for rate in self.charge.rates]
         listed = [dict(zip(each, values, strict=True)) for each in named for values in product(*each.values())]
         listed = [{}, *listed, *(dict(factor.conditions) for factor in self._factors)]
@@ -152,8 +152,8 @@ class RateResolver:
 
         `at_other_lengths`: these conditions themselves, for prompts of another tier.
         """
-        given = {name: stated[name] for name in self.named if name in stated}
-        message = not_sold(beside_defaults(given, self._meters), filter(is_sold, self.offered()), what)
+        conditions = {name: stated[name] for name in self.named if name in stated}
+        message = not_sold(beside_defaults(conditions, self._meters), filter(is_sold, self.offered()), what)
         return NotOffered(f"{message}; it is sold at another length of the prompt") if at_other_lengths else message
 
 
@@ -169,7 +169,7 @@ class UnmetConditions:
 
     @cached_property
     def message(self) -> str:
-        """The message, with the combinations for which the charge has a rate with the same attributes."""
+        """Return the message, with the combinations for which the charge has a rate with the same attributes."""
         resolver = RateResolver(self.charge, self.meters, self.version.factors)
 
         def is_sold(combination: Stated) -> bool:
@@ -320,11 +320,11 @@ def in_words(stated: Stated) -> str:
     return ", ".join(f"{name}: {value}" for name, value in stated.items()) or "no condition"
 
 
-# Which of several rates holds: of tokens for a bucket, of other charges for attributes of their method.
+# The choice between several rates: for tokens by bucket, for other charges by the attributes of their method.
 
 
 class Rank(NamedTuple):
-    """What a rate names beside the attributes of its method: conditions, and whether hours."""
+    """The specificity of a rate beside the attributes of its method: its conditions, and True if it names hours."""
 
     conditions: frozenset[str]
     timed: bool
@@ -396,11 +396,11 @@ def chosen(written: Iterable[WrittenRate], bucket: str, above: int, stated: Stat
     Where neither of two names more, it is that of the higher tier: tables have such only where it is refused.
     """
     best: WrittenRate | None = None
-    for each in written:
-        if each.bucket != bucket or each.edge.above > above or not each.conditions.items() <= stated.items():
+    for rate in written:
+        if rate.bucket != bucket or rate.edge.above > above or not rate.conditions.items() <= stated.items():
             continue
-        if best is None or each.edge.above > best.edge.above or more_specific(each, best):
-            best = each
+        if best is None or rate.edge.above > best.edge.above or more_specific(rate, best):
+            best = rate
     return best
 
 
@@ -423,26 +423,26 @@ def parents_of(charge: Tokens, meters: Meters, priced: Iterable[str]) -> Mapping
 
     And whether it then has a line of its own, as what the charge itself says of it makes.
     """
-    own = ({"cache": "parent"} if charge.missing_cache_rate else {}) | charge.without_rate
-    return _parents(Identity(meters), tuple(own.items()), tuple(priced))
+    of_charge = ({"cache": "parent"} if charge.missing_cache_rate else {}) | charge.without_rate
+    return _parents(Identity(meters), tuple(of_charge.items()), tuple(priced))
 
 
-# Most charges have rates for the same buckets.
+# Most charges have rates for the same buckets, so that few results are kept.
 @lru_cache(1_000)
 def _parents(
     of: Identity, said_of: tuple[tuple[str, str], ...], priced: tuple[str, ...]
 ) -> Mapping[str, tuple[str, bool]]:
     meters: Meters = of.value
-    own, general, found = dict(said_of), meters.by_name[TOKEN].without_rate, {}
+    of_charge, general, parents = dict(said_of), meters.by_name[TOKEN].without_rate, {}
     for bucket in meters.buckets.keys() - {*priced}:
         left, shown = dict(meters.buckets[bucket].dimensions), False
         for name, value in list(left.items()):
-            said = own.get(value, own.get(name))
+            said = of_charge.get(value, of_charge.get(name))
             if (said or general.get(value, general.get(name))) == "parent":
                 del left[name]
                 shown = shown or said == "parent"
                 parent = meters.bucket_of.get(frozenset(left.items()))
                 if parent in priced:
-                    found[bucket] = parent, shown
+                    parents[bucket] = parent, shown
                     break
-    return {name: found[name] for name in meters.buckets if name in found}
+    return {name: parents[name] for name in meters.buckets if name in parents}

@@ -10,12 +10,12 @@ from ratecard.tables.scalars import Size
 from ratecard.tables.video import FrameSize
 
 Place = tuple[str | None, str | None]
-# Most sources are of a few sizes.
+# Most sources have one of a few sizes.
 _REMEMBERED = 1_000
 
 
 class Framed(NamedTuple):
-    """The size that is priced, its aspect ratio if the model has a choice of them, and a note why it was taken."""
+    """The size that is priced, its aspect ratio if the model offers a choice, and a note why it was taken."""
 
     size: Size
     ratio: str | None
@@ -36,9 +36,9 @@ def frame_size_of(sizes: tuple[FrameSize, ...]) -> tuple[dict[Place, Framed], Ca
 
     def find(shape: Shape) -> Framed:
         resolution = shape["resolution"] if with_resolution else None
-        found = listed.get((resolution, shape["aspect_ratio"] if with_ratio else None))
-        if found:
-            return found
+        size = listed.get((resolution, shape["aspect_ratio"] if with_ratio else None))
+        if size:
+            return size
         source = shape.get("source")
         return matched(resolution, *((source.width, source.height) if source is not None else (None, None)))
 

@@ -22,13 +22,13 @@ class InferenceDetails:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the details as the API spells them."""
-        found = {
+        stated = {
             "requestId": self.request_id,
             "inferenceExecutionTime": self.execution_ms,
             "promptTokens": self.prompt_tokens,
             "completionTokens": self.completion_tokens,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in stated.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,11 @@ class LedgerEntry:
 
     @property
     def price_per_unit_usd(self) -> Decimal | None:
-        """The price in US dollars; None if the row is in another currency."""
+        """Return the price in US dollars; None if the row is in another currency."""
         return self.price_per_unit if in_usd(self.currency) else None
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as the API spells it; numbers are exact decimals. See `price_field` for the name of the price."""
+        """Return the row as the API spells it, with exact decimals. See `price_field` for the name of the price."""
         return {
             "timestamp": self.timestamp,
             "sku": self.sku,
@@ -97,7 +97,7 @@ class _Part(NamedTuple):
 
 
 def worths(currency: str, rates: Rates | None) -> dict[str, Decimal]:
-    """Balances and currencies that can pay in a currency, in paying order, with what one of each is worth in it.
+    """Return the balances and currencies that can pay in a currency, in paying order, with the worth of one of each.
 
     >>> worths("USD", Rates(DIEM=Decimal(1)))
     {'DIEM': Decimal('1'), 'USD': Decimal('1')}
@@ -107,7 +107,7 @@ def worths(currency: str, rates: Rates | None) -> dict[str, Decimal]:
 
 
 def currencies(*stated: Rates) -> list[str]:
-    """US dollars, and the balances that have a worth: all that rows of a ledger can be in beside ISO 4217 codes."""
+    """Return US dollars and the balances that have a worth: rows are in these or in an ISO 4217 code."""
     return list(dict.fromkeys((USD, *(name for rates in stated for name in worths(USD, rates)))))
 
 
@@ -142,7 +142,7 @@ def worth_of(payer: str, currency: str, rates: Rates | None) -> Decimal:
 
 
 def check_paid(amount: Decimal, currency: str, rates: Rates | None, paid: Mapping[str, Decimal]) -> None:
-    """Raise `CurrencyError` unless what is paid comes to an amount, exactly."""
+    """Raise `CurrencyError` unless the payments add up to an amount, exactly."""
     for name, part in paid.items():
         if isinstance(part, bool) or not isinstance(part, (Decimal, int)) or not Decimal(part).is_finite() or part < 0:
             raise CurrencyError(f"paid[{name!r}]={part!r} must be a finite Decimal, zero or more")
@@ -179,7 +179,7 @@ def pay_lines(
 
 
 def value_of(amount: Decimal, entry: LedgerEntry) -> Decimal:
-    """An amount in the currency of a row, in the currency of its price. Raises `CurrencyError` if that is not known."""
+    """Return an amount of a row in the currency of its price. Raises `CurrencyError` if its worth is not known."""
     worth = ONE if entry.worth is None and not is_balance(entry.currency) else entry.worth
     if worth is None:
         raise CurrencyError(f"the row does not say what one {entry.currency} was worth: an earlier release wrote it")

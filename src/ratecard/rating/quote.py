@@ -19,7 +19,7 @@ from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, check_pa
 from ratecard.tables.limits import Rates
 from ratecard.tables.rate import ListRate
 
-# The unit of the line by which a request comes to its minimum.
+# The unit of the line that raises a request to its minimum.
 MINIMUM = "minimum"
 
 
@@ -85,12 +85,12 @@ class LineItem(_Value, frozen=True, gc=False):
 
     @property
     def sku(self) -> str:
-        """The name of the charge in the ledger."""
+        """Return the name of the charge in the ledger."""
         return self.rate.sku
 
     @property
     def quantity(self) -> Decimal:
-        """The number of units that are charged."""
+        """Return the number of units that are charged."""
         rate = self.rate
         if isinstance(rate.of_unit, Decimal):
             return multiply(self.count, rate.of_unit)
@@ -98,32 +98,32 @@ class LineItem(_Value, frozen=True, gc=False):
 
     @property
     def unit(self) -> str:
-        """The unit, as `units.yaml` names it."""
+        """Return the unit, as `units.yaml` names it."""
         return self.rate.unit
 
     @property
     def unit_rate(self) -> Decimal:
-        """The price of one unit."""
+        """Return the price of one unit."""
         return self.rate.unit_rate
 
     @property
     def source(self) -> str:
-        """The `file:line` of the rate."""
+        """Return the `file:line` of the rate."""
         return self.rate.source
 
     @property
     def list_rate(self) -> Decimal:
-        """The list's price of one unit; that of the line, where no contract has another one."""
+        """Return the list's price of one unit; the price of the line, if it is not a contract's."""
         return self.rate.listed.rate if self.rate.listed else self.rate.unit_rate
 
     @property
     def list_source(self) -> str:
-        """The `file:line` of the list's rate."""
+        """Return the `file:line` of the list's rate."""
         return self.rate.listed.source if self.rate.listed else self.rate.source
 
     @property
     def note(self) -> str:
-        """A note for the reader, such as an assumption; may be empty."""
+        """Return a note for the reader, such as an assumption; may be empty."""
         return self.rate.note
 
     def to_dict(self) -> dict[str, Any]:
@@ -176,12 +176,12 @@ class Quote(_Value, frozen=True, gc=False):
 
     @property
     def model(self) -> str:
-        """The name of the model, which need not be the one that was asked for."""
+        """Return the id of the model; the request may have named it in another way."""
         return self.version.model
 
     @property
     def asked(self) -> str:
-        """The name by which the request names the model: its own, an alias, or one that matches an open pattern."""
+        """Return the model's name in the request: its own, an alias, or one that matches an open pattern."""
         return self.version.asked or self.version.model
 
     def _asked_as(self, name: str) -> "Quote":
@@ -190,32 +190,32 @@ class Quote(_Value, frozen=True, gc=False):
 
     @property
     def type(self) -> str:
-        """The type of the request, such as `video` or `text`."""
+        """Return the type of the request, such as `video` or `text`."""
         return self.version.type
 
     @property
     def currency(self) -> str:
-        """The currency of all amounts."""
+        """Return the currency of all amounts."""
         return self.version.currency
 
     @property
     def effective(self) -> date:
-        """The first day of the version that priced the request; an `Instant` where it began within a day."""
+        """Return the first day of the version that priced the request; an `Instant` where it began within a day."""
         return self.version.effective
 
     @property
     def digest(self) -> str:
-        """The digest of the tables; under a contract, of these, the contract and what it extends."""
+        """Return the digest of the tables; under a contract, of these, the contract and what it extends."""
         return self.version.digest
 
     @property
     def contract(self) -> str | None:
-        """The name of the contract whose prices these are; None at the prices of the list."""
+        """Return the name of the contract whose prices these are; None at the prices of the list."""
         return self.version.contract
 
     @property
     def rates(self) -> Rates | None:
-        """What balances were worth at the instant of the price book; None for a quote that is not of one."""
+        """Return the worth of balances at the instant of the price book; None for a quote without a price book."""
         return self.version.rates
 
     def __repr__(self) -> str:
@@ -285,7 +285,7 @@ class Quote(_Value, frozen=True, gc=False):
             rows = [(self.lines[0].sku, self.total, Decimal(1), self.total)]
         if paid is None:
             payer = self.currency if currency is None else currency
-            # Any amount will do: the last payer, here the only one, pays all that is left.
+            # Any amount will do: the last payer, here the only one, pays the rest.
             paid = {payer: worth_of(payer, self.currency, self.rates)}
         elif currency is not None:
             raise CurrencyError("currency and paid are both given. Leave out currency")

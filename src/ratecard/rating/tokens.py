@@ -34,9 +34,9 @@ from ratecard.tables.rate import RateFactor
 BucketProblems = list[tuple[str, str]]
 
 
-# Most models merge the same buckets, and their usages count the same ones: how they are charged is found once.
+# Most models merge the same buckets, and usages count the same ones, so that one plan is made for all of them.
 _MOST_FORMS = 1_000
-# Combinations of conditions whose tiers are kept: requests state few, but could state each that a table names.
+# The most combinations of conditions whose tiers are kept: requests state few, but could state all of a table.
 _MOST_STATED = 256
 
 # From the inclusive counts of buckets to lines and their exact sum; None if some count has no price.
@@ -44,7 +44,7 @@ _Lines = Callable[..., tuple[tuple[LineItem, ...], Decimal] | None]
 
 
 class BucketRate(NamedTuple):
-    """The rate of a bucket in a tier: that of its lines, and the price of one token, which may not be a decimal."""
+    """The rate of a bucket in a tier: the rate of its lines, and the price of one token, perhaps not a decimal."""
 
     rate: LineRate
     token_rate: Decimal | Fraction
@@ -66,7 +66,7 @@ class _Step(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """How usages that count certain buckets are charged.
+    """The plan by which usages that count certain buckets are charged.
 
     `overlaps`: pairs of counts of which one must be 0, as what they have in common is not counted. `within`: pairs of
     a count and the one that it is part of, where it is not priced apart; None where the whole is not counted.
@@ -96,7 +96,7 @@ class TokenTier:
         self.rates, self._buckets, self._merged, self._refused = rates, buckets, merged, refused
         # The stated conditions that no bucket has a price under, each with its message.
         self.unmet = unmet
-        # The function from the counts of these buckets to their lines; it finds none where there are `problems`.
+        # The function from the counts of these buckets to their lines; it returns None where there are `problems`.
         self.lines: Layouts[_Lines] = Layouts(
             lambda names: (lambda *counts: None) if unmet else _compiled(self._plan(names), len(names))
         )
@@ -125,7 +125,7 @@ class TokenTier:
         return problems
 
     def rate_of(self, bucket: str) -> BucketRate | None:
-        """What tokens of a bucket are charged: its own rate, or that of the bucket that they are charged with."""
+        """Return the rate of tokens of a bucket: its own, or that of the bucket that they are charged with."""
         return self.rates.get(self._merged.get(bucket, bucket))
 
     def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
@@ -135,8 +135,8 @@ class TokenTier:
         """
         if bucket not in self._merged or self._merged[bucket] not in self.rates:
             return bucket in self.rates
-        own = self._buckets[bucket]
-        return counted is None or all(name in counted for name, other in self._buckets.items() if own.within(other))
+        wanted = self._buckets[bucket]
+        return counted is None or all(name in counted for name, other in self._buckets.items() if wanted.within(other))
 
     def _excess(
         self, steps: Sequence[_Step], bucket: str, names: Sequence[str], values: Sequence[int]
@@ -145,10 +145,10 @@ class TokenTier:
         left = values[names.index(bucket)]
         for step in steps:
             if step.bucket in self._buckets and self._buckets[step.bucket].within(self._buckets[bucket]):
-                own = step.own(values)
-                if own > left:
+                counted = step.own(values)
+                if counted > left:
                     return step.bucket, too_big(left)
-                left -= own
+                left -= counted
         return bucket, too_big(left)
 
     def _plan(self, names: tuple[str, ...]) -> _Plan:
@@ -158,7 +158,7 @@ class TokenTier:
 
 @lru_cache(_MOST_FORMS)
 def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple[str, ...]) -> _Plan:
-    """The plan, without its rates, of usages that count some of all buckets, where some are merged with others."""
+    """Return the plan, without its rates, of usages that count these buckets, where some are merged with others."""
     buckets: Mapping[str, Bucket] = of_all.value
     merged = dict(of_merged)
     counted = {name: buckets[name] for name in buckets if name in names}
@@ -166,7 +166,7 @@ def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple
     apart = {name: bucket for name, bucket in counted.items() if name not in merged}
     wholes = {name: [of for of, whole in counted.items() if each.within(whole)] for name, each in counted.items()}
     signs = own_counts(wholes)
-    for name, whole in merged.items():  # charged with another: a part of two may be with one of them
+    for name, whole in merged.items():  # a merged bucket: a part of two buckets may be charged with one of them
         if name in counted and whole in counted:
             for other, sign in signs[name].items():
                 signs[whole][other] = signs[whole].get(other, 0) + sign
@@ -180,7 +180,7 @@ def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple
         )
         for name in apart
     ]
-    # What these tables do not know has no price.
+    # A bucket that these tables lack has no price.
     steps += [_Step(name, None, at[name], (), ()) for name in names if name not in buckets]
     overlaps = [
         (at[one], at[other])
@@ -224,9 +224,9 @@ def _maker(
     body += [f"if c{one} and c{other}: return None" for one, other in overlaps]
     body += [f"if c{part} > {0 if whole is None else f'c{whole}'}: return None" for part, whole in within]
     for number, (first, less, more, way) in enumerate(forms):
-        own = "".join((f"c{first}", *(f" - c{index}" for index in less), *(f" + c{index}" for index in more)))
-        # A count by itself is never negative.
-        body += [f"n = {own}", *(["if n < 0: return None"] if less else [])]
+        counted = "".join((f"c{first}", *(f" - c{index}" for index in less), *(f" + c{index}" for index in more)))
+        # A single count is never negative.
+        body += [f"n = {counted}", *(["if n < 0: return None"] if less else [])]
         if not way:
             body += ["if n: return None"]
             continue
@@ -270,7 +270,7 @@ class TokenRates:
         self._edges = tiers_of(written)
         self._names = {each.edge.above: each.edge for each in written if each.edge.sku}
         self.thresholds = tuple(self._edges[1:])
-        # By what is stated of each of the conditions that are named.
+        # Tiers by the stated value of each named condition.
         self._tiers: dict[tuple[str | None, ...], tuple[TokenTier, ...]] = {}
         self.plain = self.tiers({})
 
@@ -283,7 +283,7 @@ class TokenRates:
         return tiers[bisect_left(self.thresholds, prompt)]
 
     def tiers(self, stated: Mapping[str, str]) -> tuple[TokenTier, ...]:
-        """The tiers under these conditions (others have their defaults), the one of the shortest prompts first."""
+        """Return the tiers under these conditions (others have their defaults), the shortest prompts first."""
         key = (*map(stated.get, self._conditions),)
         tiers = self._tiers.get(key)
         if tiers is None:

@@ -15,9 +15,9 @@ from ratecard.tables.card import MODEL_CLASSES
 Body = Mapping[str, Any] | bytes | bytearray | str
 
 INVALID = "Invalid request body"
-# What a server reads of a body at most, unless it is told another length.
+# The most bytes of a body that a server reads, unless its settings say otherwise.
 MOST_BODY_BYTES = 2**20
-# How many problems of what a body holds are listed: each may cost a look for what was meant.
+# The most problems of a body that are listed: each may cost a search for a suggestion.
 MOST_PROBLEMS = 50
 METERED_TYPES = tuple(type_ for type_ in MODEL_CLASSES if type_ not in ("video", "surcharge"))
 TYPES = Choice((*METERED_TYPES, "video"))
@@ -63,8 +63,8 @@ class TypedUsage(TypedFields):
 def read_usage(usage: TypedUsage | Body) -> Mapping[str, Any]:
     """Read a usage as a mapping. Raises `QuoteError` for what is not an object."""
     if isinstance(usage, TypedUsage):
-        given, further = usage.model_fields_set | {"type"}, usage.__pydantic_extra__ or {}
-        named = {name: value for name, value in usage.__dict__.items() if name in given and value is not None}
+        stated, further = usage.model_fields_set | {"type"}, usage.__pydantic_extra__ or {}
+        named = {name: value for name, value in usage.__dict__.items() if name in stated and value is not None}
         return named | further
     return read_body(usage)
 
@@ -87,7 +87,7 @@ def mapping_of(given: object) -> Mapping[Any, Any] | None:
         return {name: value for name, value in fields.items() if value is not None}
     try:
         dump = getattr(given, "model_dump", None)
-        found = dump() if callable(dump) else getattr(given, "__dict__", None)
+        attributes = dump() if callable(dump) else getattr(given, "__dict__", None)
     except Exception:  # noqa: BLE001 - code of a client, which may raise anything
         return None
-    return found if isinstance(found, Mapping) else None
+    return attributes if isinstance(attributes, Mapping) else None

@@ -1,4 +1,4 @@
-"""What providers count in the usage object of a text request: each count, and every path at which it is written.
+"""The counts of providers in the usage object of a text request, each with every path at which it is written.
 
 Counts are inclusive: tokens read from the cache are part of the prompt. `UsageDialect` is what can be said of the usage
 of one provider; those of all providers are in `dialects.py`.
@@ -98,7 +98,7 @@ _COUNT_OF = {counter.bucket: counter for counter in reversed(COUNTERS) if counte
 
 @dataclass(frozen=True, slots=True)
 class UsageDialect:
-    """How one provider writes usage.
+    """The way in which one provider writes usage.
 
     A way is the names that lead from a response to a value; of several ways, the first at whose end is one counts.
     """
@@ -146,7 +146,7 @@ class UsageDialect:
     turns: tuple[Sign, ...] = ()
     # Events of a session whose usage is that of another model.
     of_another_model: tuple[Sign, ...] = ()
-    # What of a usage says nothing about its price.
+    # The parts of a usage that do not affect its price.
     no_price: frozenset[str] = frozenset()
     # Requests that were made for this one: one, or a list, of which those of the type `message` are in its counts.
     apart: tuple[Way, ...] = ()
@@ -169,7 +169,7 @@ class UsageDialect:
     seconds: tuple[Way, ...] = ()
     pieces: tuple[Way, ...] = ()
     piece: Way = ()
-    # What makes a response that of an embedding.
+    # The keys by which a response is the response of an embedding.
     embedding: tuple[Sign, ...] = ()
     # Numbers under names that are not those of counters have no price; of a provider's response, each could have one.
     names_say_counts: bool = False

@@ -35,27 +35,27 @@ def read_counts(
     >>> read_counts({"counts": {"page": 12}}, pages, ["page"], problems), problems
     ({'page': 12}, [])
     """
-    given = mapping_of(usage.get("counts", {}))
-    if given is None:
+    stated = mapping_of(usage.get("counts", {}))
+    if stated is None:
         problems.append((("counts",), wrong_type("object", usage["counts"])))
         return {}
-    # What a provider's response counts is no slip of the pen, although these tables may not know it.
+    # A count in a provider's response is not a typing mistake, even if these tables do not know it.
     known = (*meters, *declared)
-    named = {name: count for name, count in given.items() if name in known or name not in DIALECT_METERS}
+    named = {name: count for name, count in stated.items() if name in known or name not in DIALECT_METERS}
     problems += unrecognized(named, dict.fromkeys(known).keys(), ("counts",))
-    unpriced = (name for name in given if name not in meters and (name in declared or name in DIALECT_METERS))
+    unpriced = (name for name in stated if name not in meters and (name in declared or name in DIALECT_METERS))
     problems += [(("counts", name), NotOffered(f"No price is known for {name} of this model")) for name in unpriced]
     counts: dict[str, int | Decimal] = {}
     for name, (field, otherwise) in meters.items():
-        if name not in given:
+        if name not in stated:
             if otherwise is None:
                 problems.append((("counts", name), REQUIRED))
             elif otherwise:
                 counts[name] = otherwise
             continue
-        count = accepted(field, given[name])
+        count = accepted(field, stated[name])
         if count is None:
-            problems += [(("counts", name), message) for message in field.messages(given[name])]
+            problems += [(("counts", name), message) for message in field.messages(stated[name])]
         else:
             counts[name] = count
     return counts

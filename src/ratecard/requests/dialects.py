@@ -1,4 +1,4 @@
-"""What the usage of each provider's responses means, as data: which counts it has, and which contain which.
+"""The meaning of the usage of each provider's responses, as data: its counts, and which contain which.
 
 A dialect takes the counts that several providers share from `counters.py`, and adds its own. A count that lies
 beside a bucket (Gemini's thoughts beside the candidates, Anthropic's cache beside the input) is added to it; any other
@@ -59,7 +59,7 @@ def _modalities(name: str, bucket: str) -> tuple[Counter, ...]:
 
 
 _TOTAL = {"total": ("completion", "prompt")}
-# Of a chat completion, of a response, of an image and of audio: cached tokens and reasoning are parts of their wholes.
+# For chat completions, responses, images and audio: cached tokens and reasoning are parts of other counts.
 _OPENAI_COUNTERS = (
     _one("prompt", "input"),
     *_shared("completion", "total", "read", "written", "reasoning_tokens", *_PREDICTIONS),
@@ -98,7 +98,7 @@ _AS_OPENAI = UsageDialect(
 
 
 def _of_a_session(counter: Counter) -> Counter:
-    """A count under the other name of its details, as in speech, in a session and in a run: `input_token_details`."""
+    """Return a count with the further name of its details in speech, a session or a run: `input_token_details`."""
     paths = ((path[0].replace("_tokens_", "_token_"), *path[1:]) for path in counter.paths if len(path) > 1)
     return counter._replace(paths=tuple(dict.fromkeys((*counter.paths, *paths))))
 
@@ -421,7 +421,7 @@ _GROQ = replace(
     usage=(*_AS_OPENAI.usage, ("x_groq", "usage")),
     values={"service_tier": {"on_demand": "standard"}},
     no_price=frozenset(("queue_time", "prompt_time", "completion_time", "total_time")),
-    # What a system of several models asked each of them.
+    # The requests of a system of several models to each of them.
     apart=(
         *_AS_OPENAI.apart,
         *((*at, "usage_breakdown", "models", "*", "usage") for at in ((), ("x_groq",))),
@@ -462,7 +462,7 @@ _XAI = replace(
         "calls": tuple(f"calls of {tool}" for tool in reversed(_XAI_CALLS)),
     },
     only_with={"calls": tuple(f"calls of {tool}" for tool in _XAI_CALLS)},
-    # What the last of several calls of the model had in its context.
+    # The context of the last of several calls of the model.
     no_price=frozenset(("context_details",)),
 )
 # Together and Moonshot have the cached tokens at the top of the usage, and Moonshot the usage of a stream in a choice.
@@ -631,12 +631,12 @@ _VERCEL = UsageDialect(
         meter: tuple((*at, "raw", "server_tool_use", f"{meter}_requests") for at in (("usage",), ()))
         for meter in ("web_search", "web_fetch")
     },
-    # What the provider itself counted.
+    # Counts by the provider itself.
     no_price=frozenset(("raw",)),
     embedding=(_says("embedding"), _says("embeddings")),
 )
 
-# Of these, a table has one row for each request.
+# Dialects whose tables have one row for each request.
 TABLE_DIALECTS = ("opentelemetry", "litellm")
 DIALECTS: Mapping[str, UsageDialect] = {
     "openai": _OPENAI,

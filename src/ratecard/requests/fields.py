@@ -42,7 +42,7 @@ class Field(Protocol):
 
     @property
     def accept(self) -> Accept:
-        """The value as the shape keeps it; None if it is wrong. May raise `TypeError` for an unhashable value."""
+        """Return the value as the shape keeps it; None if it is wrong. May raise `TypeError` if it is unhashable."""
 
     def messages(self, given: object) -> list[str]:
         """Why a value is wrong."""

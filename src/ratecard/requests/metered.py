@@ -24,7 +24,7 @@ def usage_keys(fields: Iterable[str]) -> KeysView[str]:
 def unrecognized(
     given: Mapping[Any, Any], known: KeysView[str], at: Path = (), *, unsaid: Collection[str] = ()
 ) -> Problems:
-    """The problem of an object with unknown keys, with a suggestion, which is none of `unsaid`; empty without any."""
+    """Return the problem of an object with unknown keys and a suggestion, never one of `unsaid`; empty without any."""
     if given.keys() <= known:
         return []
     names = field_names(name for name in given if name not in known)
@@ -35,7 +35,7 @@ def unrecognized(
 
 
 def usage_problems(usage: Mapping[Any, Any], known: KeysView[str], unsaid: Collection[str] = ()) -> Problems:
-    """The problems of a usage's keys, for which it could have any of `known` but the `unsaid`; and of its `metadata`.
+    """Return the problems of a usage's keys and its `metadata`; suggestions are any of `known` but the `unsaid`.
 
     >>> usage_problems({"type": "speech", "model": "m", "character": 5, "metadata": {}}, usage_keys(["characters"]))
     [((), "Unrecognized key(s) in object: 'character'. Did you mean 'characters'?")]

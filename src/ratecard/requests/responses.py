@@ -118,7 +118,7 @@ class Stream:
         self._ids: dict[bool, str] = {}
         self._another_model: list[int] = []
         self._turns: set[str] = set()
-        # Whether the parts with a usage so far are turns; None before the first.
+        # True if the parts with a usage so far are turns; None before the first part.
         self._of_turns: bool | None = None
         self._finished = False
 

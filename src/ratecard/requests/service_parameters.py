@@ -63,8 +63,8 @@ def split_name(name: str) -> tuple[str, str]:
     >>> split_name("llama3:8b:enable_web_search=on"), split_name("llama3:8b")
     (('llama3:8b', ':enable_web_search=on'), ('llama3:8b', ''))
     """
-    found = _PARAMETER.search(name)
-    return (name, "") if found is None else (name[: found.start()], name[found.start() :])
+    match = _PARAMETER.search(name)
+    return (name, "") if match is None else (name[: match.start()], name[match.start() :])
 
 
 def plain_name(tables: Tables, name: str) -> str:
@@ -132,10 +132,10 @@ def read_parameters(given: object, suffix: Suffix, problems: Problems) -> Parame
     A name that is not known is no problem: the API passes it through. It is listed as it is, at most 20 of them. One
     that the suffix gives twice is a problem, whether it is known or not: nothing says which of the two counts.
     """
-    own = mapping_of(given)
-    if own is None:
+    in_body = mapping_of(given)
+    if in_body is None:
         problems.append((("service_parameters",), wrong_type("object", given)))
-        own = {}
+        in_body = {}
     in_name = dict(suffix)
     for name in [name for name, value in in_name.items() if value is None][:MOST_PROBLEMS]:
         near = did_you_mean(name, PARAMETERS)
@@ -144,9 +144,9 @@ def read_parameters(given: object, suffix: Suffix, problems: Problems) -> Parame
     for name in [name for name, count in counts.items() if count > 1][:MOST_PROBLEMS]:
         problems.append((("model",), f"Parameter given twice in the model name: '{echo(name)}'. Give it once"))
     parameters: dict[str, Any] = {}
-    wrong = field_problems({**in_name, **own}, PARAMETERS, parameters)
+    wrong = field_problems({**in_name, **in_body}, PARAMETERS, parameters)
     problems += [(("service_parameters", *path), message) for path, message in wrong]
-    return Parameters(parameters, field_names(name for name in {**in_name, **own} if name not in PARAMETERS))
+    return Parameters(parameters, field_names(name for name in {**in_name, **in_body} if name not in PARAMETERS))
 
 
 def billed_searches(counts: Mapping[str, int], parameters: Mapping[str, Any]) -> dict[str, int]:

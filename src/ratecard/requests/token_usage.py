@@ -67,12 +67,12 @@ def read_conditions(usage: Mapping[Any, Any], accepted: Accepted, problems: Prob
     """Read the conditions that a usage states beside its tokens."""
     stated: dict[str, str] = {}
     for name, spellings in accepted.items():
-        if (given := usage.get(name)) is None:
+        if (word := usage.get(name)) is None:
             continue
-        if given.__class__ is str and (value := spellings.get(given)) is not None:
+        if word.__class__ is str and (value := spellings.get(word)) is not None:
             stated[name] = value
         else:
-            problems += [((name,), words) for words in _state(name, given, accepted, stated)]
+            problems += [((name,), words) for words in _state(name, word, accepted, stated)]
     return stated
 
 
@@ -129,24 +129,24 @@ def _read_with_care(
     wrong: Problems = []
     reading = CarefulReader(ANY_USAGE, wrong, USAGE, accepted, stated)
     reading.sort_out(fields)
-    found = agreed(ANY_USAGE, reading.counts, USAGE, wrong)
+    agreed_counts = agreed(ANY_USAGE, reading.counts, USAGE, wrong)
     # `prompt_tokens` includes the cache, `input_tokens` need not.
-    if not found.counts.keys() & {"prompt", "input"}:
+    if not agreed_counts.counts.keys() & {"prompt", "input"}:
         _require("prompt", "input", fields, wrong)
-    if "completion" not in found.counts and is_text:
+    if "completion" not in agreed_counts.counts and is_text:
         _require("completion", "completion", fields, wrong)
     reading.read_others()
-    reading.check_iterations(found.counts)
-    searches = found.counts.get("searches")
+    reading.check_iterations(agreed_counts.counts)
+    searches = agreed_counts.counts.get("searches")
     if not wrong:
-        wrong += _one_prompt(found)
-    plan = any_usage_plan(found.counts.keys(), is_text)
+        wrong += _one_prompt(agreed_counts)
+    plan = any_usage_plan(agreed_counts.counts.keys(), is_text)
     if not wrong:
-        wrong += [(found.at[name], words) for name, words in plan.failures(found.counts)]
+        wrong += [(agreed_counts.at[name], words) for name, words in plan.failures(agreed_counts.counts)]
     if wrong:
         problems += wrong
         return NO_TOKENS
-    buckets = {name: int(sum(found.counts[each] for each in of)) for name, of in plan.buckets.items()}
+    buckets = {name: int(sum(agreed_counts.counts[each] for each in of)) for name, of in plan.buckets.items()}
     ignored = tuple(sorted(reading.ignored))
     return tuple(buckets), tuple(buckets.values()), None if searches is None else int(searches), ignored
 
@@ -191,14 +191,14 @@ def agreed(dialect: UsageDialect, counts: CountAt, at: Path, problems: Problems)
 
     Which name is held against the others is said by the dialect, and not by the order of the usage.
     """
-    found = Found({}, {})
+    result = Found({}, {})
     for counter in dialect.counters:
         for way in (path for path in counter.paths if path in counts):
-            known = found.counts.setdefault(counter.name, counts[way])
-            found.at.setdefault(counter.name, (*at, *way))
+            known = result.counts.setdefault(counter.name, counts[way])
+            result.at.setdefault(counter.name, (*at, *way))
             if counts[way] != known:
                 problems.append(((*at, *way), disagrees(known)))
-    return found
+    return result
 
 
 def _one_prompt(found: Found) -> Problems:
@@ -333,12 +333,12 @@ class CarefulReader:
             before, self.counts = len(self._problems), {}
             self._at = (*self._usage, *self._breakdown, index)
             self.sort_out(fields)
-            found = agreed(self._dialect, self.counts, self._at, self._problems)
+            agreed_counts = agreed(self._dialect, self.counts, self._at, self._problems)
             if self._dialect.names_say_counts:  # otherwise it may have the names of another dialect
                 self.read_others()
             self._at, self._others = self._usage, []
             sound = sound and len(self._problems) == before
-            self.together.update({name: int(count) for name, count in found.counts.items()})
+            self.together.update({name: int(count) for name, count in agreed_counts.counts.items()})
             if not self._within_limits():
                 break
         self.counts = counts

@@ -27,8 +27,8 @@ class _ClientUsage(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _as_mapping(cls, given: Any) -> Any:
-        found = mapping_of(given)
-        return given if found is None else dict(found)
+        mapping = mapping_of(given)
+        return given if mapping is None else dict(mapping)
 
 
 class PromptTokensDetails(_ClientUsage):

@@ -96,7 +96,7 @@ def _with_common_parts(tokens: dict[str, int]) -> dict[str, int]:
 
 
 def _has_parts(bucket: str, tokens: Mapping[str, int]) -> bool:
-    """Whether parts of a bucket are counted, which its name with further words says: then it is none that has nothing.
+    """Return True if parts of a bucket are counted, which have its name with further words: it then has something.
 
     >>> _has_parts("input_audio", {"cache_input_audio": 1}), _has_parts("input_audio", {"cache_input": 1})
     (True, False)
@@ -106,7 +106,7 @@ def _has_parts(bucket: str, tokens: Mapping[str, int]) -> bool:
 
 
 class _Response:
-    """What the parts of one response say together."""
+    """The counts and conditions of all parts of one response."""
 
     def __init__(self, dialect: UsageDialect, problems: Problems, stream: Stream | None) -> None:
         self._dialect, self._problems, self._stream = dialect, problems, stream
@@ -117,7 +117,7 @@ class _Response:
         self._model: Any = None
         self._conditions: dict[str, Any] = {}
         self._calls = Counter[str]()
-        # What is listed beside the counts: its path, and its meter.
+        # Items that are listed beside the counts: their path and their meter.
         self._listed: dict[str, str] = {}
         # What audio by the second and images by the piece have, of which no token is counted.
         self._other: dict[str, Any] = {}
@@ -131,8 +131,8 @@ class _Response:
             self._stream.take(part)
         self._model = first_of(part, dialect.model)[1] or self._model
         for name, ways in dialect.conditions.items():
-            if (given := first_of(part, ways)[1]) is not None:
-                word = word_of(given)
+            if (value := first_of(part, ways)[1]) is not None:
+                word = word_of(value)
                 self._conditions[name] = dialect.values.get(name, {}).get(word, word)
         self._is_embedding |= says(part, dialect.embedding)
         at, kind = first_of(part, dialect.kinds)
@@ -214,10 +214,10 @@ class _Response:
         """
         kept = dict(self._counts)
         by_name = {self._dialect.counter_at[way].name: way for way in self._counts}
-        for whole, names in self._dialect.sums.items():
+        for total, names in self._dialect.sums.items():
             ways = [by_name[name] for name in names if name in by_name]
             said = [way for way in ways if self._counts[way]]
-            again = counts.get(by_name.get(whole, ()))
+            again = counts.get(by_name.get(total, ()))
             if again is not None and len(said) <= 1 and counts.keys().isdisjoint(ways):
                 kept = {way: count for way, count in kept.items() if way not in ways} | dict.fromkeys(said, again)
         return kept
@@ -225,8 +225,8 @@ class _Response:
     def _made_apart(self, part: Any) -> None:
         """Refuse requests that are not part of the counts, unless they have none."""
         for way in self._dialect.apart:
-            given = value_in(part, way)
-            for index, entry in enumerate(given) if isinstance(given, (list, tuple)) else ((None, given),):
+            made = value_in(part, way)
+            for index, entry in enumerate(made) if isinstance(made, (list, tuple)) else ((None, made),):
                 kind, fields = value_in(entry, ("type",)), mapping_of(entry) or {}
                 if kind != "message" and any(decimal(count) for count in fields.values()):
                     words = "This is not in the counts of the usage: read it by itself, with its own model"
@@ -251,10 +251,10 @@ class _Response:
             meter = self._dialect.calls.get((kind, action)) or self._dialect.calls.get((kind,))
             calls.update(filter(None, (meter,)))
         for meter, ways in self._dialect.calls_at.items():
-            way, given = first_of(part, ways)
+            way, number = first_of(part, ways)
             if way:
                 of_part = CarefulReader(self._dialect, self._problems, ())
-                calls[meter] = int(of_part.number(given, way, fractions=False) or 0)
+                calls[meter] = int(of_part.number(number, way, fractions=False) or 0)
         return +calls
 
     def usage(self, model: str | None, conditions: dict[str, Any]) -> _Read | None:
@@ -263,7 +263,7 @@ class _Response:
         if not isinstance(name, str):
             problems.append((("model",), "The response names no model. Give it as model"))
             return None
-        given = {name: word for name, word in self._conditions.items() if word} | conditions
+        stated = {name: word for name, word in self._conditions.items() if word} | conditions
         other = {} if self._counts else self._other
         note = self._stream.note(bool(self._counts or other)) if self._stream else {}
         if other:
@@ -273,26 +273,26 @@ class _Response:
         if not self._counts:
             problems += [] if problems else [(dialect.usage[0], REQUIRED)]
             return None
-        found = agreed(dialect, self._counts, self._at, problems)
-        plan = usage_plan(dialect, found.counts.keys())
+        agreed_counts = agreed(dialect, self._counts, self._at, problems)
+        plan = usage_plan(dialect, agreed_counts.counts.keys())
         if not problems:
             paths = {counter.name: counter.paths[0] for counter in dialect.counters}
             required = dialect.required[:1] if self._is_embedding else dialect.required
-            problems += [((*self._at, *paths[each]), REQUIRED) for each in required if each not in found.counts]
-            problems += [(found.at[count], words) for count, words in plan.failures(found.counts)]
-            self._reading.check_iterations(found.counts)
+            problems += [((*self._at, *paths[each]), REQUIRED) for each in required if each not in agreed_counts.counts]
+            problems += [(agreed_counts.at[count], words) for count, words in plan.failures(agreed_counts.counts)]
+            self._reading.check_iterations(agreed_counts.counts)
         if problems:
             return None
-        tokens = {bucket: int(sum(found.counts[each] for each in of)) for bucket, of in plan.buckets.items()}
+        tokens = {bucket: int(sum(agreed_counts.counts[each] for each in of)) for bucket, of in plan.buckets.items()}
         tokens = {each: count for each, count in tokens.items() if count or each in _WHOLES or _has_parts(each, tokens)}
         counts = {
             counter.meter: int(count) if count == int(count) else count
             for counter in dialect.counters
-            if counter.meter and (count := found.counts.get(counter.name))
+            if counter.meter and (count := agreed_counts.counts.get(counter.name))
         }
-        counts = self._calls | counts | (given.pop("counts", None) or {})
-        # What is counted is not listed again.
+        counts = self._calls | counts | (stated.pop("counts", None) or {})
+        # Items that are counted are not listed again.
         listed = {path: meter for path, meter in self._listed.items() if meter not in counts} | note
         further = {name: said for name, said in (("counts", counts), (LISTED, listed)) if said}
         of = EmbeddingUsage if self._is_embedding else TextUsage
-        return of(model=name, tokens=_with_common_parts(tokens), **further, **given)
+        return of(model=name, tokens=_with_common_parts(tokens), **further, **stated)

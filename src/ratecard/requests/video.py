@@ -77,24 +77,24 @@ def api_wide_fields(fields: VideoFields) -> dict[str, Field]:
 
 def fields_of(version: VideoVersion, api_wide: dict[str, Field]) -> dict[str, Field]:
     """Return the checks of fields for one version: its own values where it lists any, else the API-wide ones."""
-    accepts, own = version.accepts, dict(api_wide)
+    accepts, fields = version.accepts, dict(api_wide)
     if accepts.duration:
         also = {_EITHER_AUTO[word]: word for word in accepts.duration if word in _EITHER_AUTO}
-        own["duration"] = Choice(accepts.duration, {k: v for k, v in also.items() if k not in accepts.duration})
+        fields["duration"] = Choice(accepts.duration, {k: v for k, v in also.items() if k not in accepts.duration})
     if accepts.resolution:
-        own["resolution"] = Choice(accepts.resolution, accepts.resolution_aliases, fold=True)
+        fields["resolution"] = Choice(accepts.resolution, accepts.resolution_aliases, fold=True)
     elif accepts.upscale_factor:
-        own["resolution"] = Unwanted(NO_RESOLUTION)
-    own |= {name: Choice(words) for name in ("aspect_ratio", "enhancement_model") if (words := getattr(accepts, name))}
-    own |= {name: Literals(each) for name in LISTED_NUMBERS if (each := getattr(accepts, name))}
+        fields["resolution"] = Unwanted(NO_RESOLUTION)
+    fields |= {key: Choice(words) for key in ("aspect_ratio", "enhancement_model") if (words := getattr(accepts, key))}
+    fields |= {name: Literals(few) for name in LISTED_NUMBERS if (few := getattr(accepts, name))}
     if accepts.target_fps:
-        own["target_fps"] = WholeNumber(accepts.target_fps.min, accepts.target_fps.max)
+        fields["target_fps"] = WholeNumber(accepts.target_fps.min, accepts.target_fps.max)
     if accepts.reference_video_total_duration:
         cap = Decimal(accepts.reference_video_total_duration.max)
-        wide = own[REFERENCE_SECONDS]
+        wide = fields[REFERENCE_SECONDS]
         least = wide.least if isinstance(wide, NumberField) else Decimal(0)
-        own[REFERENCE_SECONDS] = NumberField(least, cap)
-    return own
+        fields[REFERENCE_SECONDS] = NumberField(least, cap)
+    return fields
 
 
 # A rule across fields. It completes the shape in place, and returns the problems that it finds.
@@ -115,7 +115,7 @@ def rule_of(version: VideoVersion) -> Rule | None:
 
 
 def _reference_rule(limits: ReferenceVideo) -> Rule:
-    """With reference video, take the rate with video input; durations `-1` and `auto` take its seconds, rounded up."""
+    """Return a rule: reference video selects the rate with video input and, for `-1` and `auto`, the seconds."""
     field: Path = (REFERENCE_SECONDS,)
 
     def settle(shape: RequestShape, source: SourceVideo | None) -> Problems:
@@ -179,7 +179,7 @@ _SOME = {"duration": "1s", "target_fps": 1, "video_url": "https://example.com"}
 
 @dataclass(eq=False, slots=True)
 class BodyLayout:
-    """How bodies of the same names are read: the fields with and without effect on the price, each with its `accept`.
+    """The reading of bodies with the same names: the fields with and without effect on the price, with their `accept`.
 
     `ignored` are the names without effect, as quotes list them. A layout that is not `complete` lacks a required field.
     `words` finds the values of all fields, where each is one of a few words or of `booleans`; else it is None. Seconds
@@ -256,7 +256,7 @@ class VideoRequests:
         return BodyLayout(active, inert, ignored, set(self.required).issubset(names), words, booleans, seconds)
 
     def read(self, body: Mapping[str, Any]) -> tuple[RequestShape, Problems]:
-        """The shape that the fields of a body make, before the rule across fields, and every problem of a field."""
+        """Return the shape of a body's fields, before the rule across fields, and every problem of a field."""
         shape, inert = self.defaults.copy(), {name: self.fields[name] for name in self.inert}
         problems = field_problems(body, {name: self.fields[name] for name in self.active}, shape, self.required)
         problems += field_problems(body, inert, {})

@@ -98,7 +98,7 @@ class _Application(FastAPI):
         return RequestLog(super().build_middleware_stack())
 
 
-# What the pages of another origin may read of an answer, beside its body.
+# The headers of an answer that pages of another origin may read.
 _EXPOSED = (
     *("Deprecation", "Link", "Retry-After", "Sunset", "X-Request-Id", "X-Service-Version", "X-Ratecard-Digest"),
     *("X-Service-Model-Deprecation-Date", "X-Service-Model-Deprecation-Warning", "X-Next-Cursor"),

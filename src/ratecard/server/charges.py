@@ -143,20 +143,20 @@ def _checked(
     body: bytes, fields: Mapping[str, RequestField], described: type[BaseModel]
 ) -> tuple[dict[str, Any], Problems]:
     """Check the fields of a body; return the valid ones, and problems. Raises `QuoteError` if it is no object."""
-    given = read_body(body)
-    problems: Problems = unrecognized(given, fields.keys())
+    content = read_body(body)
+    problems: Problems = unrecognized(content, fields.keys())
     needed = (name for name, field in described.model_fields.items() if field.is_required())
-    problems += [((name,), REQUIRED) for name in needed if name not in given]
+    problems += [((name,), REQUIRED) for name in needed if name not in content]
     valid = {}
     for name, field in fields.items():
-        if name in given:
-            value = field.accept(given[name])
+        if name in content:
+            value = field.accept(content[name])
             if value is not None:
                 valid[name] = value
-            elif isinstance(field, _Payment) and isinstance(given[name], Mapping):
-                problems += [((name, *path), words) for path, words in field.problems(given[name])]
+            elif isinstance(field, _Payment) and isinstance(content[name], Mapping):
+                problems += [((name, *path), words) for path, words in field.problems(content[name])]
             else:
-                problems += [((name,), words) for words in field.messages(given[name])]
+                problems += [((name,), words) for words in field.messages(content[name])]
     return valid, problems
 
 

@@ -1,4 +1,4 @@
-"""What OpenAPI says of the endpoints: paths, answers, errors, headers, and worked requests from the tables as examples.
+"""The OpenAPI description: paths, answers, errors, headers, and worked requests from the tables as examples.
 
 Bodies and answers are described by their models, so that each is a named component. The examples are priced by the
 tables that are served first.

@@ -92,12 +92,12 @@ _BOOLEAN = Choice(("true", "false"))
 
 def explain_asked(request: Request) -> bool:
     """Return True if the query has `explain=true`. Raises `QuoteError` for any value but true and false."""
-    asked = False
+    explains = False
     for word in request.query_params.getlist("explain"):
         if _BOOLEAN.accept(word) is None:
             raise QuoteError(INVALID_QUERY, [(("explain",), _BOOLEAN.messages(word)[0])])
-        asked = word == "true"
-    return asked
+        explains = word == "true"
+    return explains
 
 
 class _Answer(Response):
@@ -193,7 +193,7 @@ def health_routes(routes: APIRouter, service: Service) -> None:
 def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
     if live.refusal is None:
         return None
-    # What a contract says is for nobody but the account that has it.
+    # A contract may only be shown to its own account.
     faults = [fault for fault in live.refusal.error.faults if not is_contract(fault.file)]
     return LastRefusal(
         at=live.refusal.at.isoformat(),

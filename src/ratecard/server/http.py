@@ -1,4 +1,4 @@
-"""What every endpoint does with HTTP: error objects, the headers of what a client accepts, encodings, bodies."""
+"""HTTP for every endpoint: error objects, the headers of what a client accepts, encodings, bodies."""
 
 import json
 import re
@@ -60,16 +60,16 @@ def preferred(header: str, offered: Iterable[str]) -> str | None:
     qualities: dict[str, Decimal] = {}
     for element in header.lower().split(",", _MOST_RANGES)[:_MOST_RANGES]:
         name, *parameters = map(str.strip, element.split(";", _MOST_PARAMETERS))
-        weight = next((each[2:] for each in parameters if each.startswith("q=")), "1")
+        weight = next((kind_name[2:] for kind_name in parameters if kind_name.startswith("q=")), "1")
         quality = Decimal(weight) if _QUALITY.fullmatch(weight) else Decimal(0)
         qualities[name] = max(quality, qualities.get(name, quality))
     best, most = None, Decimal(0)
-    for each in offered:
-        kind, slash, _ = each.partition("/")
-        ranges = (each, f"{kind}/*", "*/*") if slash else (each, "*")
+    for kind_name in offered:
+        kind, slash, _ = kind_name.partition("/")
+        ranges = (kind_name, f"{kind}/*", "*/*") if slash else (kind_name, "*")
         quality = next((qualities[name] for name in ranges if name in qualities), Decimal(0))
         if quality > most:
-            best, most = each, quality
+            best, most = kind_name, quality
     return best
 
 

@@ -143,8 +143,8 @@ def _constraints(version: Version, meters: Meters) -> Iterator[tuple[str, Any]]:
                 words.setdefault(name, {}).update(dict.fromkeys(method.words_of(name)))
         yield from ((name, tuple(values)) for name, values in words.items() if values)
         named = {name: meters.condition[name] for name in version.conditions}
-        for name, each in named.items():
-            yield name, tuple(dict.fromkeys(each.spellings(version.conditions[name]).values()))
+        for name, limit in named.items():
+            yield name, tuple(dict.fromkeys(limit.spellings(version.conditions[name]).values()))
         if named or version.defaults:
             stated = {name: condition.default for name, condition in named.items() if condition.default}
             yield "defaults", {**version.default_values, **stated}

@@ -140,11 +140,11 @@ _ESTIMATED = usage_keys(_OF_TEXT)
 def _estimated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     """Estimate a text request; refuse any other, which has a price before it runs."""
     prices = served.book
-    asked = fields.get("model")
-    if not isinstance(asked, str):
-        message = wrong_type("string", asked) if "model" in fields else REQUIRED
+    named = fields.get("model")
+    if not isinstance(named, str):
+        message = wrong_type("string", named) if "model" in fields else REQUIRED
         raise QuoteError(INVALID, [(("model",), message)])
-    model, _ = prices.in_effect(prices.plain_name(asked))
+    model, _ = prices.in_effect(prices.plain_name(named))
     name = model.model
     type_ = fields.get("type", model.type)
     if type_ != "text" or model.type != "text":
@@ -156,7 +156,7 @@ def _estimated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     problems += [((field,), wrong_type("number" if field in _SEARCHES else "object", None)) for field in nulls]
     if problems:
         raise QuoteError(INVALID, problems)
-    bounds = prices.estimate_text(asked, **{field: fields[field] for field in _OF_TEXT if field in fields})
+    bounds = prices.estimate_text(named, **{field: fields[field] for field in _OF_TEXT if field in fields})
     return EstimatedCost.of_text(name, bounds, prices.tables.digest).model_dump_json().encode(), name
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 # In the package, and at the top of an archive of the sources.
 BUILT = "built.txt"
 FORM = re.compile(r"\d{8}\.\d{6}")
-# What the package is made of.
+# The files of the package.
 _SOURCES = ("src", "pricing_tables")
 _CHECKED = re.compile(rb"\bchecked: *(\d{4})-(\d{2})-(\d{2})\b")
 

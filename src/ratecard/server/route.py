@@ -104,9 +104,9 @@ class Route(APIRoute):
         await response(scope, receive, send)
 
     async def _own(self, request: Request) -> Response:
-        for each in self.dependencies:
-            if each.dependency is not None:
-                await each.dependency(request)
+        for guard in self.dependencies:
+            if guard.dependency is not None:
+                await guard.dependency(request)
         response: Response = await self.endpoint(request)
         return response
 
@@ -120,8 +120,8 @@ class Route(APIRoute):
         known, guarded = self._guarded
         if known is not app:
             contexts = iter_route_contexts(getattr(app, "routes", ()))
-            own = (context for context in contexts if context.original_route is self)
-            guarded = any(len(context.dependencies) > len(self.dependencies) for context in own)
+            of_route = (context for context in contexts if context.original_route is self)
+            guarded = any(len(context.dependencies) > len(self.dependencies) for context in of_route)
             self._guarded = (app, guarded)
         return guarded
 

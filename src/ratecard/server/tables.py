@@ -67,8 +67,8 @@ class Served:
         self.digest = card.digest
         self._models: dict[_Listing, bytes] = {}
         # Of every answer, and of the answers about each model whose retirement or next prices are announced.
-        own = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
-        self.headers = _encoded(own)
+        shared = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
+        self.headers = _encoded(shared)
         notices = {name: self._notices(model) for name, model in self.book.tables.models.items()}
         self.notices = {name: _encoded(headers) for name, headers in notices.items() if headers}
 
@@ -131,12 +131,12 @@ class Served:
 
     @cached_property
     def versions(self) -> dict[str, str]:
-        """The effective date of every model's version."""
+        """Return the effective date of every model's version."""
         return {model.model: model.effective.isoformat() for model in self.book.models()}
 
     @cached_property
     def changes_at(self) -> str | None:
-        """The next instant at which a price changes, begins or ends; None if no change is known.
+        """Return the next instant at which a price changes, begins or ends; None if no change is known.
 
         Those of models that contracts keep for themselves are not among them.
         """

@@ -117,21 +117,21 @@ def read_query(pairs: Iterable[tuple[str, str]], dated: Sequence[Limits] = ()) -
     >>> read_query([("currency", "USD"), ("pageSize", "10")])
     _Query(cursor=None, start=None, end=None, currency='USD', size=10)
     """
-    given: dict[str, list[str]] = {}
+    parameters: dict[str, list[str]] = {}
     for name, text in pairs:
-        given.setdefault(name, []).append(text)
+        parameters.setdefault(name, []).append(text)
     dated = dated or [shipped_limits()]
     problems = [
-        *_unknown(given, dated[0]),
-        *(((name,), wrong_type("string", [])) for name in given if len(given[name]) > 1),
+        *_unknown(parameters, dated[0]),
+        *(((name,), wrong_type("string", [])) for name in parameters if len(parameters[name]) > 1),
     ]
-    if "cursor" in given and given.keys() & set(FILTERS) - {"pageSize"}:
+    if "cursor" in parameters and parameters.keys() & set(FILTERS) - {"pageSize"}:
         problems.append((("cursor",), "A cursor carries the filters of its first page. Send it alone, or leave it out"))
     values: dict[str, Any] = {}
     currency: RequestField = Currency([each.rates for each in dated])
     fields: Sequence[RequestField] = (Timestamp(), Timestamp(), currency, WholeNumberText(1, LARGEST_PAGE))
     for name, field in zip(FILTERS, fields, strict=True):
-        for text in given.get(name, [])[:1]:
+        for text in parameters.get(name, [])[:1]:
             values[name] = field.accept(text)
             if values[name] is None:
                 problems += [((name,), message) for message in field.messages(text)]
@@ -140,7 +140,7 @@ def read_query(pairs: Iterable[tuple[str, str]], dated: Sequence[Limits] = ()) -
         problems.append((("endTimestamp",), "Must be later than startTimestamp"))
     if problems:
         raise QuoteError(INVALID_QUERY, problems)
-    cursor = given["cursor"][0] if "cursor" in given else None
+    cursor = parameters["cursor"][0] if "cursor" in parameters else None
     return _Query(cursor, start, end, values.get("currency"), values.get("pageSize"))
 
 

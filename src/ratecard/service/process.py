@@ -91,8 +91,8 @@ def listen(settings: Settings) -> list[socket.socket]:
         sockets = _sockets(settings.host, settings.port)
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         where = f"http{'s' if settings.tls_certificate else ''}://{host}:{sockets[0].getsockname()[1]}"
-    for each in sockets:  # from here on clients wait, and are not refused
-        each.listen(_BACKLOG)
+    for listener in sockets:  # from here on clients wait, and are not refused
+        listener.listen(_BACKLOG)
     _logger.info("ratecard is running on %s (Press CTRL+C to quit)", where)
     return sockets
 
@@ -221,7 +221,7 @@ class Worker(Process):
 
     @property
     def server(self) -> Server:
-        """The server of this process."""
+        """Return the server of this process."""
         if self._server is None:
             self._server = DrainingServer(self.config)
         return self._server
@@ -289,6 +289,6 @@ class Supervisor(Multiprocess):
 
     def terminate_all(self) -> None:
         """End every worker. The last one must find nobody waiting, so the sockets end with the workers."""
-        for each in self.sockets:
-            each.close()
+        for listener in self.sockets:
+            listener.close()
         super().terminate_all()

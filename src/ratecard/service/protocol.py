@@ -25,7 +25,7 @@ from ratecard.server.metrics import REFUSED_REQUESTS
 from ratecard.service.settings import Settings
 from ratecard.service.turns import LoopTurns
 
-# What is asked even where there are too many connections: else a server under load is restarted for it.
+# Paths that are answered even with too many connections: otherwise a server under load is restarted.
 _PROBES = (b"/livez", b"/readyz")
 # Bytes that a header has beside its name and its value.
 _BESIDE = 4
@@ -89,18 +89,18 @@ def _make_room(among: Iterable["Connection"]) -> bool:
     That which has asked nothing for the longest time; else that whose answer has not been taken for the longest time;
     else one whose requests wait behind others, after the answer that is due: its client must ask again.
     """
-    now, by_age = monotonic_ns(), sorted(among, key=lambda each: each.idle_since)
-    for each in by_age:
-        if each.timeout_keep_alive_task and not each.transport.is_closing():
-            (each.transport.abort if each.untaken else each.transport.close)()
+    now, by_age = monotonic_ns(), sorted(among, key=lambda connection: connection.idle_since)
+    for connection in by_age:
+        if connection.timeout_keep_alive_task and not connection.transport.is_closing():
+            (connection.transport.abort if connection.untaken else connection.transport.close)()
             return True
-    for each in by_age:
-        if each.untaken and now - each.stuck_since > _NOT_TAKEN:
-            each.break_off()
+    for connection in by_age:
+        if connection.untaken and now - connection.stuck_since > _NOT_TAKEN:
+            connection.break_off()
             return True
-    for each in by_age:
-        if each.requests_wait and not each.transport.is_closing():
-            each.close_next()
+    for connection in by_age:
+        if connection.requests_wait and not connection.transport.is_closing():
+            connection.close_next()
             return True
     return False
 
@@ -184,22 +184,22 @@ class Connection(HttpToolsProtocol):
 
     @property
     def requests_wait(self) -> bool:
-        """Whether requests wait behind another one."""
+        """Return True if requests wait behind another one."""
         return bool(self.pipeline or self._unparsed)
 
     @property
     def idle(self) -> bool:
-        """Whether everything that was asked is answered."""
+        """Return True if everything that was asked is answered."""
         return not self._answering and not self.requests_wait
 
     @property
     def untaken(self) -> int:
-        """Bytes of answers that wait to be sent."""
+        """Return the bytes of answers that wait to be sent."""
         return self.transport.get_write_buffer_size()
 
     @property
     def write_nanoseconds(self) -> int:
-        """How long an answer may wait to be taken."""
+        """Return how long an answer may wait to be taken."""
         return self._limits.write_seconds * 10**9
 
     def is_stuck(self, now: int) -> bool:
@@ -228,7 +228,7 @@ class Connection(HttpToolsProtocol):
             self._running.keep_alive = False
 
     def resume_writing(self) -> None:
-        """Continue: the client has taken most of what was sent."""
+        """Continue, because the client has taken most of what was sent."""
         self.stuck_since = _NEVER
         super().resume_writing()
 
@@ -321,7 +321,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def _answering(self) -> bool:
-        """Whether a request is not answered yet."""
+        """Return True if a request is not answered yet."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _hold_back(self, holds: bool) -> None:
@@ -375,8 +375,8 @@ class Connection(HttpToolsProtocol):
         self._in_head, self._in_body = False, True
         self._crowded = self._crowded and bool(self._crowd())
         probe = self.url.partition(b"?")[0].endswith(_PROBES)
-        own: ASGIApp = self.config.loaded_app
-        self.app = _too_many if self._crowded and not probe else own
+        loaded: ASGIApp = self.config.loaded_app
+        self.app = _too_many if self._crowded and not probe else loaded
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:

@@ -35,12 +35,12 @@ class SetRate(Frozen):
 
     @property
     def word(self) -> str:
-        """The key under which the new amount is written."""
+        """Return the key under which the new amount is written."""
         return "rate" if self.factor is None else "factor"
 
     @property
     def amount(self) -> Decimal:
-        """The new rate, or the new factor."""
+        """Return the new rate, or the new factor."""
         return next(each for each in (self.rate, self.factor) if each is not None)
 
 
@@ -74,12 +74,12 @@ class Scale(Frozen):
 
     @property
     def times(self) -> Decimal:
-        """The factor, written as `factor` or as `percent`."""
+        """Return the factor, written as `factor` or as `percent`."""
         return add(Decimal(1), self.percent or Decimal(0)) if self.factor is None else self.factor
 
     @property
     def word(self) -> str:
-        """The key under which the factor is written."""
+        """Return the key under which the factor is written."""
         return "percent" if self.factor is None else "factor"
 
 
@@ -128,6 +128,6 @@ class Candidate(Frozen):
 
     @property
     def source(self) -> str:
-        """The `source` of the versions that it makes."""
+        """Return the `source` of the versions that it makes."""
         words = f"candidate {self.candidate} by {self.proposed_by}: {self.why}"
         return " ".join(words.split())

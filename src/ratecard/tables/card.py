@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from ratecard.tables.contract import Contract
     from ratecard.tables.monthly import Term
 
-# Keys that change no answer: evidence and examples, notes, and the `file:line` of a version.
+# Keys that do not change an answer: evidence and examples, notes, and the `file:line` of a version.
 _NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name", "note", "accounts"}
 _NO_MEANING |= {"correction", "expected_change", "place", "minimum_place", "service_parameters"}
 # Parts whose source is a `file:line`, or says who signed.
 _WITH_SOURCE = ("Rate", "RateFactor", "Override", "Contract", "Term")
-# Lists whose order has a meaning: the first charge has the shortest SKU, and the first tier that fits is taken.
+# Lists whose order has a meaning: the first charge has the shortest SKU, and the first tier that fits applies.
 _ORDERED = ("charges", "tiers")
 _LENGTH = 16
-# Values that are their own meaning.
+# Types of values that are compared as they are.
 _PLAIN = {str, int, bool}
 
 
@@ -46,24 +46,24 @@ _ORDER = json.JSONEncoder(sort_keys=True)
 
 
 def meaning(part: BaseModel) -> str:
-    """What a part of the tables means, as text: equal for two parts that give equal answers."""
+    """Return the meaning of a part of the tables as text: equal for two parts that give equal answers."""
     return _MEANING.encode(_meaning(part))
 
 
 def digest(meanings: Iterable[str]) -> str:
-    """The first 16 hexadecimal digits of the SHA-256 of these meanings, in whatever order they come."""
+    """Return the first 16 hexadecimal digits of the SHA-256 of these meanings, in whatever order they come."""
     return sha256("\n".join(sorted(meanings)).encode()).hexdigest()[:_LENGTH]
 
 
 @cache
 def _fields_of_meaning(kind: type[BaseModel]) -> tuple[str, ...]:
-    """The fields of a part of the tables that change an answer; the source of a rate or version is evidence."""
+    """Return the fields of a part of the tables that change an answer; the source of a rate or version is evidence."""
     own_source = {"source"} if kind.__name__ in _WITH_SOURCE or "effective" in kind.model_fields else set()
     return tuple(name for name in kind.model_fields if name not in _NO_MEANING | own_source)
 
 
 def _meaning(value: Any) -> Any:
-    if value.__class__ in _PLAIN:  # as most are
+    if value.__class__ in _PLAIN:  # the type of most values
         return value
     if value.__class__ is Decimal:
         return text(plain(value))
@@ -92,12 +92,12 @@ MODEL_CLASSES: Mapping[str, type[VideoModel | TextModel | MeteredModel]] = {
 }
 
 
-# Two threads must not make pydantic build the validators of one class: each would take away what the other has built.
+# Two threads must not let pydantic build the validators of one class: each would discard the other's work.
 _ONE_AT_A_TIME = RLock()
 
 
 class ModelsOnDemand(Mapping[str, AnyModel]):
-    """Models by their ids, each made when it is first asked for."""
+    """Models by id, each made at its first look-up."""
 
     def __init__(self, ids: Collection[str], make: Callable[[str], AnyModel]) -> None:
         self._ids, self._make, self._made = ids, make, dict[str, AnyModel]()
@@ -137,7 +137,7 @@ class Tables:
     meters: Meters
     vocabulary: Vocabulary
     limits: tuple[Limits, ...]
-    # Whether the open patterns of models count.
+    # True if requests may name models by open patterns.
     patterns: bool = False
     # The family and the file of every model.
     families: Mapping[str, str] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class Tables:
     monthly: "Sequence[Term]" = ()
     # Versions that a candidate proposes: (model, effective date).
     proposed: frozenset[tuple[str, date]] = frozenset()
-    # Those of them that end a candidate: the list prices hold again.
+    # The proposed versions that end a candidate: from then on the list prices hold again.
     restored: frozenset[tuple[str, date]] = frozenset()
     # The tables under a candidate, with most of its models.
     below: "Tables | None" = field(default=None, repr=False, compare=False)
@@ -157,12 +157,12 @@ class Tables:
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:
-        """The model of every alias."""
+        """Return the model of every alias."""
         return {alias: model.model for model in self.models.values() for alias in model.aliases or ()}
 
     @cached_property
     def _patterns(self) -> tuple[tuple[re.Pattern[str], str], ...]:
-        """What compares a name with each open pattern, and the model of that."""
+        """Return each open pattern, compiled, with the model that it means."""
         if not self.patterns:
             return ()
         from ratecard.tables.names import matcher_of
@@ -172,7 +172,7 @@ class Tables:
 
     @cached_property
     def digest(self) -> str:
-        """The digest of what they mean, made when it is first asked for: to load tables does not need it."""
+        """Return the digest of what they mean, computed at first use, because loading tables does not need it."""
         shared: tuple[BaseModel, ...] = (*self.units.values(), *self.meters.meters, *self.meters.conditions)
         shared += (self.vocabulary, *self.limits, *self.monthly)
         if self.patterns:
@@ -183,7 +183,7 @@ class Tables:
 
     @cached_property
     def _meanings(self) -> Mapping[str, tuple[AnyModel, str]]:
-        """The meaning of each model, with the model: those that a candidate leaves as they are have it already."""
+        """Return each model with its meaning; models that a candidate leaves as they are keep theirs."""
         known = self.below._meanings if self.below else {}
         return {
             name: kept if (kept := known.get(name)) and kept[0] is model else (model, meaning(model))
@@ -192,7 +192,7 @@ class Tables:
 
     @property
     def listed(self) -> "Tables":
-        """The tables of the list; themselves, unless they have the prices of a contract."""
+        """Return the list's tables; themselves, unless they have the prices of a contract."""
         return self.list_tables or self
 
     def boundaries(self) -> set[datetime]:
@@ -202,7 +202,7 @@ class Tables:
         return {*begins, *ends, *(utc(limits.effective) for limits in self.limits)}
 
     def named(self, name: str) -> AnyModel | None:
-        """The model that a name means: its id, an alias or, where the folder switches them on, an open pattern.
+        """Return the model of a name: its id, an alias or, where the folder switches them on, an open pattern.
 
         Raises `QuoteError` for a name that patterns of several models match.
         """

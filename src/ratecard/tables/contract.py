@@ -15,7 +15,7 @@ from ratecard.tables.scalars import Day, Frozen, Id, Number, Percent, Positive, 
 from ratecard.tables.selection import OverrideTarget
 from ratecard.tables.version import Example
 
-# The keys of an override that say what it does, of which each has one.
+# The keys of an override that say what it does: each override has one of them.
 PRICE_KINDS = ("percent", "factor", "rate")
 BOUNDS = ("at_most", "at_least")
 ACCESS = ("only", "closed")
@@ -23,7 +23,7 @@ OVERRIDE_KINDS = (*PRICE_KINDS, *BOUNDS, *ACCESS)
 
 
 class TargetRank(NamedTuple):
-    """How much a target names: models more than a family, a family more than a type, `except` more than none."""
+    """The specificity of a target: models more than a family, a family more than a type, `except` more than none."""
 
     models: int
     charge: bool
@@ -66,27 +66,27 @@ class Override(Frozen):
 
     @property
     def kind(self) -> str:
-        """The key that says what it does."""
+        """Return the key that says what it does."""
         return next(name for name in OVERRIDE_KINDS if getattr(self, name) is not None)
 
     @property
     def group(self) -> str:
-        """`price`, `at_most`, `at_least`, `only` or `closed`: of those of one group, one wins."""
+        """Return `price`, `at_most`, `at_least`, `only` or `closed`: of the overrides of one group, one wins."""
         return "price" if self.kind in PRICE_KINDS else self.kind
 
     @property
     def times(self) -> Decimal | None:
-        """The factor on the list rate; None for what is not relative to it."""
+        """Return the factor on the list rate; None if the override is not relative to it."""
         return add(Decimal(1), self.percent) if self.percent is not None else self.factor
 
     @property
     def amount(self) -> Decimal | None:
-        """The price of one unit that it states; None for what states none."""
+        """Return the price of one unit that it states; None if it states none."""
         return next((each for each in (self.rate, self.at_most, self.at_least) if each is not None), None)
 
     @property
     def rank(self) -> TargetRank:
-        """How much it names; of two that meet, the one above the other wins."""
+        """Return how specific its target is; of two that match, the higher one wins."""
         target = self.target
         models = 8 if target.model else 4 * bool(target.family) + 2 * bool(target.type) + bool(target.excluded)
         return TargetRank(models, bool(target.charge), frozenset(target.conditions))
@@ -134,7 +134,7 @@ class Contract(Frozen):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """The terms of a month, each within the window of the contract; empty if it has none of its own."""
+        """Return the terms of a month, each within the window of the contract; empty if it has none of its own."""
         return tuple(term.within(self.begins, self.until) for term in self.monthly or ())
 
     def holds(self, instant: datetime) -> bool:

@@ -24,14 +24,14 @@ _METHODS = "GET|POST|PUT|PATCH|DELETE"
 
 
 def _read_flag(given: object) -> object:
-    found = {"true": True, "false": False}.get(str(given), given)
-    if not isinstance(found, bool):
+    flag = {"true": True, "false": False}.get(str(given), given)
+    if not isinstance(flag, bool):
         raise ValueError("is not true or false")
-    return found
+    return flag
 
 
 def _written_as(pattern: str, words: str) -> Scalar:
-    """How to read and describe a word of this pattern; `words` say what another one is not."""
+    """Return how to read and describe a word of this pattern; `words` are the message for any other word."""
 
     def read(given: object) -> str:
         if not re.fullmatch(pattern, text := read_text(given)):
@@ -114,7 +114,7 @@ def _exact(worth: Decimal) -> Decimal:
 Worth = Annotated[Positive, AfterValidator(_exact)]
 
 
-# What is written of a balance that has no published worth.
+# The word for a balance without a published worth.
 UNKNOWN = "unknown"
 
 
@@ -146,7 +146,7 @@ class Rates(Frozen):
 
     @property
     def stated(self) -> Mapping[str, Decimal | None]:
-        """The balances by name, each with its worth."""
+        """Return the balances by name, each with its worth."""
         return self.__pydantic_extra__
 
     @model_validator(mode="before")
@@ -193,7 +193,7 @@ class Limits(_Placed):
     sunsets: tuple[EndpointRetirement, ...] = ()
 
 
-# Those of a folder that has no limits: nothing is limited, worth anything, or ended. Not validated, because pydantic
+# The limits of a folder without a file of limits. They are not validated, because pydantic
 # would build the validator of all limits when this module is imported.
 NO_LIMITS = Limits.model_construct(effective=date.min, checked=date.min, source="none")
 

@@ -59,22 +59,22 @@ class MeteredVersion(Version):
 
     @property
     def default_values(self) -> dict[str, str]:
-        """The defaults as a request would state them."""
+        """Return the defaults as a request would state them."""
         return self.defaults or {}
 
     @property
     def places_of_lines(self) -> int:
-        """The decimal places of an amount that no decimal holds."""
+        """Return the decimal places to which an amount is rounded that no decimal can hold."""
         return LINE_PLACES if self.line_places is None else self.line_places
 
     @property
     def multipliers(self) -> tuple[RateFactor, ...]:
-        """The factors on the rates of all its charges."""
+        """Return the factors on the rates of all its charges."""
         return self.factors
 
     @property
     def conditions(self) -> dict[str, set[str]]:
-        """The conditions that rates and factors name, and of each the values."""
+        """Return the conditions that rates and factors name, and of each the values."""
         return named_conditions(self.charges, self.factors)
 
     def needed(self, meters: Meters) -> dict[str, set[str]]:
@@ -93,11 +93,11 @@ class MeteredVersion(Version):
 
     @property
     def tokens(self) -> Tokens | None:
-        """The charge for tokens, if there is one."""
+        """Return the charge for tokens, if there is one."""
         return next((charge for charge in self.charges if isinstance(charge, Tokens)), None)
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
-        """Every value of an attribute that a rate names, in the order of the table."""
+        """Return every value of an attribute that a rate names, in the order of the table."""
         return tuple(dict.fromkeys(value for charge in self.charges for value in charge.values_of(attribute)))
 
 
@@ -109,7 +109,7 @@ class TextVersion(MeteredVersion):
 
     @property
     def searches(self) -> dict[str, str]:
-        """Those of `surcharges`."""
+        """Return the surcharge models of its `surcharges`."""
         return self.surcharges
 
 

@@ -1,4 +1,4 @@
-"""What can be counted, by which dimensions, and the conditions under which a request can run: data of the tables."""
+"""Meters with their dimensions, and the conditions under which a request can run: data of the tables."""
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
@@ -10,7 +10,7 @@ from ratecard.tables.scalars import Frozen, Id, Integer, Words, gathered
 
 # The meter whose buckets a charge by tokens prices.
 TOKEN = "token"  # noqa: S105 (not a password)
-# What a usage has beside its conditions.
+# Keys of a usage that are not conditions.
 USAGE_KEYS = ("type", "model", "metadata", "usage", "tokens", "counts")
 # The buckets that every usage of tokens has: the whole prompt, and the whole completion.
 PROMPT, COMPLETION = "input", "output"
@@ -35,41 +35,41 @@ class Bucket(Frozen):
 
     @property
     def sku_word(self) -> str:
-        """How SKUs name this bucket."""
+        """Return the word that SKUs have for this bucket."""
         return self.sku or self.bucket.replace("_", "-")
 
     def within(self, other: "Bucket") -> bool:
-        """Whether this is a part of another bucket, and not the same."""
+        """Return True if this is a part of another bucket, and not the same."""
         return self.dimensions != other.dimensions and other.dimensions.items() <= self.dimensions.items()
 
     def apart(self, other: "Bucket") -> bool:
-        """Whether nothing can be counted in both."""
+        """Return True if no token can be counted in both buckets."""
         return any(self.dimensions.get(name, value) != value for name, value in other.dimensions.items())
 
     def overlaps(self, other: "Bucket") -> bool:
-        """Whether something can be counted in both, and neither is part of the other."""
+        """Return True if a token can be counted in both buckets, and neither is part of the other."""
         return not (self.apart(other) or self.within(other) or other.within(self))
 
 
 def own_counts(wholes: Mapping[str, Collection[str]]) -> dict[str, dict[str, int]]:
-    """How the tokens of buckets that are of no part of them are made of inclusive counts, by their signs.
+    """Return, for each bucket, the inclusive counts that add up to its tokens outside of its parts, with their signs.
 
     `wholes`: for each bucket, the others that it is part of.
 
     >>> own_counts({"input": (), "cache_input": ("input",)})["input"]
     {'input': 1, 'cache_input': -1}
     """
-    found: dict[str, dict[str, int]] = {}
+    signs_of: dict[str, dict[str, int]] = {}
     for name in sorted(wholes, key=lambda name: -len(wholes[name])):
-        signs = found[name] = {name: 1}
+        signs = signs_of[name] = {name: 1}
         for part in (part for part, of in wholes.items() if name in of):
-            for other, sign in found[part].items():
+            for other, sign in signs_of[part].items():
                 signs[other] = signs.get(other, 0) - sign
-    return found
+    return signs_of
 
 
 WithoutRate = Literal["parent", "refuse"]
-# What a charge may say of the same; `default`, of a condition, is the price without it.
+# Words that a charge may use for the same; `default` means the price without the condition.
 OfCharge = Literal["parent", "refuse", "default"]
 
 
@@ -99,15 +99,15 @@ class UsageCondition(Frozen):
     same_as: dict[str, Id] = Field(default_factory=dict)
 
     def spellings(self, values: Iterable[str]) -> dict[str, str]:
-        """Every spelling of the default and of these values, and what it means; the default first.
+        """Return every spelling of the default and of these values, and what it means; the default first.
 
         >>> tier = UsageCondition(condition="tier", values=("batch", "flex", "standard"), default="standard")
         >>> tier.spellings(["batch"])
         {'standard': 'standard', 'batch': 'batch'}
         """
         wanted = [value for value in self.values if value == self.default or value in values]
-        found = {value: value for value in sorted(wanted, key=lambda value: value != self.default)}
-        return found | {word: value for word, value in self.same_as.items() if value in wanted}
+        spelled = {value: value for value in sorted(wanted, key=lambda value: value != self.default)}
+        return spelled | {word: value for word, value in self.same_as.items() if value in wanted}
 
 
 class Meters(Frozen):
@@ -118,49 +118,49 @@ class Meters(Frozen):
 
     @cached_property
     def by_name(self) -> dict[str, Meter]:
-        """The meters by name."""
+        """Return the meters by name."""
         return {meter.meter: meter for meter in self.meters}
 
     @cached_property
     def counted(self) -> tuple[str, ...]:
-        """The meters that the `counts` of a usage may name: all but that of tokens."""
+        """Return the meters that the `counts` of a usage may name: all but that of tokens."""
         return tuple(name for name in self.by_name if name != TOKEN)
 
     @cached_property
     def condition(self) -> dict[str, UsageCondition]:
-        """The conditions by name."""
+        """Return the conditions by name."""
         return {condition.condition: condition for condition in self.conditions}
 
     @cached_property
     def buckets(self) -> Mapping[str, Bucket]:
-        """The buckets of tokens by name, in the order of lines."""
+        """Return the buckets of tokens by name, in the order of lines."""
         token = self.by_name.get(TOKEN)
         return {bucket.bucket: bucket for bucket in token.buckets} if token else {}
 
     @cached_property
     def bucket_of(self) -> Mapping[frozenset[tuple[str, str]], str]:
-        """The buckets of tokens by their dimensions."""
+        """Return the buckets of tokens by their dimensions."""
         return {frozenset(bucket.dimensions.items()): name for name, bucket in self.buckets.items()}
 
     def refuses(self, without_rate: Mapping[str, str], bucket: str) -> bool:
-        """Whether a charge says by its `without_rate` that tokens of a bucket that it has no rate for are refused."""
+        """Return True if the `without_rate` of a charge refuses tokens of a bucket that has no rate."""
         dimensions = self.buckets[bucket].dimensions.items()
         return any(without_rate.get(value, without_rate.get(name)) == "refuse" for name, value in dimensions)
 
     def in_completion(self, bucket: str) -> bool:
-        """Whether a bucket of tokens is the completion, or a part of it; otherwise it is of the prompt."""
-        own, whole = self.buckets[bucket], self.buckets[COMPLETION]
-        return bucket == COMPLETION or own.within(whole)
+        """Return True if a bucket of tokens is the completion, or a part of it; otherwise it is of the prompt."""
+        counted, completion = self.buckets[bucket], self.buckets[COMPLETION]
+        return bucket == COMPLETION or counted.within(completion)
 
     def counts_in(self, bucket: str, tokens: int, prompt: int = 0) -> dict[str, int]:
         """Return inclusive counts of tokens in one bucket alone; beside a bucket of the completion, the `prompt`."""
-        own = self.buckets[bucket]
+        wanted = self.buckets[bucket]
         counts = {PROMPT: prompt, COMPLETION: 0}
-        counts |= {name: tokens for name, other in self.buckets.items() if own.within(other)}
+        counts |= {name: tokens for name, other in self.buckets.items() if wanted.within(other)}
         return counts | {bucket: tokens}
 
     def laid_over(self, other: "Meters") -> "Meters":
-        """Those of another file, each replaced by the one of the same name here, then the others of these."""
+        """Return the entries of another file with those of this one over them, by name."""
         meters = {meter.meter: meter for meter in other.meters} | self.by_name
         conditions = {each.condition: each for each in other.conditions} | self.condition
         return Meters(meters=tuple(meters.values()), conditions=tuple(conditions.values()))

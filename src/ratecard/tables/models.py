@@ -15,7 +15,7 @@ from ratecard.tables.version import Version
 
 # Every type that a model can have.
 MODEL_TYPES = tuple(MODEL_CLASSES)
-# Raises `TableError` for a version that contradicts its own examples.
+# A function that raises `TableError` for a version that contradicts its own examples.
 Prove = Callable[[AnyModel, Version], None]
 
 
@@ -69,52 +69,52 @@ class PricedModel:
 
     @property
     def model(self) -> str:
-        """The id, which requests name."""
+        """Return the id, which requests name."""
         return self.table.model
 
     @property
     def name(self) -> str:
-        """The name for display."""
+        """Return the name for display."""
         return self.table.name
 
     @property
     def type(self) -> str:
-        """The type of its requests: `video`, `text`, `image`, ..."""
+        """Return the type of its requests: `video`, `text`, `image`, ..."""
         return self.table.type
 
     @property
     def provider(self) -> str | None:
-        """Who runs the model; None where the tables do not say it."""
+        """Return the provider that runs the model; None if the tables do not say it."""
         return self.table.provider
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Its other names, which requests may use too."""
+        """Return its other names, which requests may use too."""
         return self.table.aliases or ()
 
     @property
     def currency(self) -> str:
-        """The ISO 4217 code of its rates."""
+        """Return the ISO 4217 code of its rates."""
         return self.table.currency
 
     @property
     def effective(self) -> date:
-        """The first day of these rates, from 00:00 UTC, or their first instant, a `datetime`."""
+        """Return the first day of these rates, from 00:00 UTC, or their first instant, a `datetime`."""
         return self.version.effective
 
     @property
     def retired(self) -> date | None:
-        """The first day on which the model is not served any more; None if no such day is known."""
+        """Return the first day on which the model is no longer served; None if no such day is known."""
         return self.table.retired.on if self.table.retired else None
 
     @property
     def successor(self) -> str | None:
-        """The id of the model to use when this one is retired, if the tables name one."""
+        """Return the id of the model to use when this one is retired; None if the tables do not name one."""
         return self.table.retired.successor if self.table.retired else None
 
     @cached_property
     def rates(self) -> tuple[ModelRate, ...]:
-        """Its rates, in the order of the table, those of all hours and conditions. Made when they are asked for.
+        """Return its rates, in the order of the table, those of all hours and conditions. Made when they are asked for.
 
         Factors, a minimum and the options of charges, which `ratecard explain` and `GET /models` show, are not applied.
         Raises `TableError` for a version that contradicts its own examples.
@@ -124,12 +124,12 @@ class PricedModel:
 
     @property
     def versions(self) -> "tuple[PricedModel, ...]":
-        """The same model with each of its versions, the newest first, announced ones too."""
+        """Return the same model with each of its versions, the newest first, announced ones too."""
         return tuple(replace(self, version=version) for version in self.table.versions)
 
 
 class Models(Mapping[str, PricedModel]):
-    """The models of a rate card by their ids, in the order of these; each is made when it is asked for.
+    """The models of a rate card by id, in the order of their ids; each is made at its first look-up.
 
     A look-up takes the names that requests may use: the id, an alias, a name that fits an open pattern. Iteration and
     length are of ids alone. An unknown name raises an error that is a `KeyError` and a `QuoteError`.
@@ -181,5 +181,5 @@ def model_not_found(name: str, known: Iterable[str]) -> NotOffered:
 def refuse_unknown_type(type_: object) -> None:
     """Refuse what is not a type of models. Raises `QuoteError`."""
     if type_ not in MODEL_TYPES:
-        given = str(type_)
-        raise QuoteError(f"Unknown type of models: {echo(given)}.{meant_or_allowed(given, MODEL_TYPES)}")
+        word = str(type_)
+        raise QuoteError(f"Unknown type of models: {echo(word)}.{meant_or_allowed(word, MODEL_TYPES)}")

@@ -29,9 +29,9 @@ INCLUDED, GRADUATED, VOLUME, COMMITMENT, MONTHLY_MINIMUM = TERM_KINDS = (
     "commitment",
     "minimum",
 )
-# The steps of a statement: no line meets two terms of one step.
+# The steps of a statement: at most one term of a step applies to a line.
 STEPS = ((INCLUDED,), (GRADUATED, VOLUME), (COMMITMENT,), (MONTHLY_MINIMUM,))
-# What a term without `for` is for.
+# The target of a term without `for`.
 _EVERYTHING = OverrideTarget.model_construct()
 
 
@@ -57,7 +57,7 @@ class MonthlyTier(Frozen):
 
     @property
     def times(self) -> Decimal | None:
-        """The factor on contract prices; None for a tier with a rate."""
+        """Return the factor on contract prices; None for a tier with a rate."""
         return add(Decimal(1), self.percent) if self.percent is not None else self.factor
 
 
@@ -118,27 +118,27 @@ class Term(Frozen):
 
     @property
     def kind(self) -> str:
-        """The key under which the amount or the tiers are written."""
+        """Return the key under which the amount or the tiers are written."""
         return next(kind for kind in TERM_KINDS if getattr(self, kind) is not None)
 
     @property
     def step(self) -> int:
-        """The number of the step of a statement that settles it."""
+        """Return the number of the step of a statement that settles it."""
         return next(number for number, kinds in enumerate(STEPS) if self.kind in kinds)
 
     @property
     def tiers(self) -> tuple[MonthlyTier, ...]:
-        """The tiers, rising; empty for a term without any."""
+        """Return the tiers, rising; empty for a term without any."""
         return self.graduated or self.volume or ()
 
     @property
     def amount(self) -> Decimal:
-        """The units or the money of a term without tiers."""
+        """Return the units or the money of a term without tiers."""
         return self.included or self.commitment or self.minimum or Decimal(0)
 
     @property
     def measure(self) -> str:
-        """What it measures: its unit, or its currency."""
+        """Return the unit or the currency that it measures."""
         return self.unit or self.currency or ""
 
     def holds(self, month: date) -> bool:
@@ -161,20 +161,20 @@ class Term(Frozen):
 
 
 def described_terms(terms: Iterable[Term]) -> dict[str, str]:
-    """Return what each of some terms is, by what it is for, as text: to compare them.
+    """Return each term as text by its name, which says what it is for: to compare terms.
 
     >>> described_terms([Term.model_validate({"minimum": "5", "currency": "USD", "until": "2027-01-01"})])
     {'monthly minimum of USD': '5, until 2027-01-01'}
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for term in terms:
         target = term.target.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
         words = value_text(target) if target else ""
         name = f"monthly {term.kind} of {term.measure}{f' for {words}' if words else ''}"
         name += f" from {term.begins}" if term.begins else ""
         amount = "; ".join(map(_tier_text, term.tiers)) or value_text(term.amount)
-        found[name] = amount + (f", until {term.until}" if term.until else "")
-    return found
+        texts[name] = amount + (f", until {term.until}" if term.until else "")
+    return texts
 
 
 def _tier_text(tier: MonthlyTier) -> str:

@@ -14,22 +14,22 @@ class Names(Frozen):
 
 
 def matcher_of(pattern: str) -> re.Pattern[str]:
-    """What matches the names of a pattern.
+    """Return a compiled expression that matches the names of a pattern.
 
     >>> [bool(matcher_of("gpt-4o-*").fullmatch(name)) for name in ("gpt-4o-mini", "gpt-4o-", "gpt-4o")]
     [True, True, False]
     """
-    # As `fnmatch` writes it: each part is found where it first is, and no star is tried again. The loader refuses a [.
+    # Matching like `fnmatch` takes the first place of each part, without backtracking. The loader refuses a [.
     return re.compile(translate(pattern.replace("[", "[[]")))
 
 
 def share_a_name(one: str, other: str) -> bool:
-    """Whether some name matches both of two patterns.
+    """Return True if some name matches both patterns.
 
     >>> share_a_name("gpt-*-mini", "gpt-4o-*"), share_a_name("gpt-4o-*", "gpt-4.1-*")
     (True, False)
     """
-    # Where in `other` one can be, after each letter of `one`; a star may stand for nothing.
+    # The possible places in `other` after each letter of `one`; a star may match no letter.
     places = _after_stars({0}, other)
     for letter in one:
         if letter == "*":
@@ -42,9 +42,9 @@ def share_a_name(one: str, other: str) -> bool:
 
 
 def _after_stars(places: set[int], pattern: str) -> set[int]:
-    found = set(places)
+    reached = set(places)
     for at in sorted(places):
         while at < len(pattern) and pattern[at] == "*":
             at += 1
-            found.add(at)
-    return found
+            reached.add(at)
+    return reached

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-# The key of the `file:line` of a rate, and of whatever else has one line.
+# The key of the `file:line` of a rate, and of any other part on one line.
 SOURCE_KEY = "@source"
-# The same of the minimum of a version.
+# The key of the `file:line` of a version's minimum.
 MINIMUM_KEY = "@minimum"
 # Where the parts of lists get a `file:line`: by the list and the key whose line it is.
 PLACED_BY: Mapping[str | int, Mapping[str, str]] = {

@@ -41,9 +41,9 @@ from ratecard.tables.scalars import (
     gathered,
 )
 
-# The rates of a charge, and its factors, at most: those that conditions choose are compared with each other.
+# The most rates, and the most factors, of a charge: all that have conditions are compared with each other.
 MOST_RATES = 1_000
-# What a rate of any charge may name: hours and weekdays at which it holds, and their time zone.
+# Keys that a rate of any charge may have: the hours and weekdays at which it holds, and their time zone.
 WINDOW = HOURS, WEEKDAYS, ZONE = ("hours", "weekdays", "zone")
 # The upper edge of the last tier.
 ANY = "any"
@@ -53,7 +53,7 @@ _FACTORS = "Write factors of the charge, beside its rates: `factors: [{service_t
 
 
 def _line_of(given: Any, amount: str, others: str, like: str) -> dict[str, Any]:
-    """A line that has an amount, with its other keys in one mapping, where a program made it so or a table did not."""
+    """Return a line of a table, or the arguments of a program, with its amount and its other keys in one mapping."""
     if not isinstance(given, dict):
         raise ValueError(f"must be a line like {like}")
     if amount not in given:
@@ -83,13 +83,13 @@ class Rate(Frozen):
     applies; an attribute that is not written does not matter.
     """
 
-    # Whether it is of a window, which holds: it is then more specific than one that always holds.
+    # True for a rate whose window holds now: it is more specific than a rate that always holds.
     timed: ClassVar[bool] = False
 
     rate: Number
     attributes: dict[str, Words]
     source: str = Field(default="", alias=SOURCE_KEY)
-    # Of a contract: what the list has instead, after markup.
+    # For a contract's rate: the list's price, after markup.
     listed: Annotated[ListRate | None, PlainValidator(_only_of_programs), PlainSerializer(str), WithJsonSchema({})] = (
         Field(default=None, exclude=True)
     )
@@ -111,7 +111,7 @@ class Rate(Frozen):
 
 
 class HeldRate(Rate):
-    """A rate of a window, without it, while it holds."""
+    """A rate whose window has been checked and holds now."""
 
     timed: ClassVar = True
 
@@ -145,13 +145,13 @@ class Charge(Frozen):
 
     # Attributes that a rate of this charge may name, in the order in which a SKU names them.
     ATTRIBUTES: ClassVar[tuple[str, ...]] = ()
-    # What the units of this charge may count (see units.yaml).
+    # The meters that the units of this charge may count (see units.yaml).
     METERS: ClassVar[tuple[str, ...]] = ()
-    # Whether they may count any meter of meters.yaml too, but tokens.
+    # True if they may also count any other meter of meters.yaml except tokens.
     ANY_METER: ClassVar[bool] = False
-    # Whether the price of one of what they count must be a decimal, as quantities are not rounded.
+    # True if the price of one counted thing must be a decimal, because quantities are not rounded.
     OF_DECIMALS: ClassVar[bool] = False
-    # Whether the rate that names most is chosen, of several that hold; otherwise exactly one may hold.
+    # True if the most specific of several rates that hold is chosen; otherwise exactly one may hold.
     SPECIFIC: ClassVar[bool] = False
 
     charge: Id
@@ -162,12 +162,12 @@ class Charge(Frozen):
 
     @property
     def options(self) -> bool:
-        """Whether another number than was counted may be charged."""
+        """Return True if the charged quantity may differ from the counted one."""
         return False
 
     @property
     def multipliers(self) -> tuple[RateFactor, ...]:
-        """The factors on its rates."""
+        """Return the factors on the rates of this charge."""
         return ()
 
     def conditions_of(self, rate: Rate) -> dict[str, Words]:
@@ -176,7 +176,7 @@ class Charge(Frozen):
 
     @property
     def fields(self) -> frozenset[str]:
-        """The request fields that this charge's amount depends on."""
+        """Return the request fields on which the amount of this charge depends."""
         return frozenset(attribute for rate in self.rates for attribute in rate.attributes)
 
     def unit_rate(self, rate: Rate) -> Decimal:
@@ -188,11 +188,11 @@ class Charge(Frozen):
         return count, ""
 
     def with_rates(self, rates: Iterable[Rate]) -> Self:
-        """The same charge with these rates."""
+        """Return the same charge with these rates."""
         return self.model_copy(update={"rates": tuple(rates)})
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
-        """Every value of an attribute that a rate names, in the order of the table."""
+        """Return every value of an attribute that a rate names, in the order of the table."""
         return tuple(dict.fromkeys(value for rate in self.rates for value in rate.attributes.get(attribute, ())))
 
 
@@ -209,27 +209,27 @@ class Conditioned(Charge):
 
     @property
     def multipliers(self) -> tuple[RateFactor, ...]:
-        """The factors on its rates."""
+        """Return the factors on the rates of this charge."""
         return self.factors
 
     def conditions_of(self, rate: Rate) -> dict[str, Words]:
         """Return the conditions of meters.yaml that a rate names, with their values."""
-        own = (*self.ATTRIBUTES, *WINDOW)
-        return {name: values for name, values in rate.attributes.items() if name not in own}
+        not_conditions = (*self.ATTRIBUTES, *WINDOW)
+        return {name: values for name, values in rate.attributes.items() if name not in not_conditions}
 
 
 def named_conditions(charges: Iterable[Charge], factors: Iterable[RateFactor] = ()) -> dict[str, set[str]]:
-    """Return the conditions that rates and factors of charges name, and further factors; of each the values."""
-    found: dict[str, set[str]] = {}
+    """Return the conditions that the rates and factors of charges, and further factors, name; each with its values."""
+    conditions: dict[str, set[str]] = {}
     for charge in charges:
         for rate in charge.rates:
             for name, values in charge.conditions_of(rate).items():
-                found.setdefault(name, set()).update(values)
+                conditions.setdefault(name, set()).update(values)
         factors = (*factors, *charge.multipliers)
     for factor in factors:
         for name, value in factor.conditions.items():
-            found.setdefault(name, set()).add(value)
-    return found
+            conditions.setdefault(name, set()).add(value)
+    return conditions
 
 
 class CountedCharge(Conditioned):
@@ -245,7 +245,7 @@ class CountedCharge(Conditioned):
 
     @property
     def options(self) -> bool:
-        """Whether another number than was counted may be charged."""
+        """Return True if the charged quantity may differ from the counted one."""
         return bool(self.included or self.at_least or self.started)
 
     def charged(self, count: int | Decimal) -> tuple[int | Decimal, str]:
@@ -311,10 +311,10 @@ Domains = Mapping[str, Sequence[str]]
 
 
 class Accepting(Protocol):
-    """A version, as the selection of rates sees it."""
+    """A version that lists the values of attributes, as the selection of rates needs it."""
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
-        """Every value that the attribute can have."""
+        """Return every value that the attribute can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,24 +326,24 @@ class _Selection:
 
 
 def named_attributes(rates: Iterable[Rate], order: Sequence[str]) -> tuple[str, ...]:
-    """The attributes that these rates name, in the order of `order`."""
+    """Return the attributes that these rates name, in the order of `order`."""
     named = {attribute for rate in rates for attribute in rate.attributes}
     return tuple(attribute for attribute in order if attribute in named)
 
 
 def combinations(rate: Rate, attributes: Sequence[str], domains: Domains) -> Iterator[Combination]:
-    """Every combination of values that a rate applies to."""
+    """Return every combination of values that a rate applies to."""
     return product(*(rate.attributes.get(attribute, domains[attribute]) for attribute in attributes))
 
 
 def domains_of(version: Accepting, charge: Charge) -> dict[str, tuple[str, ...]]:
-    """The values that each attribute named by a charge's rates can have; for `up_to`, its tiers."""
+    """Return the values that each attribute named by a charge's rates can have; for `up_to`, its tiers."""
     names = named_attributes(charge.rates, charge.ATTRIBUTES)
     return {name: tiers(charge.rates) if name == "up_to" else version.values_of(name) for name in names}
 
 
 def tiers(rates: Iterable[Rate]) -> tuple[str, ...]:
-    """The upper edges of these rates' tiers, rising, `any` last."""
+    """Return the upper edges of these rates' tiers, rising, `any` last."""
     edges = {edge for rate in rates for edge in rate.attributes.get("up_to", ())}
     return tuple(sorted(edges, key=lambda edge: (edge == ANY, len(edge), edge)))
 
@@ -357,7 +357,7 @@ def select(version: Accepting, charge: Charge) -> _Selection:
 
 
 def less(rate: Rate, others: Iterable[Rate], domains: Domains) -> list[Rate]:
-    """What is left of a rate, as several, without the combinations of other rates.
+    """Return what is left of a rate, as several, without the combinations of other rates.
 
     >>> one, other = Rate(rate="1", attributes={}), Rate(rate="2", attributes={"resolution": "720p"})
     >>> [rate.attributes for rate in less(one, [other], {"resolution": ("480p", "720p")})]
@@ -384,7 +384,7 @@ def _without(
 
 
 def overlaps(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains) -> Iterator[tuple[int, int, str]]:
-    """(index, index of the earlier rate, combination) for every combination that two rates fit."""
+    """Yield (index, index of the earlier rate, combination) for the first combination that a rate has in common."""
     seen: dict[Combination, int] = {}
     for index, rate in enumerate(rates):
         for key in combinations(rate, attributes, domains):
@@ -395,7 +395,7 @@ def overlaps(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains)
 
 
 def missing(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains) -> Iterator[str]:
-    """Every accepted combination that no rate fits."""
+    """Yield every accepted combination that no rate fits."""
     have = {key for rate in rates for key in combinations(rate, attributes, domains)}
     for key in product(*(domains[attribute] for attribute in attributes)):
         if key not in have:
@@ -403,5 +403,5 @@ def missing(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains) 
 
 
 def _describe(attributes: Sequence[str], key: Combination) -> str:
-    """`resolution: 720p, audio: true`."""
+    """Return text like `resolution: 720p, audio: true`."""
     return ", ".join(f"{attribute}: {value}" for attribute, value in zip(attributes, key, strict=True))

@@ -24,7 +24,7 @@ _INTEGER = re.compile(rf"\d{{1,{_MOST_DIGITS}}}", re.ASCII)
 _INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _PERCENT = re.compile(r"[+-]?\d{1,13}(\.\d{1,10})? ?%", re.ASCII)
-# What a float of 64 bits makes of a decimal has 16 or 17 digits, most of them 0 or 9, as in 0.036000000000000004.
+# A float of 64 bits shows a decimal with 16 or 17 digits, most of them 0 or 9, as in 0.036000000000000004.
 _FLOAT_NOISE, _FLOAT_PLACES = re.compile(r"(?=\d{16,17}$)\d+?(0{9,}|9{9,})\d{1,2}", re.ASCII), 12
 _MEANT = Context(prec=12)
 _SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})", re.ASCII)
@@ -32,8 +32,8 @@ _ADDRESS = re.compile(r"https?://[^\s/?#:@]+(:\d{1,5})?([/?#]\S*)?", re.ASCII)
 _FRACTION = re.compile(r"(\d{1,4})(?:/([1-9]\d{0,3}))?", re.ASCII)
 _SECONDS_RANGE = re.compile(r"(\d{1,4})s\.\.(\d{1,4})s", re.ASCII)
 
-# Characters that nobody sees: those of these categories (spaces but for the ordinary one, controls, marks of direction
-# and width), and those that have another category and no shape.
+# Invisible characters: the categories of spaces (except the ordinary one), controls, and marks of direction
+# and width; and characters of other categories without a shape.
 _INVISIBLE = ("Cc", "Cf", "Zl", "Zp", "Zs")
 _SHAPELESS = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -76,7 +76,7 @@ def _one(given: object) -> str:
 
 
 def _matched(pattern: re.Pattern[str], given: object, words: str) -> re.Match[str]:
-    """What a pattern finds in one value; `words` say what another value is not."""
+    """Return the match of a pattern with one value; `words` are the message for a value that does not match."""
     match = pattern.fullmatch(_one(given))
     if match is None:
         raise ValueError(words)
@@ -84,7 +84,7 @@ def _matched(pattern: re.Pattern[str], given: object, words: str) -> re.Match[st
 
 
 def read_text(given: object) -> str:
-    """A word or sentence; never empty."""
+    """Read a word or sentence; it is never empty."""
     text = _one(given)
     if not text or text.isspace():
         raise ValueError("is empty. Write a value, or leave the key out")
@@ -92,7 +92,7 @@ def read_text(given: object) -> str:
 
 
 def read_id(given: object) -> str:
-    """A name by which requests or other lines find something: text without a character that nobody sees."""
+    """Read a name by which requests or other lines find something: text without invisible characters."""
     if isinstance(given, str) and given and given.isascii() and given.isprintable() and given == given.strip():
         return given
     text = read_text(given)
@@ -107,7 +107,7 @@ def read_id(given: object) -> str:
 
 
 def meant_by(number: Decimal) -> Decimal | None:
-    """The number that a float has made this one of; None if it has no such digits.
+    """Return the number that a float was written as, from its digits; None if it has no such digits.
 
     >>> print(meant_by(Decimal("0.036000000000000004")), meant_by(Decimal("0.036")))
     0.036 None
@@ -117,7 +117,7 @@ def meant_by(number: Decimal) -> Decimal | None:
 
 
 def read_number(given: object) -> Decimal:
-    """A rate or factor: digits with at most 30 decimal places; no sign, exponent, infinity or NaN."""
+    """Read a rate or factor: digits with at most 30 decimal places; no sign, exponent, infinity or NaN."""
     digits = _one(given)
     if _NUMBER.fullmatch(digits):
         number = plain(READING.create_decimal(digits))
@@ -130,17 +130,17 @@ def read_number(given: object) -> Decimal:
 
 
 def read_amount(given: object) -> Decimal:
-    """A total, as `read_number` but with up to 200 decimal places: quantity x rate has more than a rate has."""
+    """Read a total, as `read_number` but with up to 200 decimal places: quantity x rate has more than a rate has."""
     return plain(READING.create_decimal(_one(given))) if _AMOUNT.fullmatch(_one(given)) else read_number(given)
 
 
 def read_positive(given: object) -> Decimal:
-    """As `read_number`, and above zero."""
+    """Read a number above zero, as `read_number`."""
     return _above_zero(read_number(given))
 
 
 def read_factor(given: object) -> Decimal:
-    """As `read_positive`; what costs nothing is not said by a factor."""
+    """Read a factor above zero, as `read_number`: rates of 0, not a factor, make something free."""
     if not (number := read_number(given)):
         words = "must be more than zero: it makes everything free. Write rates of 0 under these conditions instead"
         raise ValueError(words)
@@ -148,7 +148,7 @@ def read_factor(given: object) -> Decimal:
 
 
 def read_quantity(given: object) -> int | Decimal:
-    """How many of something: a whole number, or as `read_number`."""
+    """Read a quantity: a whole number, or as `read_number`."""
     if _one(given).startswith("-"):
         raise ValueError("is negative. A count is zero or more")
     number = read_number(given)
@@ -156,7 +156,7 @@ def read_quantity(given: object) -> int | Decimal:
 
 
 def read_positive_quantity(given: object) -> int | Decimal:
-    """As `read_quantity`, and above zero."""
+    """Read a quantity above zero, as `read_quantity`."""
     return _above_zero(read_quantity(given))
 
 
@@ -167,7 +167,7 @@ def _above_zero(number: AnyNumber) -> AnyNumber:
 
 
 def read_percent(given: object) -> Decimal:
-    """A change in percent, as a share: `-15%` is -0.15. It must be more than -100%.
+    """Read a change in percent, as a share: `-15%` is -0.15. It must be more than -100%.
 
     >>> read_percent("-15%"), read_percent("7.25 %")
     (Decimal('-0.15'), Decimal('0.0725'))
@@ -181,7 +181,7 @@ def read_percent(given: object) -> Decimal:
 
 
 def read_integer(given: object) -> int:
-    """A whole number, zero or more."""
+    """Read a whole number, zero or more."""
     if isinstance(given, str) and given.isdecimal() and len(given) > _MOST_DIGITS:
         most = "9" * _MOST_DIGITS
         raise ValueError(f"is not a whole number of at most {_MOST_DIGITS} digits. Allowed: at most {most}")
@@ -189,12 +189,12 @@ def read_integer(given: object) -> int:
 
 
 def read_count(given: object) -> int:
-    """A whole number, one or more."""
+    """Read a whole number, one or more."""
     return _above_zero(read_integer(given))
 
 
 def read_day(given: object) -> date:
-    """A calendar day; as an instant it means 00:00 UTC."""
+    """Read a calendar day; as an instant it means 00:00 UTC."""
     text = _one(given)
     try:
         if not _DAY.fullmatch(text):
@@ -205,7 +205,7 @@ def read_day(given: object) -> date:
 
 
 def read_effective(given: object) -> date:
-    """A day, or an instant with a time zone, which is kept in UTC; 00:00 UTC is a day.
+    """Read a day, or an instant with a time zone, which is kept in UTC; 00:00 UTC is a day.
 
     >>> str(read_effective("2026-10-01T18:00:00+02:00")), str(read_effective("2026-10-01T00:00Z"))
     ('2026-10-01T16:00:00Z', '2026-10-01')
@@ -224,25 +224,25 @@ def read_effective(given: object) -> date:
 
 
 def read_address(given: object) -> str:
-    """The address of a page: http or https, a host, no space, no name or password."""
+    """Read the address of a page: http or https, a host, no space, no name or password."""
     words = "is not the address of a page. Write it whole, like https://example.com/pricing"
     return _matched(_ADDRESS, given, words)[0]
 
 
 def read_size(given: object) -> Size:
-    """Pixels, as `1280x720`."""
+    """Read a size in pixels, like `1280x720`."""
     match = _matched(_SIZE, given, "is not a size. Write width x height in pixels, like 1280x720")
     return Size(int(match[1]), int(match[2]))
 
 
 def read_fraction(given: object) -> Fraction:
-    """A ratio, as `5/3` or `2`."""
+    """Read a ratio, like `5/3` or `2`."""
     match = _matched(_FRACTION, given, "is not a fraction. Write it like 5/3")
     return Fraction(int(match[1]), int(match[2] or 1))
 
 
 def read_words(given: object) -> tuple[str, ...]:
-    """A list of different words; `3s..15s` means each of those seconds."""
+    """Read a list of different words; `3s..15s` means each of those seconds."""
     items = [given] if isinstance(given, str) else given
     if not isinstance(items, (list, tuple)) or not items:
         raise ValueError("must be a list with at least one value, like [480p, 720p]")
@@ -264,7 +264,7 @@ def _expand(item: str) -> list[str]:
 
 
 def in_ranges(words: Iterable[str]) -> list[str]:
-    """Words as a table writes them: `3s, 4s, 5s` is `3s..5s`.
+    """Return words as a table writes them: `3s, 4s, 5s` is `3s..5s`.
 
     >>> in_ranges(["3s", "4s", "5s", "8s", "9s", "auto"])
     ['3s..5s', '8s', '9s', 'auto']
@@ -280,7 +280,7 @@ def in_ranges(words: Iterable[str]) -> list[str]:
 
 
 def value_text(value: Any, *, in_order: bool = True) -> str:
-    """A value as a table writes it; lists as they stand, or each item once and rising.
+    """Return a value as a table writes it; lists in their order, or each item once and rising.
 
     >>> value_text(("30s", "5s", "4s")), value_text(("30s", "5s", "4s"), in_order=False), value_text(Decimal("1.50"))
     ('30s, 5s, 4s', '4s, 5s, 30s', '1.5')
@@ -308,7 +308,7 @@ def _read_counts(given: object) -> tuple[int, ...]:
 
 
 class Scalar:
-    """How one value of a table is read, and what the JSON Schema of the tables says of it.
+    """A reader of one value of a table, with the JSON Schema of that value.
 
     A value that already has one of the types `kinds` (a table made in a program) is taken as it is. pydantic validates
     nothing more, so that it builds its validators, and reads, in half of the time.
@@ -325,7 +325,7 @@ class Scalar:
         return dict(self.schema)
 
 
-# What is written to JSON as its text, and is no value that pydantic knows how to write.
+# Types that pydantic cannot write to JSON: they are written as text.
 _TEXTS = (Fraction,)
 _AS_TEXT = to_string_ser_schema(when_used="json")
 

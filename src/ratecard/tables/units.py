@@ -20,7 +20,7 @@ class Unit(Frozen):
 
     @cached_property
     def is_decimal(self) -> bool:
-        """Whether a decimal holds the part of the unit that one counted thing is: 0.001 of a thousand, but no hour."""
+        """Return True if one counted thing is a decimal part of the unit: 0.001 of a thousand, but not of an hour."""
         return isinstance(part_of(self.per), Decimal)
 
 
@@ -61,5 +61,5 @@ class Units(Frozen):
 
     @cached_property
     def by_name(self) -> dict[str, Unit]:
-        """The units by name."""
+        """Return the units by name."""
         return {unit.unit: unit for unit in self.units}

@@ -56,17 +56,17 @@ class Version(Frozen):
 
     @property
     def searches(self) -> Mapping[str, str]:
-        """The surcharge model of each search that requests may have, or of whatever else is charged so."""
+        """Return the surcharge model of each search that requests may have, or of anything else that is charged so."""
         return {}
 
     @property
     def multipliers(self) -> tuple[RateFactor, ...]:
-        """The factors on the rates of all its charges."""
+        """Return the factors on the rates of all its charges."""
         return ()
 
     @property
     def conditions(self) -> dict[str, set[str]]:
-        """The conditions that rates and factors name, and of each the values."""
+        """Return the conditions that rates and factors name, and of each the values."""
         return {}
 
     def refuses(self, stated: Mapping[str, str], meters: Meters) -> Mapping[str, str] | None:
@@ -75,7 +75,7 @@ class Version(Frozen):
 
     @property
     def begins(self) -> datetime:
-        """The instant from which these rates hold."""
+        """Return the instant from which these rates hold."""
         return utc(self.effective)
 
 
@@ -107,10 +107,10 @@ class Model(Frozen, Generic[AnyVersion]):
     provider: Id | None = None
 
     def version_at(self, moment: date) -> AnyVersion | None:
-        """The version in effect at an instant, or at 00:00 UTC of a day; None before the first one."""
+        """Return the version in effect at an instant, or at 00:00 UTC of a day; None before the first one."""
         instant = utc(moment)
         return next((version for version in self.versions if version.begins <= instant), None)
 
     def retired_at(self, moment: date) -> bool:
-        """Whether the model is retired at an instant, or at 00:00 UTC of a day."""
+        """Return True if the model is retired at an instant, or at 00:00 UTC of a day."""
         return self.retired is not None and utc(self.retired.on) <= utc(moment)

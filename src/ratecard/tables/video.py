@@ -22,14 +22,14 @@ class FrameSize(Frozen):
 
 
 def fields_of_sizes(sizes: Iterable[FrameSize]) -> frozenset[str]:
-    """The request fields that these sizes depend on."""
+    """Return the request fields on which these sizes depend."""
     return frozenset(
         name for entry in sizes for name in ("resolution", "aspect_ratio") if getattr(entry, name) is not None
     )
 
 
 class Measures(NamedTuple):
-    """What the plain formula of a method reads: of the request, its source video and its reference video.
+    """The input of the plain formula of a method, from the request, its source video and its reference video.
 
     `per` is how many of what its charge counts one unit holds, and `pixels` are those of a frame.
     """
@@ -47,27 +47,27 @@ class VideoCharge(Charge):
 
     # The request fields that every amount depends on, whatever the rates name.
     READS: ClassVar[tuple[str, ...]] = ("duration",)
-    # What must be known of a source video: its size; its frame rate, unless `target_fps` is asked for.
+    # Facts that must be known of a source video: its size; its frame rate, unless the request has a `target_fps`.
     NEEDS_SIZE: ClassVar[bool] = False
     NEEDS_FRAME_RATE: ClassVar[bool] = False
-    # Whether `up_to` of its rates is a height of the output, which is `upscale_factor` times that of the source.
+    # True if `up_to` of its rates is the height of the output: `upscale_factor` times the height of the source.
     TIERS_OF_OUTPUT: ClassVar[bool] = False
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """`READS`, or what the options add."""
+        """Return `READS`, or the fields that the options add."""
         return self.READS
 
     @property
     def fields(self) -> frozenset[str]:
-        """The request fields that this charge's amount depends on."""
+        """Return the request fields on which the amount of this charge depends."""
         named = super().fields
         by_reference = {"reference_video_total_duration"} if "video_input" in named else set()
         return named - {"up_to", "video_input"} | {*self.reads} | by_reference
 
     @property
     def of_source(self) -> bool:
-        """Whether seconds and size are those of the source video that a request sends."""
+        """Return True if seconds and size are those of the source video that a request sends."""
         return "video_url" in self.reads
 
     def check_options(self, version: "VideoVersion") -> Iterator[Finding]:
@@ -80,7 +80,7 @@ class VideoCharge(Charge):
 
     @property
     def frame_rates(self) -> Mapping[Decimal, Decimal]:
-        """The frame rates that the price sheet shows, each with the factor on all amounts from there on."""
+        """Return the frame rates that the price sheet shows, each with the factor on all amounts from there on."""
         return {}
 
 
@@ -103,7 +103,7 @@ class ReferenceVideo(Frozen):
 
     @property
     def longest_clip(self) -> int:
-        """The most seconds of a clip that the duration is matched to."""
+        """Return the most seconds of a clip that the duration is matched to."""
         return min(self.max, self.source_max)
 
 
@@ -139,7 +139,7 @@ class VideoAccepts(Frozen):
 # The fields of a request beside its model, in the order of the specification. Places that say something of each of them
 # (typed requests, checks, the values that the test kit breaks) are held against this by `test_video_fields.py`.
 REQUEST_FIELDS = tuple(name for name in VideoAccepts.model_fields if name != "resolution_aliases")
-# Those of which a version lists the values, as words and as whole numbers.
+# The fields whose values a version lists, as words and as whole numbers.
 LISTED_WORDS = ("duration", "aspect_ratio", "resolution", "enhancement_model")
 LISTED_NUMBERS = ("upscale_factor", "slowdown_factor")
 
@@ -162,24 +162,24 @@ class VideoVersion(Version):
 
     @property
     def default_values(self) -> dict[str, str | int]:
-        """The defaults as a request would state them, numbers as numbers."""
+        """Return the defaults as a request would state them, numbers as numbers."""
         return {name: int(text) if name in LISTED_NUMBERS else text for name, text in self.defaults.items()}
 
     @property
     def of_source(self) -> bool:
-        """Whether requests are priced by the source video that they send."""
+        """Return True if requests are priced by the source video that they send."""
         return any(charge.of_source for charge in self.charges)
 
     @property
     def _clips(self) -> tuple[str, ...]:
-        """The durations that a reference clip gives a video, where a request may match it."""
+        """Return the durations that a reference clip gives a video, where a request may match it."""
         clip, listed = self.accepts.reference_video_total_duration, self.accepts.duration or ()
         if clip is None or not set(SOURCE_MATCHED_DURATIONS) & set(listed):
             return ()
         return tuple(f"{seconds}s" for seconds in range(clip.source_min, min(clip.longest_clip, LONGEST) + 1))
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
-        """Every value that an attribute of a rate can have under what this version accepts."""
+        """Return every value that an attribute of a rate can have under what this version accepts."""
         accepts = self.accepts
         if attribute == "audio":
             return {"none": ("false",), "always": ("true",), "configurable": ("false", "true")}[accepts.audio]

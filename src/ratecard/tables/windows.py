@@ -47,13 +47,13 @@ def read_hours(text: str) -> tuple[int, int] | None:
 
 @cache
 def zones() -> frozenset[str]:
-    """The names of all time zones."""
+    """Return the names of all time zones."""
     return frozenset((files("tzdata") / "zones").read_text(encoding="utf-8").split())
 
 
 @cache
 def zone_of(name: str) -> ZoneInfo:
-    """A time zone as the library's own data has it: a price does not depend on the files of the host."""
+    """Return a time zone as the library's own data has it: a price does not depend on the files of the host."""
     place = files("tzdata").joinpath("zoneinfo", *name.split("/"))
     with place.open("rb") as content:
         return ZoneInfo.from_file(content, key=name)
@@ -67,7 +67,7 @@ class Window(NamedTuple):
     weekdays: tuple[int, ...]
 
     def holds(self, instant: datetime) -> bool:
-        """Whether the wall clock of the zone is in the window at an aware instant.
+        """Return True if the wall clock of the zone is in the window at an aware instant.
 
         >>> night = Window("UTC", ((1380, 60),), (4,))  # from Friday 23:00 until 01:00
         >>> [night.holds(datetime.fromisoformat(f"2026-10-0{at}:30Z")) for at in ("2T00", "2T23", "3T00", "3T01")]
@@ -75,12 +75,12 @@ class Window(NamedTuple):
         """
         try:
             local = instant.astimezone(zone_of(self.zone))
-        except OverflowError:  # the first or the last day that there is
+        except OverflowError:  # the first or the last day of the calendar
             local = instant
         return self.holds_at(local.weekday(), local.hour * 60 + local.minute)
 
     def holds_at(self, today: int, minute: int) -> bool:
-        """Whether a minute of a weekday, on the wall clock of the zone, is in the window."""
+        """Return True if a minute of a weekday, on the wall clock of the zone, is in the window."""
         for first, end in self.hours:
             if first < end:
                 if first <= minute < end and today in self.weekdays:
@@ -91,7 +91,7 @@ class Window(NamedTuple):
 
 
 def window_of(attributes: Mapping[str, tuple[str, ...]]) -> Window | None:
-    """The window that the attributes of a rate name, checked when they were loaded; None if they name none."""
+    """Return the window that the attributes of a rate name, checked when they were loaded; None if they name none."""
     if ZONE not in attributes:
         return None
     return _window(attributes[ZONE][0], attributes.get(HOURS, ("00:00..24:00",)), attributes.get(WEEKDAYS, DAYS))
@@ -105,19 +105,19 @@ def _window(zone: str, hours: tuple[str, ...], weekdays: tuple[str, ...]) -> Win
 
 
 def windows_of(versions: Iterable[Version]) -> tuple[Window, ...]:
-    """The different windows that rates of these versions name, in their order."""
+    """Return the different windows that rates of these versions name, in their order."""
     rates = (rate for version in versions for charge in version.charges for rate in charge.rates)
     named = (window_of(rate.attributes) for rate in rates if ZONE in rate.attributes)
     return tuple(dict.fromkeys(filter(None, named)))
 
 
 def open_at(windows: Iterable[Window], instant: datetime) -> frozenset[Window]:
-    """Those of these windows that hold at an instant."""
+    """Return the windows that hold at an instant."""
     return frozenset(window for window in windows if window.holds(instant))
 
 
 def changes_between(windows: Iterable[Window], first: datetime, end: datetime) -> Iterator[datetime]:
-    """The instants after one instant and before another at which some of these windows opens or closes."""
+    """Yield the instants after one instant and before another at which some of these windows opens or closes."""
     windows = tuple(windows)
     if not windows:
         return
@@ -134,18 +134,18 @@ _DAY = 24 * 60 * 60
 
 
 def seconds_of_changes(windows: Iterable[Window]) -> frozenset[int]:
-    """The seconds of a UTC day at which some of these windows opens or closes on any day, but for its first."""
-    found: set[int] = set()
+    """Return the seconds of a UTC day, but for its first, at which any of these windows opens or closes on any day."""
+    seconds: set[int] = set()
     for window in windows:
         offsets, changes = _clock_changes(window.zone)
         local = {0, *(minute * 60 for edges in window.hours for minute in edges)}
-        found |= changes | {(second - offset) % _DAY for second in local for offset in offsets}
-    return frozenset(found - {0})
+        seconds |= changes | {(second - offset) % _DAY for second in local for offset in offsets}
+    return frozenset(seconds - {0})
 
 
 @cache
 def _clock_changes(name: str) -> tuple[frozenset[int], frozenset[int]]:
-    """The offsets of a zone from UTC, and the seconds of a UTC day at which its clock is changed."""
+    """Return the offsets of a zone from UTC, and the seconds of a UTC day at which its clock is changed."""
     zone, offsets, changes = zone_of(name), set[int](), set[int]()
 
     def offset(second: int) -> int:
@@ -168,7 +168,7 @@ def _clock_changes(name: str) -> tuple[frozenset[int], frozenset[int]]:
 
 
 def version_at_hours(version: AnyVersion, held: frozenset[Window]) -> AnyVersion:
-    """A version as it is while these windows hold: without the rates of others, and without those that are overridden.
+    """Return a version as it is while these windows hold, without the rates of other hours and those overridden.
 
     A rate with a window is more specific than one without. Where exactly one rate may hold for a request (see
     `Charge.SPECIFIC`), the others keep what is left of them.
@@ -178,14 +178,14 @@ def version_at_hours(version: AnyVersion, held: frozenset[Window]) -> AnyVersion
 
 
 def charge_at_hours(version: Accepting, charge: Charge, held: frozenset[Window]) -> Charge:
-    """A charge of a version as it is while these windows hold."""
+    """Return a charge of a version as it is while these windows hold."""
     if not any(ZONE in rate.attributes for rate in charge.rates):
         return charge
     return charge.with_rates(rate for _, rate in held_rates(version, charge, held))
 
 
 def held_rates(version: Accepting, charge: Charge, held: frozenset[Window]) -> list[tuple[int, Rate]]:
-    """The rates of a charge while these windows hold, each with the index of its line in the charge."""
+    """Return the rates of a charge while these windows hold, each with the index of its line in the charge."""
     windows = [window_of(rate.attributes) for rate in charge.rates]
     rates = [
         (index, _held(rate) if window else rate)

@@ -484,7 +484,7 @@ _SEARCHES = ("web_search", "web_scraping", "x_search")
 def rate_cards(
     *, methods: Collection[str] | None = None, min_models: int = 1, max_models: int = 3
 ) -> st.SearchStrategy[RateCard]:
-    """Rate cards of a few models, of some pricing methods or of all.
+    """Return a strategy for rate cards of a few models, of some pricing methods or of all.
 
     Every model has a price from 2026-01-01 on, and perhaps another one from 2026-07-01 on. Shrinks to one model with
     one rate of 1; the YAML is shown with a failing example.

@@ -37,16 +37,16 @@ class Quoted(NamedTuple):
 
     @property
     def exact(self) -> Fraction:
-        """The exact amount."""
+        """Return the exact amount."""
         return Fraction(self.quote.exact)
 
     @property
     def counted(self) -> list[LineItem]:
-        """The lines of what was counted: all but that of the minimum."""
+        """Return the lines of counted things: all lines except the minimum's."""
         return [line for line in self.quote.lines if line.unit != MINIMUM]
 
     def of(self, *charges: Charge) -> Fraction:
-        """Return what some of the charges come to."""
+        """Return the sum of some of the charges."""
         sources = {rate.source for charge in charges for rate in charge.rates}
         return sum((Fraction(line.amount) for line in self.quote.lines if line.source in sources), Fraction(0))
 
@@ -69,27 +69,27 @@ class Case:
 
     @cached_property
     def found(self) -> AnyModel:
-        """The model."""
+        """Return the model."""
         return self.prices.in_effect(self.model)[0]
 
     @cached_property
     def version(self) -> Any:
-        """Its version in effect."""
+        """Return its version in effect."""
         return self.prices._at_hour(self.prices.in_effect(self.model)[1])
 
     @cached_property
     def offer(self) -> Offer:
-        """The offer of the version of a video model."""
+        """Return the offer of the version of a video model."""
         return Offer(self.prices, self.found, self.version)
 
     @cached_property
     def requests(self) -> st.SearchStrategy[Request]:
-        """Its valid requests."""
+        """Return its valid requests."""
         return metered_requests(self.prices, self.found, self.version)
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """Its price sheet. Raises `BrokenLawError` for a cell without a price."""
+        """Return its price sheet. Raises `BrokenLawError` for a cell without a price."""
         try:
             return list(price_cells(self.prices, self.model))
         except QuoteError as error:
@@ -97,7 +97,7 @@ class Case:
 
     @cached_property
     def texts(self) -> dict[str, list[str]]:
-        """The lines of every table."""
+        """Return the lines of every table."""
         return {name: content.decode("utf-8-sig").splitlines() for name, content in self.files.items()}
 
     def charges(self, field: str) -> list[Any]:
@@ -106,7 +106,7 @@ class Case:
 
     @cached_property
     def readings(self) -> list[tuple[Method, set[str]]]:
-        """Each charge, and the fields that it reads of usages of the model's own type; none of video."""
+        """Return each charge with the fields that it reads of usages of the model's own type; none of video."""
         if not isinstance(self.version, MeteredVersion):
             return []
         metered = self.prices._compiler.metered(self.found, self.version, self.prices.limits.rates).under({})
@@ -151,8 +151,8 @@ class Case:
 
     def places_of(self, charge: Charge) -> int:
         """Return the places to which the amounts of a charge are rounded, by its version or that of a search."""
-        each = (self.plain(*one) for one in ((self.found, self.version), *self.further()))
-        holders: Any = (version for version in each if charge in version.charges)
+        versions = (self.plain(*one) for one in ((self.found, self.version), *self.further()))
+        holders: Any = (version for version in versions if charge in version.charges)
         return next(12 if version.line_places is None else version.line_places for version in holders)
 
     def rounded(self, exact: Decimal) -> Decimal:
@@ -162,7 +162,7 @@ class Case:
         return ROUNDING.quantize(exact, step(self.version.rounding.places))
 
     def shown(self, source: str) -> str:
-        """A `file:line`, and the text of that line."""
+        """Return a `file:line`, and the text of that line."""
         name, _, line = source.rpartition(":")
         lines = self.texts.get(name, [])
         there = line.isdigit() and 0 < int(line) <= len(lines)

@@ -86,37 +86,37 @@ class Offer:
         refused = {"resolution"} if self.accepts.upscale_factor and not self.accepts.resolution else set()
         self.inert = tuple(name for name in FIELD_ORDER if name in schema.inert and name not in refused)
         self.required = schema.required
-        # Whether seconds and size are those of the video that a request sends.
+        # True if seconds and size are those of the video that a request sends.
         self.of_source: bool = version.of_source
-        # Whether the price follows the frame rate, which must be known: that of the source, or the one asked for.
+        # True if the price depends on the frame rate of the source or of the request, which must then be known.
         self.interpolates = "slowdown_factor" in self.active
 
     @cached_property
     def longest_source(self) -> int:
-        """The most seconds of a source video."""
+        """Return the most seconds of a source video."""
         return self.accepts.video_url.max_seconds if self.accepts.video_url else _LONGEST_SOURCE
 
     @cached_property
     def stated_durations(self) -> tuple[str, ...]:
-        """The durations in seconds, not source-matched; for a source video, those that it may have."""
+        """Return the durations in seconds, not source-matched; for a source video, those that it may have."""
         stated = tuple(word for word in self.accepts.duration or () if word in SECONDS)
         return tuple(word for word in stated if not self.of_source or SECONDS[word] <= self.longest_source)
 
     @cached_property
     def needs_source(self) -> bool:
-        """Whether a body by itself cannot be priced."""
+        """Return True if a body alone cannot be priced."""
         sizes_of_source = any(charge.NEEDS_SIZE and charge.of_source for charge in self.version.charges)
         return sizes_of_source or (self.of_source and not self.stated_durations)
 
     @cached_property
     def frame_rate_steps(self) -> list[int]:
-        """The frames per second from which the price is multiplied."""
+        """Return the frames per second from which the price is multiplied."""
         steps = (step for charge in self.version.charges for step in charge.frame_rates.items())
         return [ceil(frame_rate) for frame_rate, factor in steps if factor != 1]
 
     @cached_property
     def tier_edges(self) -> list[int]:
-        """The greatest height of every tier but the last."""
+        """Return the greatest height of every tier but the last."""
         rates = [rate for charge in self.version.charges for rate in charge.rates]
         return [int(edge) for edge in tiers(rates) if edge != ANY]
 

@@ -60,12 +60,12 @@ def check_example(case: Case, example: Example) -> None:
     """Check that an example has the total that its table states. Raises `BrokenLawError`."""
     request, line = Request(*request_of_example(case.found, example)), f"  {case.shown(example.place)}"
     try:
-        asked = Quoted(request, request.price(case.prices), case)
+        quoted = Quoted(request, request.price(case.prices), case)
     except QuoteError as error:
         words = f"The example says {text(example.total)}, but it is refused: {error}"
         raise BrokenLawError(f"{words}\n{line}\n  {request}") from None
-    words = f"The example says {text(example.total)}, but the rates give {text(asked.quote.total)}\n{line}"
-    expect(asked.quote.total == example.total, words, asked)
+    words = f"The example says {text(example.total)}, but the rates give {text(quoted.quote.total)}\n{line}"
+    expect(quoted.quote.total == example.total, words, quoted)
 
 
 def _versions(card: RateCard, at: datetime | date | None) -> Iterator[tuple[PriceBook, AnyModel, Version]]:
@@ -80,7 +80,7 @@ def _versions(card: RateCard, at: datetime | date | None) -> Iterator[tuple[Pric
 
 
 class RateCardPlugin:
-    """Adds the checks of a folder of tables to what is collected.
+    """The pytest plugin that adds the checks of a folder of tables to the collected tests.
 
     Without paths on the command line nothing else is collected.
     """
@@ -111,9 +111,9 @@ class RateCardPlugin:
             raise pytest.UsageError(f"--rate-card {self.folder} cannot be loaded:\n{error}") from None
         except InstantError as error:
             raise pytest.UsageError(f"--rate-card-at {error}") from None
-        for name, each in groupby(checks, attrgetter("file")):
+        for name, of_file in groupby(checks, attrgetter("file")):
             file: TableFile = TableFile.from_parent(session, name=name, path=self.folder / name, nodeid=name)
-            file.checks = list(each)
+            file.checks = list(of_file)
             yield file
 
 
@@ -124,9 +124,9 @@ class TableFile(pytest.Collector):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Return one item for each check."""
-        for each in self.checks:
-            item: TableItem = TableItem.from_parent(self, name=each.name)
-            item.check = each
+        for planned in self.checks:
+            item: TableItem = TableItem.from_parent(self, name=planned.name)
+            item.check = planned
             yield item
 
 

@@ -23,7 +23,7 @@ from ratecard.tables.scalars import in_ranges, value_text
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import VideoVersion
 
-# Keys of a charge that are shown apart from the options of its method.
+# Keys of a charge that are shown separately from the options of its method.
 _SHOWN_ELSEWHERE = {"charge", "method", "unit", "markup", "rates"}
 
 
@@ -46,7 +46,7 @@ class ExplainedCharge(NamedTuple):
     rates: tuple[ExplainedRate, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The charge with its rates as text."""
+        """Return the charge with its rates as text."""
         rates = [rate._asdict() | {"unit_rate": text(rate.unit_rate)} for rate in self.rates]
         return self._asdict() | {"rates": rates}
 
@@ -62,10 +62,10 @@ class Explanation(NamedTuple):
     charges: tuple[ExplainedCharge, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as text, for programs."""
+        """Return everything as text, for programs."""
         facts = {name.lower().replace(" ", "_"): value for name, value in self.facts.items()}
-        own = {"model": self.model, "name": self.name, "currency": self.currency}
-        return {**own, **facts, "accepts": self.accepts, "charges": [charge.to_dict() for charge in self.charges]}
+        head = {"model": self.model, "name": self.name, "currency": self.currency}
+        return {**head, **facts, "accepts": self.accepts, "charges": [charge.to_dict() for charge in self.charges]}
 
 
 def explain(prices: PriceBook, name: str) -> Explanation:
@@ -123,7 +123,7 @@ def _charge(charge: Charge, tables: Tables) -> ExplainedCharge:
 
 
 def _search(prices: PriceBook, search: str, name: str) -> ExplainedCharge:
-    """The charge of a text model for a kind of search: that of the surcharge model in its table."""
+    """Return the charge of a text model for a kind of search: the charge of the surcharge model in its table."""
     _, version = prices.in_effect(name)
     options = {"counted by": f"counts.{search}"}
     if search in SEARCHES:
@@ -133,11 +133,11 @@ def _search(prices: PriceBook, search: str, name: str) -> ExplainedCharge:
 
 
 def _described(part: BaseModel | None) -> dict[str, str]:
-    """The keys of a part of a table with their values as text, without those that have none."""
+    """Return the keys of a part of a table with their values as text, without those that have none."""
     if part is None:
         return {}
-    found = {name: _words(getattr(part, name)) for name in type(part).model_fields}
-    return {name: words for name, words in found.items() if words}
+    described = {name: _words(getattr(part, name)) for name in type(part).model_fields}
+    return {name: words for name, words in described.items() if words}
 
 
 def _words(value: Any) -> str:
@@ -180,7 +180,7 @@ def workings(
     _, version = prices.in_effect(quote.model)
     of = {rate.source: (charge, rate.rate) for charge in version.charges for rate in charge.rates}
     shape = _shape(prices, version, fields, source) if isinstance(version, VideoVersion) else {}
-    found = []
+    workings_of_lines = []
     for line in quote.lines:
         charge, rate = of.get(line.source, (None, None))
         working = Working()
@@ -189,14 +189,14 @@ def workings(
         if charge:
             counted = multiply(line.quantity, Decimal(prices.tables.units[charge.unit].per))
             working = working._replace(counted=method_of(charge).working(shape, counted))
-        found.append(working)
-    return tuple(found)
+        workings_of_lines.append(working)
+    return tuple(workings_of_lines)
 
 
 def _shape(
     prices: PriceBook, version: VideoVersion, fields: Mapping[str, Any], source: SourceVideo | None
 ) -> dict[str, Any]:
-    """The shape of a body that was priced."""
+    """Return the shape of a body that was priced."""
     requests = VideoRequests(version, prices._compiler.api_wide)
     shape = requests.defaults | {
         name: accept(fields[name]) for name, accept in requests.active.items() if name in fields
@@ -207,7 +207,7 @@ def _shape(
 
 
 def choices(prices: PriceBook, fields: Mapping[str, Any], field: str) -> tuple[str, ...]:
-    """The values of a field that the model of `fields` accepts, as its table writes them; empty if it lists none."""
+    """Return the values of a field that the model of `fields` accepts, as its table writes them; empty if none."""
     name = fields.get("model")
     try:
         if isinstance(name, str):

@@ -19,7 +19,7 @@ from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
 
 PRICE_COLUMNS = ("name", "model", "family", "type", "price of", "unit", "price", "currency", "next price", "from")
-# Large numbers of a unit as price pages write them.
+# Large numbers of a unit in the words of price pages.
 _MANY = {1: "", 1_000: "1,000 ", 1_000_000: "million "}
 _MARKS = frozenset("*?[")
 GONE = "not offered"
@@ -40,7 +40,7 @@ class ListPrice(NamedTuple):
     begins: date | None
 
     def row(self) -> dict[str, str]:
-        """The price as text, by column."""
+        """Return the price as text, by column."""
         later = GONE if self.next_price is None else text(self.next_price)
         cells = (self.model.name, self.model.model, self.family, self.model.type, self.price_of, self.unit)
         price = GONE if self.price is None else text(self.price)
@@ -67,7 +67,7 @@ def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
 
 
 def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[AnyModel, Version]]:
-    """Yield the models that are named and have a price, each once, those of a name together.
+    """Yield the named models that have a price, each once, the models of one name together.
 
     Raises `QuoteError` for a name of no model, family or pattern.
     """
@@ -88,28 +88,28 @@ def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[Any
 
 
 def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[tuple[str, str], Decimal]:
-    """The rates, factors and the minimum of a version by what each is the price of, and its unit in words."""
+    """Return the rates, factors and the minimum of a version, by their description and their unit in words."""
     prices.prove(model, version)
-    found: dict[tuple[str, str], Decimal] = {}
+    amounts: dict[tuple[str, str], Decimal] = {}
     for charge in version.charges:
         per = _per(prices.tables.units[charge.unit])
         for rate in listed_rates(charge):
             values = [f"{name} {' or '.join(each)}" for name, each in rate.conditions.items()]
-            # Not `tokens, tokens input`.
+            # This avoids `tokens, tokens input`.
             named = [] if charge.charge in rate.conditions else [charge.charge]
-            found[", ".join(named + values), per] = rate.amount
+            amounts[", ".join(named + values), per] = rate.amount
         for factor in charge.multipliers:
-            found[f"{charge.charge}, {in_words(factor.conditions)}: times", ""] = factor.factor
+            amounts[f"{charge.charge}, {in_words(factor.conditions)}: times", ""] = factor.factor
     if isinstance(version, MeteredVersion):
         for factor in version.factors:
-            found[f"all of it, {in_words(factor.conditions)}: times", ""] = factor.factor
+            amounts[f"all of it, {in_words(factor.conditions)}: times", ""] = factor.factor
         if version.minimum:
-            found["a request costs at least", "request"] = version.minimum
-    return found
+            amounts["a request costs at least", "request"] = version.minimum
+    return amounts
 
 
 def _per(unit: Unit) -> str:
-    """`million tokens`, `second of video`."""
+    """Return a unit in words, like `million tokens` or `second of video`."""
     noun, of, what = unit.counts.partition(" of ")
     many = _MANY.get(unit.per, f"{unit.per:,} ")
     return f"{many}{_plural(noun) if many else noun}{of}{what}"

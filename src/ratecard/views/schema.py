@@ -34,7 +34,7 @@ _FILES: dict[str, type[BaseModel]] = {
 }
 # The definition of one value or a list.
 _WORDS = "Words"
-# Parts with keys of their own and, for every other key, a word: the dimensions of a bucket, the conditions of a factor.
+# Parts with fixed keys, and a word for any other key: the dimensions of a bucket, the conditions of a factor.
 _GATHERED = {Bucket.__name__: "dimensions", RateFactor.__name__: "conditions"}
 # Lists with at least one item.
 _NEVER_EMPTY = ("models", "versions", "charges", "rates", "examples", "chains", "tiers", "limits")
@@ -67,9 +67,9 @@ def schema_text(schema: dict[str, Any] | None = None) -> str:
 
 
 def _parts(*models: type[BaseModel]) -> dict[str, Any]:
-    """The definitions of these models and their parts, by name."""
-    _, found = models_json_schema([(model, "validation") for model in models], ref_template=_PLACE)
-    parts = {name: _plain(part) for name, part in found["$defs"].items() if name != Rate.__name__}
+    """Return the definitions of these models and their parts, by name."""
+    _, definitions = models_json_schema([(model, "validation") for model in models], ref_template=_PLACE)
+    parts = {name: _plain(part) for name, part in definitions["$defs"].items() if name != Rate.__name__}
     parts[_WORDS] = TypeAdapter(Words).json_schema()
     for charge in (kind for kind in _kinds(Charge) if kind.__name__ in parts):
         parts[charge.__name__]["properties"]["rates"]["items"] = _line(charge)
@@ -85,12 +85,12 @@ def _parts(*models: type[BaseModel]) -> dict[str, Any]:
 
 
 def _recognised(key: str) -> dict[str, Any]:
-    """The rule by which a file is recognised: its key; a contract has terms of a month too."""
+    """Return the rule by which a file is recognised: its key; a contract has terms of a month too."""
     return {"required": [key]} | ({"not": {"required": ["contract"]}} if key == "monthly" else {})
 
 
 def _by_key(kinds: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
-    """Rules for one of several models, recognised by the key that it alone has."""
+    """Return rules for one of several models, recognised by the key that only it has."""
     return {
         "anyOf": [{"required": [key]} for key in kinds],
         "allOf": [{"if": _recognised(key), "then": _ref(model)} for key, model in kinds.items()],
@@ -114,9 +114,9 @@ def _kinds(charge: type[Charge]) -> Iterator[type[Charge]]:
 
 
 def _line(charge: type[Charge]) -> dict[str, Any]:
-    """The schema of a rate: its amount, and the attributes of the method."""
+    """Return the schema of a rate: its amount, and the attributes of the method."""
     number, words = TypeAdapter(Number).json_schema(), {"$ref": _PLACE.format(model=_WORDS)}
-    # Those of the shipped meters.yaml; an editor marks others of a folder, which `ratecard check` knows.
+    # The conditions of the shipped meters.yaml; an editor marks others, which `ratecard check` knows.
     conditions = shipped_meters().condition if "factors" in charge.model_fields else ()
     return {
         "type": "object",
@@ -139,20 +139,20 @@ def _plain(part: Any) -> Any:
         return part
     if "discriminator" in part:
         return _choice(part["discriminator"])
-    found = {key: _plain(value) for key, value in part.items() if not (key == "title" and isinstance(value, str))}
+    plain = {key: _plain(value) for key, value in part.items() if not (key == "title" and isinstance(value, str))}
     for key in (SOURCE_KEY, MINIMUM_KEY):
-        found.get("properties", {}).pop(key, None)
-    if isinstance(found.get("description"), str):
-        found["description"] = " ".join(found["description"].split())
-    members = found.pop("anyOf", [])
+        plain.get("properties", {}).pop(key, None)
+    if isinstance(plain.get("description"), str):
+        plain["description"] = " ".join(plain["description"].split())
+    members = plain.pop("anyOf", [])
     written = [each for each in members if each != {"type": "null"}]
-    if len(written) < len(members):  # an optional key has no default value
-        del found["default"]
-    return {**written[0], **found} if len(written) == 1 else {**found, "anyOf": written} if written else found
+    if len(written) < len(members):  # an optional key does not have a default value
+        del plain["default"]
+    return {**written[0], **plain} if len(written) == 1 else {**plain, "anyOf": written} if written else plain
 
 
 def _choice(discriminator: dict[str, Any]) -> dict[str, Any]:
-    """Members that are distinguished by one word, so that an editor's errors are about the one that was meant."""
+    """Return a schema that selects a member by one word, so that an editor shows only the errors of that member."""
     word, members = discriminator["propertyName"], discriminator["mapping"]
     meant: dict[str, list[str]] = {}
     for value, place in members.items():

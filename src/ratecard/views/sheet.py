@@ -29,13 +29,13 @@ from ratecard.tables.video import (
 # Seconds of source videos and reference clips, or fewer if the model takes fewer: the price is linear in them.
 _SECONDS = 10
 _REFERENCE = "reference_video_total_duration"
-# The values of a request that mean those of a reference clip.
+# The values of a request that stand for the values of a reference clip.
 _OF_CLIP = {"duration": {*SOURCE_MATCHED_DURATIONS}, "aspect_ratio": {*SOURCE_MATCHED_RATIOS}}
 # Height of the source video if there is only one tier.
 _HEIGHT = 720
-# What a surcharge by itself is shown for, without words.
+# The usage for which the sheet shows a surcharge; its row has no words for it.
 _ONE_SEARCH = {"count": 1}
-# The columns by which the cells of a model differ, and all.
+# The columns by which the cells of a model differ, and all columns.
 ASKED = (*REQUEST_FIELDS, "usage", "source_video")
 SHEET_COLUMNS = ("model", *ASKED, "total", "exact", "currency", "effective", "sku", "source")
 
@@ -49,11 +49,11 @@ class Cell(NamedTuple):
     usage: Mapping[str, Any] | None = None
 
     def priced(self, prices: PriceBook) -> Quote:
-        """The quote of the same request in another book. Raises `QuoteError` if that has no price for it."""
+        """Return the quote of the same request in another book. Raises `QuoteError` if that has no price for it."""
         return prices.quote_video(self.body, source=self.video) if self.usage is None else prices.rate(self.usage)
 
     def row(self) -> dict[str, str]:
-        """The cell as text, by column; fields that the price does not depend on are empty."""
+        """Return the cell as text, by column; fields that the price does not depend on are empty."""
         quote = self.quote
         result = dict.fromkeys(SHEET_COLUMNS, "") | {name: str(value) for name, value in self.body.items()}
         if "audio" in self.body:
@@ -68,7 +68,7 @@ class Cell(NamedTuple):
 
 
 def price_cells(prices: PriceBook, name: str) -> Iterator[Cell]:
-    """Every cell of the price sheet of a model. Raises `QuoteError` if the model has no price in this book."""
+    """Yield every cell of the price sheet of a model. Raises `QuoteError` if the model has no price in this book."""
     model, version = prices.in_effect(name)
     version = prices._at_hour(version)
     if isinstance(version, MeteredVersion):
@@ -123,19 +123,19 @@ def _values(version: VideoVersion, name: str, with_clip: bool) -> tuple[Any, ...
     if name == "duration" and version.of_source:
         return (None,)
     listed = getattr(accepts, name) or (None,)
-    # A clip gives a video seconds that no request may state.
+    # A clip can give a video a number of seconds that a request may not state.
     return tuple(value for value in version.values_of(name) if value in listed) or listed[:1]
 
 
 def _frame_rates(version: VideoVersion) -> tuple[int, ...]:
-    """The frame rates at which the price changes: the least, and the one from which it is multiplied."""
+    """Return the frame rates at which the price changes: the least, and the one from which it is multiplied."""
     steps = {int(each): factor for charge in version.charges for each, factor in charge.frame_rates.items()}
     limits = version.accepts.target_fps
     return (*([limits.min] if limits and any(factor != 1 for factor in steps.values()) else []), *steps)
 
 
 def _videos(version: VideoVersion, body: dict[str, Any]) -> Iterator[SourceVideo | None]:
-    """A source video for every tier, as high as the tier allows."""
+    """Yield a source video for every tier, as high as the tier allows."""
     if not version.of_source:
         yield None
         return
@@ -149,7 +149,7 @@ def _videos(version: VideoVersion, body: dict[str, Any]) -> Iterator[SourceVideo
 
 
 def _heights(charge: VideoCharge, body: dict[str, Any]) -> Iterator[int]:
-    """The heights of source videos at the upper edges of a charge's tiers, and one above the last."""
+    """Yield the heights of source videos at the upper edges of a charge's tiers, and one above the last."""
     heights = tiers(charge.rates)
     edges = [int(edge) for edge in heights if edge != ANY]
     for height in (*edges, 2 * edges[-1] if edges else _HEIGHT) if heights else ():

@@ -23,12 +23,12 @@ class Law(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the function, in words."""
+        """Return the name of the function, in words."""
         return self.trial.__name__.replace("_", " ")
 
     @property
     def statement(self) -> str:
-        """The law as a sentence."""
+        """Return the law as a sentence."""
         return (self.trial.__doc__ or "").strip()
 
 
@@ -70,7 +70,7 @@ def _attempts(max_examples: int) -> Callable[..., None]:
 
 
 def any_case(case: Case) -> bool:
-    """Return True for every model but those of RPC that are never charged: only the first one is."""
+    """Return True for every model except models of RPC after the first one, which are never charged."""
     return case.found.type != "rpc" or next(case.prices._in_effect_all("rpc"))[0] is case.found
 
 
