@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -267,10 +268,11 @@ def test_the_change_of_all_models_is_that_of_the_headline(found: Simulation) -> 
         assert report.expected is not None
         table = expected_table(report, report.expected)
         assert table.total is not None
-        totals = {column.name: value for column, value in zip(table.columns, table.total, strict=True)}
+        totals: dict[str, Any] = {column.name: value for column, value in zip(table.columns, table.total, strict=True)}
         change = next(at for at, column in enumerate(table.columns) if column.name == "dearer: change")
         assert totals["dearer: change"] == totals["dearer: revenue"] - totals["Current: revenue"]
-        assert sum(row[change] for row in table.rows) == totals["dearer: change"]
+        rows: list[Any] = [row[change] for row in table.rows]
+        assert sum(rows) == totals["dearer: change"]
 
 
 def test_the_bridge_splits_price_size_volume_and_mix(dearer: Path) -> None:
