@@ -249,7 +249,7 @@ fuzz: $(VENV)/.tools  ## send 1,000,000 mutated bodies through the library
 	$(BIN)/python benchmarks/fuzz.py 1000000
 
 # Which package `make mutate` changes, in how many places, and by which chance.
-PACKAGE := ratecard.rating
+PACKAGE := ratecard.line_items
 SAMPLE := 100
 SEED := 1
 .PHONY: mutate

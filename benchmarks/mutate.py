@@ -1,6 +1,6 @@
 """Change a package in one place after another, and say which changes none of its tests notices.
 
-    make mutate PACKAGE=ratecard.rating [SAMPLE=100] [SEED=1]
+    make mutate PACKAGE=ratecard.line_items [SAMPLE=100] [SEED=1]
 
 Cosmic Ray makes the changes, in copies of this folder. The tests are those of the folder of the package's name, and
 of the folders that the table in CONTRIBUTING.md says belong to it. Prints how many changes a test noticed, and each
@@ -87,7 +87,7 @@ def _copy(folder: str) -> None:
 def main() -> None:
     """Try a sample of changes."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("package", help="ratecard.rating")
+    parser.add_argument("package", help="ratecard.line_items")
     parser.add_argument("--python", default=sys.executable, help="the Python that runs the tests")
     parser.add_argument("--sample", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)

@@ -54,7 +54,7 @@ HOME_OF = {
 
 # A float is recognised, where a caller sends one, and nothing else; each exception has its reason.
 FLOAT_NAMES = {
-    "rating/source_video.py": "callers may send a float; it is read by its shortest text",
+    "line_items/source_video.py": "callers may send a float; it is read by its shortest text",
     "requests/fields.py": "callers may send a float; it is read by its shortest text",
     "cli/simulate_progress.py": "how far a simulation is, in percent and seconds",
     "simulation/groups/engines/spark_engine.py": "how far Spark is, in percent",

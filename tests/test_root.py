@@ -18,7 +18,7 @@ PLACES = {
     "ratecard.limits": "accounts.md",
     "ratecard.load": "api.md",
     "ratecard.probe": "probe.md",
-    "ratecard.rating": "api.md",
+    "ratecard.line_items": "api.md",
     "ratecard.server": "server.md",
     "ratecard.testing": "test-your-tables.md",
 }
@@ -35,7 +35,7 @@ MOVED = {
         Block Limit LimitError Sunset VideoLimit failed_request_block limits_for rate_limit_headers sunset
     """,
     "ratecard.load": "Fault",
-    "ratecard.rating": "InferenceDetails LedgerEntry LineRate PricedVersion",
+    "ratecard.line_items": "InferenceDetails LedgerEntry LineRate PricedVersion",
 }
 OLD = [(name, place) for place, names in MOVED.items() for name in names.split()]
 

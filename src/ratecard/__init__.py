@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ratecard.base.errors import TableError as TableError
     from ratecard.card import RateCard as RateCard
     from ratecard.card import load_rate_card as load_rate_card
+    from ratecard.line_items.quote import Estimate as Estimate
+    from ratecard.line_items.quote import LineItem as LineItem
+    from ratecard.line_items.quote import Quote as Quote
+    from ratecard.line_items.source_video import SourceVideo as SourceVideo
     from ratecard.price_book import PriceBook as PriceBook
-    from ratecard.rating.quote import Estimate as Estimate
-    from ratecard.rating.quote import LineItem as LineItem
-    from ratecard.rating.quote import Quote as Quote
-    from ratecard.rating.source_video import SourceVideo as SourceVideo
     from ratecard.requests.usage import EditUsage as EditUsage
     from ratecard.requests.usage import EmbeddingUsage as EmbeddingUsage
     from ratecard.requests.usage import ImageUsage as ImageUsage
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
 _HOME_OF = {
     "EditUsage": "requests.usage",
     "EmbeddingUsage": "requests.usage",
-    "Estimate": "rating.quote",
+    "Estimate": "line_items.quote",
     "ImageUsage": "requests.usage",
     "InstantError": "base.errors",
-    "LineItem": "rating.quote",
+    "LineItem": "line_items.quote",
     "MusicUsage": "requests.usage",
     "PriceBook": "price_book",
-    "Quote": "rating.quote",
+    "Quote": "line_items.quote",
     "QuoteError": "base.errors",
     "RateCard": "card",
     "RateCardError": "base.errors",
     "RpcUsage": "requests.usage",
-    "SourceVideo": "rating.source_video",
+    "SourceVideo": "line_items.source_video",
     "SpeechUsage": "requests.usage",
     "TableError": "base.errors",
     "TextUsage": "requests.usage",
@@ -107,7 +107,7 @@ _MOVED = {
         "sunset",
     ),
     "load": ("Fault",),
-    "rating": (
+    "line_items": (
         "InferenceDetails",
         "LedgerEntry",
         "LineRate",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ratecard.base.errors import Fault, QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.money import text
+from ratecard.line_items.quote import Quote
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.price_book import PriceBook
 from ratecard.pricing.compiler import Compiler
-from ratecard.rating.quote import Quote
-from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.text_body import body_of_text, usage_of_text
 from ratecard.tables.card import AnyModel
 from ratecard.tables.version import Example, Version

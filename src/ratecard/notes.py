@@ -6,9 +6,7 @@ from typing import NamedTuple, cast
 
 from ratecard.base.errors import Fault
 from ratecard.examples import Worked
-from ratecard.methods.conditions import contradict
-from ratecard.methods.hours import rates_at_each_hour
-from ratecard.rating.conditions import (
+from ratecard.line_items.conditions import (
     EVERY_PROMPT,
     Edge,
     WrittenRate,
@@ -18,6 +16,8 @@ from ratecard.rating.conditions import (
     more_specific,
     written_rates,
 )
+from ratecard.methods.conditions import contradict
+from ratecard.methods.hours import rates_at_each_hour
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
 from ratecard.tables.meters import TOKEN, Meters

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
 from ratecard.accounts.limits import LimitsOfADay
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Path, invalid_enum, wrong_type
+from ratecard.line_items.quote import MINIMUM, Estimate, LineItem, LineRate, Quote
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import AUDIO_BODY
 from ratecard.pricing.compiler import Compiler
 from ratecard.pricing.estimate import EstimateRequest, estimate
 from ratecard.pricing.shape import ShapeRates, rates_of_tokens, stated_in
 from ratecard.pricing.video import VideoPricer
-from ratecard.rating.quote import MINIMUM, Estimate, LineItem, LineRate, Quote
-from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID, RATED, Body, read_body, read_usage
 from ratecard.requests.counters import usage_of_buckets
 from ratecard.requests.metered import usage_keys, usage_problems

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ratecard import InstantError, PriceBook
 from ratecard.accounts import ApiKey, CurrencyError, current_period_usage, settle, trailing_seven_days, within_limits
 from ratecard.ledger import ledger_csv, read_ledger
-from ratecard.rating import LedgerEntry
+from ratecard.line_items import LedgerEntry
 
 NOW = datetime(2026, 10, 15, 12, 30, tzinfo=UTC)
 TICK, WEEK = timedelta(microseconds=1), timedelta(days=7)

@@ -7,7 +7,7 @@ import pytest
 
 from contract_tables import card_of, contract
 from ratecard.base.errors import QuoteError
-from ratecard.rating.source_video import SourceVideo
+from ratecard.line_items.source_video import SourceVideo
 from token_tables import by_tokens, family, text_model
 
 HEAD = """\

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ratecard import LineItem, Quote
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import Walk
-from ratecard.rating import LedgerEntry, LineRate, PricedVersion
+from ratecard.line_items import LedgerEntry, LineRate, PricedVersion
 from ratecard.tables.limits import Rates
 
 RATES = Rates(DIEM=Decimal(1), BUNDLED_CREDITS=Decimal(1))

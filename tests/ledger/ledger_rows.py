@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ratecard import PriceBook, Quote
-from ratecard.rating import InferenceDetails, LedgerEntry
+from ratecard.line_items import InferenceDetails, LedgerEntry
 
 WHEN = datetime(2026, 9, 29, 12, 30, 1, 250_000, tzinfo=UTC)
 TOKENS = {"prompt_tokens": 5_500, "completion_tokens": 700, "prompt_tokens_details": {"cached_tokens": 5_000}}

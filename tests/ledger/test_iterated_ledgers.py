@@ -15,7 +15,7 @@ from ledger_rows import ROWS, all_rows
 from ratecard import PriceBook
 from ratecard.ledger import LedgerError, iter_ledger, ledger_csv, ledger_json, read_ledger
 from ratecard.ledger.files import json_rows
-from ratecard.rating import LedgerEntry
+from ratecard.line_items import LedgerEntry
 
 MANY = 17_000
 

@@ -14,7 +14,7 @@ from ledger_rows import ROWS, all_rows
 
 from ratecard import PriceBook
 from ratecard.ledger import ledger_csv, ledger_json, read_ledger
-from ratecard.rating import InferenceDetails, LedgerEntry
+from ratecard.line_items import InferenceDetails, LedgerEntry
 
 Write = Callable[[Iterable[LedgerEntry]], str]
 WRITERS: list[Write] = [ledger_json, ledger_csv]

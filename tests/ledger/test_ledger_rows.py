@@ -7,7 +7,7 @@ import pytest
 from ledger_rows import USAGES, WHEN, all_rows, rows_of
 
 from ratecard import InstantError, PriceBook
-from ratecard.rating import InferenceDetails, LedgerEntry
+from ratecard.line_items import InferenceDetails, LedgerEntry
 
 
 @pytest.mark.parametrize("usage", USAGES, ids=lambda usage: f"{usage['type']}-{usage.get('model', 'rpc')}")

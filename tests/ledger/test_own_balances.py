@@ -19,7 +19,7 @@ from ratecard.changes.sides import Side
 from ratecard.history import usage_history_router
 from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
 from ratecard.ledger.store import Ledger
-from ratecard.rating import LedgerEntry
+from ratecard.line_items import LedgerEntry
 from ratecard.server import Bearer, LiveRateCard
 from ratecard.server.charges import charges_router
 from ratecard.tables.limits import NO_LIMITS

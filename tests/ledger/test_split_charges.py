@@ -13,7 +13,7 @@ from currencies import FILM, PICTURE, card_in
 from ratecard.accounts import CurrencyError, settle
 from ratecard.ledger import LedgerConflictError, LedgerError, join_parts, ledger_csv, ledger_json, read_ledger
 from ratecard.ledger.store import Ledger
-from ratecard.rating import LedgerEntry
+from ratecard.line_items import LedgerEntry
 from ratecard.tables.limits import Rates
 
 Shown = tuple[str, ...]

@@ -19,7 +19,7 @@ from ratecard.base.messages import echo
 from ratecard.ledger import Clock, LedgerConflictError, LedgerError, LedgerUnavailableError, open_ledger
 from ratecard.ledger.rows import difference
 from ratecard.ledger.store import Ledger
-from ratecard.rating import InferenceDetails, LedgerEntry
+from ratecard.line_items import InferenceDetails, LedgerEntry
 
 
 def test_the_rows_of_every_type_of_quote_come_back_as_they_were(ledger: Ledger, prices: PriceBook) -> None:

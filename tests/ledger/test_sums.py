@@ -18,7 +18,7 @@ from kept import WHEN, Card, quote_of, rows
 from nightly import examples
 from ratecard.ledger import LedgerConflictError, NewCharge, RefundError, append_many, charge, open_ledger, refund
 from ratecard.ledger.store import Ledger
-from ratecard.rating import LedgerEntry
+from ratecard.line_items import LedgerEntry
 from ratecard.tables.limits import Rates
 
 WORTHS = {"DIEM": Decimal("0.5"), "BUNDLED_CREDITS": Decimal("0.8"), "USD": Decimal(1)}

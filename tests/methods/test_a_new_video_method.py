@@ -21,12 +21,12 @@ from ratecard.base.errors import TableError
 from ratecard.base.messages import Finding
 from ratecard.changes.sides import Side
 from ratecard.cli import main
+from ratecard.line_items.compiling import SECONDS, Calculator, Compiling
+from ratecard.line_items.quote import LineItem
 from ratecard.load.folder import tables_from
 from ratecard.methods import METHODS, register
 from ratecard.methods.method import Method, Steps
 from ratecard.methods.video import tier_of
-from ratecard.rating.compiling import SECONDS, Calculator, Compiling
-from ratecard.rating.quote import LineItem
 from ratecard.server.models import listed_model
 from ratecard.simulation.billing.skus import Clips, ModelInEffect
 from ratecard.simulation.simulate import simulate

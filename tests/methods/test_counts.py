@@ -7,7 +7,7 @@ import pytest
 from counted_models import PAGES, REQUESTS, TOKENS, book, faults, model
 
 from ratecard import PriceBook, QuoteError
-from ratecard.rating.compiling import slug
+from ratecard.line_items.compiling import slug
 from ratecard.testing import LAWS, Case
 from ratecard.testing.laws.law import check
 

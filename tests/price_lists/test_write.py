@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 import ratecard
 from ratecard.cli import main
+from ratecard.line_items.conditions import Edge, WrittenRate, chosen
 from ratecard.price_lists.peer import (
     UNDATED,
     LeftOut,
@@ -32,7 +33,6 @@ from ratecard.price_lists.peer import (
 from ratecard.price_lists.report import Imported
 from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, amount_at, specific_rates
 from ratecard.price_lists.write import import_list
-from ratecard.rating.conditions import Edge, WrittenRate, chosen
 from ratecard.tables.rate import Rate
 
 DAY = date(2026, 6, 1)

@@ -43,7 +43,7 @@ from databases import POSTGRES
 from ratecard.ledger import LedgerUnavailableError
 from ratecard.ledger.database import Waiting
 from ratecard.ledger.store import Ledger
-from ratecard.rating.quote import LineItem, LineRate, PricedVersion, Quote
+from ratecard.line_items.quote import LineItem, LineRate, PricedVersion, Quote
 from ratecard.server import LiveRateCard, router
 from ratecard.server.charges import charges_router
 from ratecard.server.database import LedgerWatch, MeasuredLedger

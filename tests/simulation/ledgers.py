@@ -11,8 +11,8 @@ from rows import Row, quote_of
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.accounts import settle
 from ratecard.ledger import ledger_csv, ledger_json
+from ratecard.line_items import LedgerEntry
 from ratecard.load.folder import LIMITS, shipped_folder
-from ratecard.rating import LedgerEntry
 from ratecard.testing.card_strategies import card_of
 
 HEAD = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes"

@@ -13,7 +13,7 @@ from rows import Row
 
 from nightly import examples
 from ratecard import RateCard
-from ratecard.rating import LedgerEntry
+from ratecard.line_items import LedgerEntry
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation

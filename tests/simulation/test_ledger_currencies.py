@@ -10,7 +10,7 @@ from currencies import FILM, PICTURE, TABLES, card_in, limits_in_time, limits_wi
 from ratecard import Quote, RateCard
 from ratecard.accounts import settle
 from ratecard.changes.sides import Side
-from ratecard.rating import LedgerEntry
+from ratecard.line_items import LedgerEntry
 from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation

@@ -9,7 +9,7 @@ from statement_tables import write_tables
 
 from ratecard import load_rate_card
 from ratecard.ledger.files import ledger_csv, ledger_json
-from ratecard.rating import LedgerEntry
+from ratecard.line_items import LedgerEntry
 from ratecard.statements import StatementError, statement
 
 HEADING = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes,requestId"

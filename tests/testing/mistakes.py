@@ -10,9 +10,9 @@ from planting import altered
 
 from ratecard.base.layouts import Layouts
 from ratecard.base.money import ROUNDING, step
+from ratecard.line_items.compiling import Compiling
+from ratecard.line_items.quote import Quote
 from ratecard.methods.images import PerInputImage
-from ratecard.rating.compiling import Compiling
-from ratecard.rating.quote import Quote
 
 
 class _PerBucket:

@@ -45,17 +45,17 @@ from planting import (
 )
 
 import ratecard.card
+import ratecard.line_items.tokens
 import ratecard.methods.rpc
 import ratecard.price_book
-import ratecard.rating.tokens
 import ratecard.requests.video
 import ratecard.testing.case
 import ratecard.views.sheet
+from ratecard.line_items.compiling import Compiling
+from ratecard.line_items.quote import Quote
+from ratecard.line_items.tokens import TokenRates
 from ratecard.methods.audio import BandSeconds
 from ratecard.methods.metered import Metered
-from ratecard.rating.compiling import Compiling
-from ratecard.rating.quote import Quote
-from ratecard.rating.tokens import TokenRates
 from ratecard.requests.fields import Boolean
 from ratecard.requests.video import VideoRequests
 from ratecard.tables.rate import Charge
@@ -255,7 +255,7 @@ MUTATIONS = [
         "cached tokens counted twice",
         (CLAUDE,),
         ("every_token_is_charged_once",),
-        wrapped(ratecard.rating.tokens, "_compiled", cached_twice),
+        wrapped(ratecard.line_items.tokens, "_compiled", cached_twice),
     ),
     Mutation(
         "a cache is read in one dialect only",

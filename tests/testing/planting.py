@@ -10,8 +10,8 @@ import pytest
 
 import ratecard.methods.video
 import ratecard.pricing.compiler
+from ratecard.line_items.quote import Quote
 from ratecard.methods import METHODS
-from ratecard.rating.quote import Quote
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]

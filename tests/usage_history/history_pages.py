@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from ratecard import LineItem, Quote
 from ratecard.ledger.store import Ledger
-from ratecard.rating import LineRate, PricedVersion
+from ratecard.line_items import LineRate, PricedVersion
 from ratecard.tables.limits import Rates
 
 PATH = "/billing/usage-history"

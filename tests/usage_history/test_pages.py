@@ -16,7 +16,7 @@ from usage_app import client_of
 
 from ratecard.ledger import read_ledger
 from ratecard.ledger.store import Ledger
-from ratecard.rating import LedgerEntry
+from ratecard.line_items import LedgerEntry
 
 CSV = {"accept": "text/csv"}
 

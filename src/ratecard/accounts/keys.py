@@ -26,8 +26,8 @@ from ratecard.base.json_writer import spaced
 from ratecard.base.messages import echo
 from ratecard.base.money import EXACT, add, text
 from ratecard.base.suggestions import suggestions
-from ratecard.rating.ledger_entry import check_paid, worth_of
-from ratecard.rating.quote import Estimate, Quote
+from ratecard.line_items.ledger_entry import check_paid, worth_of
+from ratecard.line_items.quote import Estimate, Quote
 
 # The balance that a key record has no limit for.
 _UNLIMITED = "BUNDLED_CREDITS"

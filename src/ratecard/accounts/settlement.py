@@ -6,9 +6,9 @@ from decimal import Decimal
 from ratecard.base.errors import RateCardError
 from ratecard.base.money import EXACT, USD, multiply, text
 from ratecard.base.suggestions import did_you_mean
+from ratecard.line_items.ledger_entry import worths
+from ratecard.line_items.quote import Quote
 from ratecard.load.folder import shipped_rates
-from ratecard.rating.ledger_entry import worths
-from ratecard.rating.quote import Quote
 from ratecard.tables.limits import Diem, Rates, TopUp
 
 

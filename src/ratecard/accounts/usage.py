@@ -10,7 +10,7 @@ from ratecard.base.errors import CurrencyError, InstantError
 from ratecard.base.instants import read_instant
 from ratecard.base.messages import echo
 from ratecard.base.money import EXACT, text
-from ratecard.rating.ledger_entry import LedgerEntry
+from ratecard.line_items.ledger_entry import LedgerEntry
 
 # The balance that a key record does not count.
 _UNCOUNTED = "BUNDLED_CREDITS"

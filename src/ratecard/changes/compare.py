@@ -28,9 +28,9 @@ from ratecard.changes.difference import (
 )
 from ratecard.changes.rates import Terms, described, rate_changes, term_changes, terms_of
 from ratecard.changes.sides import Priceable, Side, Standing
+from ratecard.line_items.quote import Quote
 from ratecard.load.folder import LIMITS, METERS, MONTHLY, UNITS, VOCABULARY
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import Quote
 from ratecard.tables.card import meaning
 from ratecard.tables.monthly import described_terms
 from ratecard.views.sheet import Cell, price_cells

@@ -19,11 +19,7 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.changes.difference import Priced, RateChange
 from ratecard.changes.rates import described
-from ratecard.load.yaml_text import read_yaml_text
-from ratecard.price_book import PriceBook
-from ratecard.pricing.shape import rates_of_tokens
-from ratecard.pricing.text import token_rates
-from ratecard.rating.conditions import (
+from ratecard.line_items.conditions import (
     EVERY_PROMPT,
     StatedRate,
     WrittenRate,
@@ -31,6 +27,10 @@ from ratecard.rating.conditions import (
     combinations_of,
     written_rates,
 )
+from ratecard.load.yaml_text import read_yaml_text
+from ratecard.price_book import PriceBook
+from ratecard.pricing.shape import rates_of_tokens
+from ratecard.pricing.text import token_rates
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, Tokens
 from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of, named_conditions

@@ -14,7 +14,7 @@ import click
 from ratecard.base.errors import QuoteError
 from ratecard.base.plural import plural
 from ratecard.cli.simulate_progress import counted
-from ratecard.rating.quote import Quote
+from ratecard.line_items.quote import Quote
 from ratecard.requests.body import INVALID
 
 # A line of a file of JSON lines; of a CSV the fields of a row, or its error.

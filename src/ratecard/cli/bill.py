@@ -11,9 +11,9 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED
 from ratecard.base.money import plain
 from ratecard.cli.screen import align, heading_style, width
+from ratecard.line_items.quote import Quote
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import Quote
-from ratecard.rating.source_video import SourceVideo
 from ratecard.simulation.report.figures import Figures
 from ratecard.views.explain import Working, choices, workings
 

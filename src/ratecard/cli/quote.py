@@ -23,9 +23,9 @@ from ratecard.cli.options import (
     options,
     tables_option,
 )
+from ratecard.line_items.quote import Quote
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import Quote
-from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import Body, read_body, read_usage
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.text_body import body_of_text

@@ -16,7 +16,7 @@ from ratecard.base.errors import Fault, TableError
 from ratecard.base.instants import utc
 from ratecard.base.money import multiply, plain
 from ratecard.contracts.winner import ContractChain, Later, Layers, UnclearError, contract_price, winner
-from ratecard.rating.conditions import RateResolver
+from ratecard.line_items.conditions import RateResolver
 from ratecard.tables.card import AnyModel, ModelsOnDemand, Tables, digest, meaning
 from ratecard.tables.contract import Contract, Override
 from ratecard.tables.metered import BEGINS, CONTEXT, MeteredVersion, Tokens

@@ -16,7 +16,7 @@ from ratecard.ledger.errors import LedgerConflictError, LedgerDamagedError, Refu
 from ratecard.ledger.rows import ChargeRows, difference, entry_of_row, row_of
 from ratecard.ledger.schema import ACCOUNTS, ENTRIES, REFUNDS, REQUESTS
 from ratecard.ledger.walk import timestamp_of
-from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, pay_back, value_of
+from ratecard.line_items.ledger_entry import InferenceDetails, LedgerEntry, pay_back, value_of
 
 _Key = tuple[str, str]
 _Value = TypeVar("_Value")

@@ -16,8 +16,8 @@ from ratecard.ledger.rows import NewCharge, charge_rows, check_count, check_mome
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import timestamp_of
 from ratecard.ledger.writers import LedgerWriter, check_asynchronous, check_writer, latest_of, reading_on, writing_on
-from ratecard.rating.ledger_entry import LedgerEntry
-from ratecard.rating.quote import Quote
+from ratecard.line_items.ledger_entry import LedgerEntry
+from ratecard.line_items.quote import Quote
 from ratecard.requests.body import Body, read_usage
 from ratecard.requests.usage import AnyUsage
 
@@ -91,7 +91,7 @@ def append_many(writer: LedgerWriter, charges: Sequence[NewCharge], *, clock: Cl
     >>> from datetime import UTC
     >>> from tempfile import TemporaryDirectory
     >>> from ratecard.ledger import open_ledger
-    >>> from ratecard.rating.quote import LineItem, LineRate, PricedVersion
+    >>> from ratecard.line_items.quote import LineItem, LineRate, PricedVersion
     >>> line = LineItem(LineRate("m-fixed", "clip", Decimal("0.22"), "video/m.yaml:3"), 1, Decimal("0.22"))
     >>> when = datetime(2026, 10, 1, tzinfo=UTC)
     >>> quote = Quote(PricedVersion("m", "image", "USD", when.date(), ""), line.amount, line.amount, (line,))

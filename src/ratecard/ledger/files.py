@@ -19,8 +19,8 @@ from ratecard.base.json_writer import compact_json, digits
 from ratecard.base.messages import echo, field_name, type_word
 from ratecard.base.money import READING, text
 from ratecard.ledger.errors import LedgerError
+from ratecard.line_items.ledger_entry import InferenceDetails, LedgerEntry, price_field, unknown_currency
 from ratecard.load.folder import shipped_rates
-from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, price_field, unknown_currency
 from ratecard.tables.limits import Rates
 
 # The price field of rows in US dollars or paid from a balance, and of rows in another currency. A row has one of them.

@@ -16,8 +16,8 @@ from ratecard.base.money import READING
 from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.files import PRICES
 from ratecard.ledger.walk import AFTER_ALL, instant_of, timestamp_of
-from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
-from ratecard.rating.quote import Quote
+from ratecard.line_items.ledger_entry import InferenceDetails, LedgerEntry
+from ratecard.line_items.quote import Quote
 from ratecard.requests.body import mapping_of
 
 _LONGEST = 200

@@ -34,7 +34,7 @@ from ratecard.ledger.errors import LedgerError, LedgerUnavailableError
 from ratecard.ledger.rows import NewCharge, charge_rows, entry_of_row
 from ratecard.ledger.schema import ACCOUNTS, ENTRIES
 from ratecard.ledger.walk import AFTER_ALL, BEFORE_ALL, Page, Walk, instant_of
-from ratecard.rating.quote import Quote
+from ratecard.line_items.quote import Quote
 
 _Result = TypeVar("_Result")
 # Seconds that `close` waits for calls in threads; one that hangs is left behind.

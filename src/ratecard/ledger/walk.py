@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from ratecard.base.errors import InstantError
-from ratecard.rating.ledger_entry import LedgerEntry
+from ratecard.line_items.ledger_entry import LedgerEntry
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

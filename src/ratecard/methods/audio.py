@@ -8,9 +8,9 @@ from random import Random
 from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import Finding, NotOffered, too_big, too_small
+from ratecard.line_items.quote import LineItem
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import ANY_NUMBER, AUDIO_BODY, MOST_COUNTED, Method, Samples, UsageReading, least_charged
-from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Field, WholeNumber, WholeSeconds
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion

@@ -2,9 +2,9 @@
 
 from typing import ClassVar, Literal
 
+from ratecard.line_items.quote import LineItem
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import ANY_NUMBER, Method, Samples, UsageReading, least_charged
-from ratecard.rating.quote import LineItem
 from ratecard.requests.body import METERED_TYPES
 from ratecard.requests.counts import Meterage
 from ratecard.requests.fields import RequestShape

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
+from ratecard.line_items.conditions import chosen, written_rates
 from ratecard.methods.findings import CheckOfCharge, of_all_cases, placed
-from ratecard.rating.conditions import chosen, written_rates
 from ratecard.tables.metered import Tokens
 from ratecard.tables.rate import HOURS, WEEKDAYS, WINDOW, ZONE, Accepting, Charge, Rate
 from ratecard.tables.windows import DAYS, Window, held_rates, read_hours, window_of, zone_of, zones

@@ -6,10 +6,10 @@ from random import Random
 from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import Finding
+from ratecard.line_items.compiling import slug
+from ratecard.line_items.quote import LineItem
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import MOST_COUNTED, Method, Samples, UsageReading, least_charged, method_of
-from ratecard.rating.compiling import slug
-from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Choice, Field, TextField, WholeNumber
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from ratecard.base.money import EXACT, nearest, plain, plain_text, total
-from ratecard.rating.compiling import slug
-from ratecard.rating.conditions import charge_under, is_plain
-from ratecard.rating.counts import LineCounter, per_unit
-from ratecard.rating.quote import MINIMUM, LineItem, LineRate, PricedVersion, Quote
+from ratecard.line_items.compiling import slug
+from ratecard.line_items.conditions import charge_under, is_plain
+from ratecard.line_items.counts import LineCounter, per_unit
+from ratecard.line_items.quote import MINIMUM, LineItem, LineRate, PricedVersion, Quote
 from ratecard.requests.service_parameters import Suffix
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion

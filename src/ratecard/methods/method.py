@@ -7,10 +7,10 @@ from random import Random
 from typing import Any, ClassVar, NamedTuple, cast
 
 from ratecard.base.messages import Finding
+from ratecard.line_items.compiling import Calculator, Compiling, LineBySeconds, Shape
+from ratecard.line_items.quote import LineItem
 from ratecard.methods.check_rates import check_rates
 from ratecard.methods.metered import Metered
-from ratecard.rating.compiling import Calculator, Compiling, LineBySeconds, Shape
-from ratecard.rating.quote import LineItem
 from ratecard.requests.counts import Meterage
 from ratecard.requests.fields import Field, NumberField, RequestShape
 from ratecard.requests.metered import Settle

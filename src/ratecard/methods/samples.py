@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ratecard.line_items.conditions import StatedRate, charge_under, combinations_of, is_plain
 from ratecard.methods.method import Samples, method_of
-from ratecard.rating.conditions import StatedRate, charge_under, combinations_of, is_plain
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import Conditioned, named_conditions

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import ClassVar, Literal
 
+from ratecard.line_items.quote import LineItem
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import ANY_NUMBER, Method, Samples, UsageReading
-from ratecard.rating.quote import LineItem
 from ratecard.requests.counters import MOST_TOKENS
 from ratecard.requests.fields import Field, WholeNumber
 from ratecard.requests.token_usage import count_messages

@@ -1,13 +1,10 @@
-"""Tokens by bucket. Their lines are made in `rating/tokens.py` and priced in `pricing/text.py`, beside searches."""
+"""Tokens by bucket. Their lines are made in `line_items/tokens.py` and priced in `pricing/text.py`, beside searches."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from ratecard.base.messages import Finding
-from ratecard.methods.conditions import check_attribute, contradict
-from ratecard.methods.metered import Metered
-from ratecard.methods.method import Method, Samples, UsageReading
-from ratecard.rating.conditions import (
+from ratecard.line_items.conditions import (
     EVERY_PROMPT,
     RateResolver,
     WrittenRate,
@@ -19,7 +16,10 @@ from ratecard.rating.conditions import (
     tiers_of,
     written_rates,
 )
-from ratecard.rating.tokens import TokenRates
+from ratecard.line_items.tokens import TokenRates
+from ratecard.methods.conditions import check_attribute, contradict
+from ratecard.methods.metered import Metered
+from ratecard.methods.method import Method, Samples, UsageReading
 from ratecard.requests.counters import usage_of_buckets
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, MeteredVersion, Tokens

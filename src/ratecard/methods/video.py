@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from ratecard.base.money import exact_decimal, multiply, plain
+from ratecard.line_items.compiling import SECONDS, Calculator, CompiledRate, Compiling, Shape, slug
+from ratecard.line_items.quote import LineItem
 from ratecard.methods.method import Method
-from ratecard.rating.compiling import SECONDS, Calculator, CompiledRate, Compiling, Shape, slug
-from ratecard.rating.quote import LineItem
 from ratecard.tables.rate import ANY, select, tiers
 from ratecard.tables.scalars import Frozen, Positive
 from ratecard.tables.video import Measures, VideoCharge

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from ratecard.base.messages import Finding
 from ratecard.base.money import ROUNDING, add, exact_decimal, from_fraction, multiply, plain, step
+from ratecard.line_items.compiling import SECONDS, Calculator, Compiling, LineBySeconds, Shape, slug
+from ratecard.line_items.frame_size import Framed, frame_size_of
+from ratecard.line_items.quote import LineItem, LineRate
 from ratecard.methods.method import Method, Steps
-from ratecard.rating.compiling import SECONDS, Calculator, Compiling, LineBySeconds, Shape, slug
-from ratecard.rating.frame_size import Framed, frame_size_of
-from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.scalars import Count, Frozen, Integer, Ratio, Size
 from ratecard.tables.video import FrameSize, Measures, VideoCharge, VideoVersion, fields_of_sizes
 

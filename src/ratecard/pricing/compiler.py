@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import cast
 
 from ratecard.base.identity import Identity
+from ratecard.line_items.tokens import TokenRates
 from ratecard.methods.metered import Metered, Rater
 from ratecard.pricing.counted import price_counted
 from ratecard.pricing.text import price_text, token_rates
 from ratecard.pricing.video import KeptByWords, VideoPricer, price_video
-from ratecard.rating.tokens import TokenRates
 from ratecard.requests.video import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import Limits, Rates

@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems
+from ratecard.line_items.conditions import NotSoldError, accepted_conditions, wrong_conditions
+from ratecard.line_items.quote import Quote
 from ratecard.methods import METHODS, method_of
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import AUDIO_BODY, Lines, UsageReading
-from ratecard.rating.conditions import NotSoldError, accepted_conditions, wrong_conditions
-from ratecard.rating.quote import Quote
 from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.counts import LISTED, count_listed, read_counts
 from ratecard.requests.fields import RequestShape

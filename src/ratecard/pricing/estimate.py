@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems
 from ratecard.base.money import EXACT, add, multiply, step, total
+from ratecard.line_items.conditions import NotSoldError, wrong_conditions
+from ratecard.line_items.quote import Estimate
+from ratecard.line_items.tokens import unpriced_tokens
 from ratecard.methods.metered import Metered
 from ratecard.pricing.counted import readings_of
 from ratecard.pricing.text import SearchLines, counted_meters, search_lines_under, token_rates
-from ratecard.rating.conditions import NotSoldError, wrong_conditions
-from ratecard.rating.quote import Estimate
-from ratecard.rating.tokens import unpriced_tokens
 from ratecard.requests.body import INVALID
 from ratecard.requests.counters import MOST_TOKENS
 from ratecard.requests.counts import read_counts

@@ -5,10 +5,10 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.money import add, total
+from ratecard.line_items.conditions import accepted_conditions
+from ratecard.line_items.quote import LineItem, LineRate
+from ratecard.line_items.tokens import TokenRates
 from ratecard.methods.metered import Metered
-from ratecard.rating.conditions import accepted_conditions
-from ratecard.rating.quote import LineItem, LineRate
-from ratecard.rating.tokens import TokenRates
 from ratecard.requests.token_usage import read_conditions
 
 

@@ -9,13 +9,13 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.layouts import Layouts
 from ratecard.base.messages import REQUIRED, NotOffered, Path, Problems
 from ratecard.base.money import total
+from ratecard.line_items.conditions import NotSoldError, accepted_conditions, wrong_conditions
+from ratecard.line_items.quote import LineItem, Quote
+from ratecard.line_items.tokens import TokenRates, TokenTier
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import UsageReading
 from ratecard.methods.surcharge import surcharge_count, surcharge_line
 from ratecard.pricing.counted import CONDITIONS, MOST_STATED, lines_under, once_for_each, readings_of
-from ratecard.rating.conditions import NotSoldError, accepted_conditions, wrong_conditions
-from ratecard.rating.quote import LineItem, Quote
-from ratecard.rating.tokens import TokenRates, TokenTier
 from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.counters import MOST_TOKENS, path_of, path_of_bucket
 from ratecard.requests.counts import LISTED, Meterage, count_listed, read_counts

@@ -6,10 +6,10 @@ from typing import Any
 
 from ratecard.base.layouts import Layouts
 from ratecard.base.money import ROUNDING, step, total
+from ratecard.line_items.compiling import Compiling, LineBySeconds
+from ratecard.line_items.quote import LineItem, PricedVersion, Quote
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.methods.method import method_of
-from ratecard.rating.compiling import Compiling, LineBySeconds
-from ratecard.rating.quote import LineItem, PricedVersion, Quote
-from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.fields import Field, RequestShape
 from ratecard.requests.video import REFERENCE_SECONDS, BodyLayout, VideoRequests, ignored_names
 from ratecard.tables.card import Tables

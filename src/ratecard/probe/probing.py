@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from typing import Any, NoReturn
 
 from ratecard.base.errors import QuoteError
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.probe.limits import Limits, is_data_uri
-from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID
 
 # The only variables that the process gets: where its libraries and the machine's certificates are. Keys and passwords

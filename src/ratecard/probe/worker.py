@@ -12,11 +12,11 @@ import sys
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.probe.container import facts_of
 from ratecard.probe.limits import Limits, UnreadableError, is_data_uri
 from ratecard.probe.network import Resolver, look_up
 from ratecard.probe.web import BLOCK, RangedFile, Web
-from ratecard.rating.source_video import SourceVideo
 
 _MEMORY = 2 * 2**30
 _FILES = 64

@@ -1,6 +1,6 @@
 """Read a usage object, as its provider wrote it, into counts by bucket.
 
-Counts are inclusive: tokens read from the cache are part of the prompt; `rating/tokens.py` makes them disjoint. A
+Counts are inclusive: tokens read from the cache are part of the prompt; `line_items/tokens.py` makes them disjoint. A
 counter that is not known is refused when it is above zero, because it could have a price; other unknown values are
 listed as ignored.
 

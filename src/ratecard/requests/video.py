@@ -23,8 +23,8 @@ from ratecard.base.messages import (
     too_small,
     wrong_type,
 )
-from ratecard.rating.compiling import SECONDS
-from ratecard.rating.source_video import SourceVideo
+from ratecard.line_items.compiling import SECONDS
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.requests.body import INVALID
 from ratecard.requests.fields import (
     Accept,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from ratecard.base.money import plain_text
-from ratecard.rating.quote import Estimate
+from ratecard.line_items.quote import Estimate
 
 _Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 

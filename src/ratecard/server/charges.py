@@ -28,7 +28,7 @@ from ratecard.ledger import (
 )
 from ratecard.ledger.charges import BookedCharge, BookedRefund, charge_async, refund_async
 from ratecard.ledger.store import Ledger
-from ratecard.rating.ledger_entry import currencies
+from ratecard.line_items.ledger_entry import currencies
 from ratecard.requests.body import INVALID, MOST_BODY_BYTES, read_body
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber, decimal

@@ -23,10 +23,10 @@ from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import QuoteError
 from ratecard.base.json_writer import compact_json, spaced
 from ratecard.base.messages import Problems, allowed_values, echo
+from ratecard.line_items.quote import Quote
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.load.contracts import is_contract
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import Quote
-from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import MOST_BODY_BYTES, MOST_PROBLEMS, read_body
 from ratecard.requests.fields import Choice
 from ratecard.server.answers import (

@@ -8,8 +8,8 @@ from typing import Any
 from starlette.requests import Request
 
 from ratecard.base.errors import QuoteError
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.price_book import PriceBook
-from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.fields import Url
 from ratecard.server.long_work import LongWork
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS, VideoVersion

@@ -23,8 +23,8 @@ from ratecard.base.money import READING
 from ratecard.ledger import LedgerUnavailableError, ledger_csv, ledger_json
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import Page, Walk
+from ratecard.line_items.ledger_entry import currencies, unknown_currency
 from ratecard.load.folder import shipped_limits
-from ratecard.rating.ledger_entry import currencies, unknown_currency
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber
 from ratecard.server.answers import ExactNumber, may_be_absent

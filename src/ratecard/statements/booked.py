@@ -8,8 +8,8 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.money import is_balance, minus, multiply
 from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.files import CONTRACT, entry_in
+from ratecard.line_items.ledger_entry import LedgerEntry, worths
 from ratecard.price_book import PriceBook
-from ratecard.rating.ledger_entry import LedgerEntry, worths
 from ratecard.simulation.billing.skus import ModelInEffect, model_of, sold_by_sku
 from ratecard.simulation.rows.billing_export import EXPORT_NAMES
 from ratecard.statements.lines import REFUND_LINE, USAGE_LINE, Line, Rated

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ratecard.base.errors import RateCardError
 from ratecard.base.money import add, as_decimal, plain_text
-from ratecard.rating.quote import MINIMUM
+from ratecard.line_items.quote import MINIMUM
 
 # The kinds of a line: usage, or a refund.
 USAGE_LINE, REFUND_LINE = "usage", "refund"

@@ -11,8 +11,8 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.money import EXACT, USD, is_balance, multiply
 from ratecard.card import RateCard
+from ratecard.line_items.quote import MINIMUM, LineItem, Quote
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import MINIMUM, LineItem, Quote
 from ratecard.requests.body import INVALID
 from ratecard.simulation.groups.shapes import UsageShape, request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused

@@ -16,10 +16,10 @@ from hypothesis.errors import InvalidArgument
 from ratecard.base.money import plain, step, text
 from ratecard.card import RateCard
 from ratecard.examples import price_example
+from ratecard.line_items.compiling import SECONDS
 from ratecard.load.folder import UNITS, tables_from
 from ratecard.load.positions import literal
 from ratecard.methods import METHODS
-from ratecard.rating.compiling import SECONDS
 from ratecard.tables.rate import CountedCharge
 from ratecard.tables.video import LISTED_NUMBERS, LISTED_WORDS, SOURCE_MATCHED_DURATIONS, SOURCE_MATCHED_RATIOS
 from ratecard.testing.offer import check_range, check_words

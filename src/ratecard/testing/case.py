@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import ROUNDING, step, text
+from ratecard.line_items.quote import MINIMUM, LineItem, Quote
 from ratecard.methods.method import Method, method_of
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import MINIMUM, LineItem, Quote
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import Charge, CountedCharge

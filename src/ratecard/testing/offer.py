@@ -11,8 +11,8 @@ from hypothesis.errors import InvalidArgument
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.suggestions import meant_or_allowed
+from ratecard.line_items.compiling import SECONDS
 from ratecard.price_book import PriceBook
-from ratecard.rating.compiling import SECONDS
 from ratecard.requests.video import FIELD_ORDER, VideoRequests
 from ratecard.tables.card import AnyModel
 from ratecard.tables.rate import ANY, tiers

@@ -3,9 +3,9 @@
 from typing import Any, NamedTuple
 
 from ratecard.base.json_writer import compact_json, spaced
+from ratecard.line_items.quote import Quote
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import Quote
-from ratecard.rating.source_video import SourceVideo
 
 
 class Request(NamedTuple):

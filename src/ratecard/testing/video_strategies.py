@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.price_book import PriceBook
-from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.video import VideoVersion
 from ratecard.testing.offer import REFERENCE, Offer, check_prices, check_range, priced_models, seconds

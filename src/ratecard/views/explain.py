@@ -8,11 +8,11 @@ from pydantic import BaseModel
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import multiply, text
+from ratecard.line_items.conditions import in_words
+from ratecard.line_items.quote import Quote
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.methods.method import Steps, method_of
 from ratecard.price_book import PriceBook
-from ratecard.rating.conditions import in_words
-from ratecard.rating.quote import Quote
-from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.video import VideoRequests
 from ratecard.tables.card import Tables

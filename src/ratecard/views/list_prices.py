@@ -10,8 +10,8 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.money import text
 from ratecard.base.suggestions import did_you_mean
+from ratecard.line_items.conditions import in_words
 from ratecard.price_book import PriceBook
-from ratecard.rating.conditions import in_words
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.models import listed_rates

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import plain, text
+from ratecard.line_items.quote import Quote
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.methods.samples import unit_usages
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import Quote
-from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from ratecard.base.messages import echo
 from ratecard.base.money import USD, minus, multiply
 from ratecard.ledger.files import PRICES
-from ratecard.rating.ledger_entry import currencies, price_field, unknown_currency, worths
-from ratecard.rating.quote import Quote
+from ratecard.line_items.ledger_entry import currencies, price_field, unknown_currency, worths
+from ratecard.line_items.quote import Quote
 from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.prices.outcome import PricedLine, PricedShape
 from ratecard.simulation.prices.pricer import NO_INSTANT

@@ -14,9 +14,9 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
+from ratecard.line_items.ledger_entry import price_field
+from ratecard.line_items.quote import MINIMUM, LineItem
 from ratecard.price_book import PriceBook
-from ratecard.rating.ledger_entry import price_field
-from ratecard.rating.quote import MINIMUM, LineItem
 from ratecard.simulation.billing.entry import BilledRow, as_billed, at_price, at_total, read_entry
 from ratecard.simulation.billing.skus import (
     Clips,

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.card import RateCard
+from ratecard.line_items.quote import Quote
+from ratecard.line_items.source_video import SourceVideo
+from ratecard.line_items.tokens import TokenRates
 from ratecard.methods import method_of
 from ratecard.methods.samples import unit_usages
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import Quote
-from ratecard.rating.source_video import SourceVideo
-from ratecard.rating.tokens import TokenRates
 from ratecard.requests.body import TYPES
 from ratecard.requests.service_parameters import SEARCHES, split_model
 from ratecard.simulation.rows.columns import LAYOUTS

@@ -8,8 +8,8 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
+from ratecard.line_items.tokens import TokenRates
 from ratecard.methods.method import is_linear, method_of
-from ratecard.rating.tokens import TokenRates
 from ratecard.requests.service_parameters import SEARCHES, plain_name
 from ratecard.simulation.groups.parties import HeldContract, held_contracts
 from ratecard.simulation.rows.columns import BUCKET_OF, LAYOUTS, Buckets, Layout

@@ -16,7 +16,7 @@ import pyarrow
 from pydantic_core import from_json
 
 from ratecard.base.money import READING
-from ratecard.rating.source_video import SourceVideo
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED
 from ratecard.simulation.rows.columns import (
     LAYOUTS,

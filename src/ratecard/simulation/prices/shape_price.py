@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import EXACT, places_of, plain, total
+from ratecard.line_items.quote import LineItem, LineRate, Quote
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import LineItem, LineRate, Quote
 from ratecard.requests.body import INVALID
 from ratecard.requests.counters import usage_of_buckets
 from ratecard.requests.token_usage import read_tokens

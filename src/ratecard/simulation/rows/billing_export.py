@@ -33,7 +33,7 @@ from ratecard.base.money import (
 )
 from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.files import COLUMNS, PRICES, json_rows
-from ratecard.rating.ledger_entry import worths
+from ratecard.line_items.ledger_entry import worths
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.rows.columns import LEDGER
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import USD, plain, text
-from ratecard.rating.quote import MINIMUM
+from ratecard.line_items.quote import MINIMUM
 from ratecard.requests.body import METERED_TYPES, TYPES
 from ratecard.tables.rate import Rate, domains_of, less
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect

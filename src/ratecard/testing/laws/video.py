@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ratecard.base.errors import QuoteError
-from ratecard.rating.compiling import SECONDS
-from ratecard.rating.quote import LineItem
-from ratecard.rating.source_video import SourceVideo
+from ratecard.line_items.compiling import SECONDS
+from ratecard.line_items.quote import LineItem
+from ratecard.line_items.source_video import SourceVideo
 from ratecard.tables.rate import ANY, tiers
 from ratecard.tables.scalars import Size
 from ratecard.tables.video import FrameSize, Measures, VideoCharge

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from ratecard.base.money import LINE_PLACES, multiply, part_of
-from ratecard.rating.quote import LineItem, LineRate
+from ratecard.line_items.quote import LineItem, LineRate
 from ratecard.tables.rate import Charge, Rate
 
 _Count = int | Decimal

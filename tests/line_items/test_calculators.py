@@ -5,8 +5,8 @@ from typing import Literal
 import pytest
 
 from ratecard import RateCard
+from ratecard.line_items.compiling import Compiling
 from ratecard.methods.method import Method
-from ratecard.rating.compiling import Compiling
 from ratecard.tables.video import VIDEO_CHARGES, VideoCharge, VideoModel
 
 

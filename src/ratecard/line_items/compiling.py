@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ratecard.base.money import from_fraction, part_of
-from ratecard.rating.quote import LineItem, LineRate
+from ratecard.line_items.quote import LineItem, LineRate
 from ratecard.tables.rate import Charge, Combination, ListRate, Rate, select
 from ratecard.tables.video import VideoVersion
 

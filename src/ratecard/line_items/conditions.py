@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ratecard.base.identity import Identity
 from ratecard.base.messages import REQUIRED, NotOffered, allowed_values
 from ratecard.base.money import multiply, plain, text
-from ratecard.rating.compiling import slug
+from ratecard.line_items.compiling import slug
 from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, MeteredVersion, Tokens
 from ratecard.tables.meters import TOKEN, Meters
 from ratecard.tables.rate import (

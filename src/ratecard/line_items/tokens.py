@@ -16,7 +16,7 @@ from ratecard.base.identity import Identity
 from ratecard.base.layouts import Layouts
 from ratecard.base.messages import NotOffered, too_big
 from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply, part_of
-from ratecard.rating.conditions import (
+from ratecard.line_items.conditions import (
     EVERY_PROMPT,
     FactoredRate,
     RateResolver,
@@ -25,7 +25,7 @@ from ratecard.rating.conditions import (
     parents_of,
     tiers_of,
 )
-from ratecard.rating.quote import LineItem, LineRate
+from ratecard.line_items.quote import LineItem, LineRate
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import Bucket, Meters, own_counts
 from ratecard.tables.rate import RateFactor

@@ -10,8 +10,8 @@ import pytest
 from made_up_tables import assert_costs, charge, prices_of
 
 from ratecard import LineItem, PriceBook, SourceVideo
+from ratecard.line_items import LineRate
 from ratecard.load.folder import shipped_folder
-from ratecard.rating import LineRate
 
 SEEDANCE = "seedance-2-5-reference-to-video-basic"
 SOURCE = SourceVideo(seconds=10, width=1920, height=1080, fps=30)

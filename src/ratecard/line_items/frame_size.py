@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from ratecard.rating.compiling import Shape
+from ratecard.line_items.compiling import Shape
 from ratecard.tables.scalars import Size
 from ratecard.tables.video import FrameSize
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ratecard import PriceBook, Quote, QuoteError, RateCard
-from ratecard.rating import PricedVersion
+from ratecard.line_items import PricedVersion
 
 BODY = {"model": "kling-v3-pro-text-to-video", "duration": "5s", "aspect_ratio": "16:9", "target_fps": 24}
 
