@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from ratecard import load_rate_card
 from ratecard.cli import main
 from ratecard.load.folder import shipped_folder
-from ratecard.service.settings import Settings
+from ratecard.processes.settings import Settings
 from shipped import CARD
 
 PROJECT = '[project]\nname = "ratecard"\n'
@@ -121,7 +121,7 @@ def test_simulate_says_which_folder_its_prices_are_from(checkout: Path, tmp_path
 def test_serve_serves_the_checkout_and_says_so(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[Settings] = []
     monkeypatch.setattr(os, "environ", os.environ.copy())
-    monkeypatch.setattr("ratecard.service.process.run_server", served.append)
+    monkeypatch.setattr("ratecard.processes.process.run_server", served.append)
     sent = run("serve")
     assert sent.exit_code == 0, sent.output
     assert sent.stderr.startswith(f"Tables: {checkout}\n366 models of tables ")

@@ -44,12 +44,12 @@ from ratecard.ledger import LedgerUnavailableError
 from ratecard.ledger.database import Waiting
 from ratecard.ledger.store import Ledger
 from ratecard.line_items.quote import LineItem, LineRate, PricedVersion, Quote
+from ratecard.processes.logs import TextLines
 from ratecard.server import LiveRateCard, router
 from ratecard.server.charges import charges_router
 from ratecard.server.database import LedgerWatch, MeasuredLedger
 from ratecard.server.request_log import RequestLog
 from ratecard.server.usage_history import usage_history_router
-from ratecard.service.logs import TextLines
 
 HISTORY = "/api/v1/billing/usage-history"
 GONE, AGAIN = "does not answer", "answers again"

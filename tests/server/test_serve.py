@@ -15,7 +15,7 @@ import pytest
 from serving import BODY, EVERY_ADDRESS, GROK, PATIENCE, Server, at_rate, copy_tables, rewrite, serving, wait_for
 from uvicorn.supervisors import multiprocess
 
-from ratecard.service.process import Worker
+from ratecard.processes.process import Worker
 
 
 @pytest.fixture(scope="module")

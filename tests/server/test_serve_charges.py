@@ -14,8 +14,8 @@ from starlette.testclient import TestClient
 
 from ratecard.cli import main
 from ratecard.ledger import open_ledger
-from ratecard.service.settings import Settings
-from ratecard.service.worker import configured
+from ratecard.processes.settings import Settings
+from ratecard.processes.worker import configured
 
 CHARGE = {
     "usage": {"type": "video", "model": "ovi-image-to-video"},

@@ -23,7 +23,7 @@ def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command that is not refused prints a line instead of serving."""
     monkeypatch.delenv("RATECARD_API_KEYS", raising=False)
     monkeypatch.setattr(os, "environ", os.environ.copy())
-    monkeypatch.setattr("ratecard.service.process.run_server", lambda _: click.echo("it runs"))
+    monkeypatch.setattr("ratecard.processes.process.run_server", lambda _: click.echo("it runs"))
 
 
 def refused(*arguments: str | Path, **environment: str) -> tuple[int, str]:

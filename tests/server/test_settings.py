@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from ratecard.cli import main
-from ratecard.service.settings import SettingError, Settings, is_secret, option, read_settings, variable
+from ratecard.processes.settings import SettingError, Settings, is_secret, option, read_settings, variable
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "operation.md"
 

@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 
 from ratecard.cli.options import FOLDER, Decorator, checkout_tables, options, tell_tables
 from ratecard.ledger import LedgerError
-from ratecard.service.settings import CONFIG, SettingError, Settings, is_secret, option, read_settings, variable
+from ratecard.processes.settings import CONFIG, SettingError, Settings, is_secret, option, read_settings, variable
 
 _SHOWN = {name: field for name, field in Settings.model_fields.items() if name != "tables" and not is_secret(name)}
 
@@ -101,8 +101,8 @@ def serve(folder: Path | None, **given: Any) -> None:
 
 
 def _serve(settings: Settings) -> None:
-    from ratecard.service.logs import log_config
-    from ratecard.service.worker import table_folder
+    from ratecard.processes.logs import log_config
+    from ratecard.processes.worker import table_folder
 
     if settings.state:  # then tables can differ from those that were served last, of which the log tells
         logging.config.dictConfig(log_config(settings.log_format, settings.access_log))
@@ -137,7 +137,7 @@ def _shared_folder(workers: int) -> Iterator[Path | None]:
 
 def _check_access(settings: Settings) -> None:
     """Refuse contradicting settings, and a public address without keys or --no-auth. Raises `SettingError`."""
-    from ratecard.service.worker import charging_of, check_of
+    from ratecard.processes.worker import charging_of, check_of
 
     keys, file = variable("api_keys"), option("keys_file")
     keyed = [name for name, value in ((keys, settings.api_keys), (file, settings.keys_file)) if value is not None]
@@ -168,7 +168,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _check_files(settings: Settings) -> None:
-    from ratecard.service.process import check_tls
+    from ratecard.processes.process import check_tls
 
     check_tls(settings)
     if settings.tables is not None and not settings.tables.is_dir():
@@ -191,8 +191,8 @@ def _check_database(settings: Settings) -> None:
 
 def _run(settings: Settings, shared: Path | None) -> None:
     """Run the server, with everything that the workers need in the environment, which they inherit."""
-    from ratecard.service.process import run_server
-    from ratecard.service.worker import BETWEEN_WORKERS, SETTINGS
+    from ratecard.processes.process import run_server
+    from ratecard.processes.worker import BETWEEN_WORKERS, SETTINGS
 
     tables = settings.tables.absolute() if settings.tables else None
     secret = settings.cursor_secret or secrets.token_urlsafe()

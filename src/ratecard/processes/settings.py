@@ -151,7 +151,7 @@ def read_settings(
     10
     >>> read_settings({}, {"RATECARD_DRIAN": "7"})
     Traceback (most recent call last):
-    ratecard.service.settings.SettingError: RATECARD_DRIAN is not a setting. Did you mean 'RATECARD_DRAIN'?
+    ratecard.processes.settings.SettingError: RATECARD_DRIAN is not a setting. Did you mean 'RATECARD_DRAIN'?
     """
     file = options.get(CONFIG) or environment.get(variable(CONFIG))
     names = {variable(name): name for name in Settings.model_fields}

@@ -18,12 +18,12 @@ from uvicorn import Config
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from ratecard.processes.settings import Settings
+from ratecard.processes.turns import LoopTurns
 from ratecard.server.content_encoding import too_long
 from ratecard.server.endpoints import DRAINING
 from ratecard.server.http import error_object
 from ratecard.server.metrics import REFUSED_REQUESTS
-from ratecard.service.settings import Settings
-from ratecard.service.turns import LoopTurns
 
 # Paths that are answered even with too many connections: otherwise a server under load is restarted.
 _PROBES = (b"/livez", b"/readyz")

@@ -7,12 +7,12 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 
+from ratecard.processes.settings import Settings
 from ratecard.server.app import application, while_running
 from ratecard.server.auth import DEFAULT_ACCOUNT, ApiKeys, Bearer, Check, KeyFile
 from ratecard.server.last_sound import LastSound
 from ratecard.server.source_videos import Probe
 from ratecard.server.tables import LiveRateCard, TableFolder
-from ratecard.service.settings import Settings
 
 # The settings as JSON, and the folder that the workers share: in the environment, which every worker inherits.
 SETTINGS, BETWEEN_WORKERS = "_RATECARD_SETTINGS", "_RATECARD_SHARED"

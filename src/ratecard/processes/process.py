@@ -21,10 +21,10 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 from uvicorn.supervisors.multiprocess import Process
 
+from ratecard.processes.logs import log_config
+from ratecard.processes.protocol import Connection, ServiceConfig, break_off_stuck
+from ratecard.processes.settings import SettingError, Settings, option
 from ratecard.server.endpoints import DRAINING
-from ratecard.service.logs import log_config
-from ratecard.service.protocol import Connection, ServiceConfig, break_off_stuck
-from ratecard.service.settings import SettingError, Settings, option
 
 _logger = logging.getLogger(__name__)
 # Seconds until a worker that does not answer its parent is replaced. On a busy machine one may start slowly.
@@ -46,7 +46,7 @@ _SOCKET_MODE = 0o666
 def run_server(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT. The settings must be in the environment too, for the workers."""
     config = ServiceConfig(
-        "ratecard.service.worker:worker",
+        "ratecard.processes.worker:worker",
         settings,
         factory=True,
         http=Connection,
