@@ -55,7 +55,7 @@ def moved(usage: str, changes: int) -> dict[str, Any]:
     from datetime import UTC, datetime
 
     from ratecard.card import load_rate_card
-    from ratecard.changes.sides import Side
+    from ratecard.review.sides import Side
     from ratecard.simulation.simulate import simulate
     from ratecard.whatif.draft import Draft, Factor
     from ratecard.whatif.draft_pricer import DraftPricer

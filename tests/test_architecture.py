@@ -135,7 +135,7 @@ def test_packages_import_down_only() -> None:
 @pytest.mark.parametrize(
     ("module", "planted", "words"),
     [
-        ("views/schema.py", "from ratecard.changes import page", "views is not allowed to import ratecard.changes"),
+        ("views/schema.py", "from ratecard.review import page", "views is not allowed to import ratecard.review"),
         (
             "tables/rate.py",
             "if TYPE_CHECKING:\n    from ratecard.card import RateCard",

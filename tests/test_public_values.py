@@ -13,8 +13,8 @@ import pytest
 
 import ratecard
 from ratecard import PriceBook, RateCard
-from ratecard.changes.sides import Side
 from ratecard.ledger.walk import Page, Walk
+from ratecard.review.sides import Side
 from ratecard.simulation.answers.limits import ChangeLimits, beyond
 from ratecard.simulation.answers.tornado import tornado
 from ratecard.simulation.prices.sides import AsBilled

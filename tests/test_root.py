@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 # Packages and modules that programs import from, each with the page that says how.
 PLACES = {
     "ratecard.accounts": "accounts.md",
-    "ratecard.changes.market": "watch-the-market.md",
+    "ratecard.review.market": "watch-the-market.md",
     "ratecard.ledger": "charges.md",
     "ratecard.limits": "accounts.md",
     "ratecard.load": "api.md",
@@ -29,7 +29,7 @@ MOVED = {
         current_period_usage daily_allowance next_refresh period_end period_start settle trailing_seven_days
         within_limits
     """,
-    "ratecard.changes.market": "compare_models",
+    "ratecard.review.market": "compare_models",
     "ratecard.ledger": "LedgerError ledger_csv ledger_json read_ledger",
     "ratecard.limits": """
         Block Limit LimitError Sunset VideoLimit failed_request_block limits_for rate_limit_headers sunset

@@ -88,7 +88,7 @@ _MOVED = {
         "trailing_seven_days",
         "within_limits",
     ),
-    "changes.market": ("compare_models",),
+    "review.market": ("compare_models",),
     "ledger": (
         "LedgerError",
         "ledger_csv",

@@ -8,7 +8,7 @@ import pytest
 from overlays import copy_of_shipped
 
 from ratecard import RateCard, TableError, load_rate_card
-from ratecard.changes.promote import promotion
+from ratecard.review.promote import promotion
 from ratecard.tables.candidate import KINDS, Candidate
 from readme_blocks import CANDIDATES, ROOT
 

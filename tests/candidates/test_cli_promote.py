@@ -75,7 +75,7 @@ def test_without_a_folder_it_is_that_of_the_checkout_and_never_that_of_a_package
 ) -> None:
     path = candidate(folder, "- retire: talker\n")
     monkeypatch.chdir(tmp_path)  # outside of the checkout that the tests are run in
-    monkeypatch.setattr("ratecard.changes.promote.shipped_folder", lambda: folder)
+    monkeypatch.setattr("ratecard.review.promote.shipped_folder", lambda: folder)
     assert run(path, "--dry-run").exit_code == 0
     (tmp_path / "__init__.py").write_text("")
     sent = run(path)

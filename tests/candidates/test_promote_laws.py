@@ -15,9 +15,9 @@ from overlays import HEAD, without
 from nightly import examples
 from ratecard import PriceBook, QuoteError, RateCard, TableError
 from ratecard.candidates.rates import attributes_of
-from ratecard.changes.promote import promotion
 from ratecard.examples import price_example
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
+from ratecard.review.promote import promotion
 from ratecard.tables.card import AnyModel
 from ratecard.tables.version import Example
 from shipped import CARD

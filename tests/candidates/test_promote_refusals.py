@@ -10,8 +10,8 @@ from overlays import ADDED, MIXED, candidate, made_up
 
 import ratecard
 from ratecard import TableError
-from ratecard.changes.promote import promotion
-from ratecard.changes.replace_files import replace_files
+from ratecard.review.promote import promotion
+from ratecard.review.replace_files import replace_files
 
 CHECKED = date(2027, 8, 20)
 SCALE = "- scale: {type: video}\n  factor: 2\n"
@@ -200,10 +200,10 @@ def test_another_meaning_than_that_of_the_candidate_is_not_written(
 ) -> None:
     path = candidate(folder, "- set: plain\n  rate: 0.3\n")
     with monkeypatch.context() as patched:
-        patched.setattr("ratecard.changes.insertion.text", lambda amount: "0.31")
+        patched.setattr("ratecard.review.insertion.text", lambda amount: "0.31")
         assert "plain: the example says 0.3, the rates give 0.31" in refusal(folder, path)
     with monkeypatch.context() as patched:
-        patched.setattr("ratecard.changes.insertion.literal", lambda value: "other")
+        patched.setattr("ratecard.review.insertion.literal", lambda value: "other")
         assert refusal(folder, path).endswith("other dates or sources of plain than the candidate")
     edit(
         folder,
@@ -212,7 +212,7 @@ def test_another_meaning_than_that_of_the_candidate_is_not_written(
     )
     path = candidate(folder, "- set: plain\n  where: {duration: 10s}\n  rate: 0.3\n")
     with monkeypatch.context() as patched:
-        patched.setattr("ratecard.changes.insertion.text", lambda amount: "0.31")
+        patched.setattr("ratecard.review.insertion.text", lambda amount: "0.31")
         assert "  other prices than the candidate: digest " in refusal(folder, path)
 
 

@@ -9,7 +9,7 @@ import pytest
 from overlays import ADDED, MIXED, amounts, candidate, copy_of_shipped, made_up, without
 
 import ratecard
-from ratecard.changes.promote import Promotion, promotion
+from ratecard.review.promote import Promotion, promotion
 
 CHECKED = date(2027, 8, 20)
 

@@ -9,10 +9,10 @@ from overlays import ADDED, amounts, candidate, copy_of_shipped, made_up, withou
 from test_promote_laws import answer
 
 from ratecard import TableError, load_rate_card
-from ratecard.changes.promote import promotion
-from ratecard.changes.sides import Stack
 from ratecard.cli import main
 from ratecard.load.folder import read_folder
+from ratecard.review.promote import promotion
+from ratecard.review.sides import Stack
 from ratecard.simulation.simulate import simulate
 
 CHECKED = date(2027, 2, 1)

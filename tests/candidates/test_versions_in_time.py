@@ -12,8 +12,8 @@ from overlays import candidate, copy_of_shipped, made_up
 
 import ratecard
 from ratecard import InstantError, PriceBook, QuoteError, RateCard
-from ratecard.changes.promote import promotion
 from ratecard.price_book import Deprecation
+from ratecard.review.promote import promotion
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import TextVersion
 from ratecard.tables.video import VideoModel, VideoVersion

@@ -14,8 +14,8 @@ from overlays import HEAD, amounts, candidate, made_up, refusal
 from nightly import examples
 from ratecard import RateCard, TableError, load_rate_card
 from ratecard.candidates.rates import At, attributes_of
-from ratecard.changes.promote import promotion
 from ratecard.cli import main
+from ratecard.review.promote import promotion
 from ratecard.tables.version import Version
 from shipped import CARD
 

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from contract_tables import TABLES, card_of, contract, write
 from ratecard.card import RateCard
-from ratecard.changes.guard import Rules, refusals
 from ratecard.cli.commands import main
+from ratecard.review.guard import Rules, refusals
 
 NOW = datetime(2026, 11, 10, 12, tzinfo=UTC)
 DISCOUNT = "- {for: {type: text}, percent: -20%}"

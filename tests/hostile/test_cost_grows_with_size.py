@@ -26,9 +26,6 @@ from ratecard import RateCard, simulate, usage_from
 from ratecard.accounts import ApiKey, ApiKeyList, settle, trailing_seven_days
 from ratecard.base.suggestions import suggestions
 from ratecard.candidates.file import candidate_from
-from ratecard.changes.compare import compare_sides
-from ratecard.changes.promote import promotion
-from ratecard.changes.sides import Side
 from ratecard.cli.batch import answer_batch
 from ratecard.ledger import append_many, charge, ledger_csv, ledger_json, open_ledger, read_ledger, refund
 from ratecard.ledger.clock import Clock
@@ -47,6 +44,9 @@ from ratecard.probe.limits import UnreadableError
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.service_parameters import split_model
 from ratecard.requests.text_body import body_of_text
+from ratecard.review.compare import compare_sides
+from ratecard.review.promote import promotion
+from ratecard.review.sides import Side
 from ratecard.server import LiveRateCard, application
 from ratecard.server.auth import ApiKeys
 from ratecard.server.charges import read_charge, read_refund

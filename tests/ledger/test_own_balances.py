@@ -13,13 +13,13 @@ import ratecard
 from currencies import PICTURE, TABLES
 from ratecard import RateCard
 from ratecard.accounts import CurrencyError, TopUpError, settle
-from ratecard.changes.compare import compare_sides
-from ratecard.changes.guard import Rules, refusals
-from ratecard.changes.sides import Side
 from ratecard.history import usage_history_router
 from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
 from ratecard.ledger.store import Ledger
 from ratecard.line_items import LedgerEntry
+from ratecard.review.compare import compare_sides
+from ratecard.review.guard import Rules, refusals
+from ratecard.review.sides import Side
 from ratecard.server import Bearer, LiveRateCard
 from ratecard.server.charges import charges_router
 from ratecard.tables.limits import NO_LIMITS

@@ -11,10 +11,10 @@ import ratecard
 from git_tables import FILES, SECOND, card_of, git, repository, write
 from mounted import Mount
 from ratecard import RateCard, TableError
-from ratecard.changes.promote import promotion
 from ratecard.cli.commands import main
 from ratecard.load.folder import read_folder, shipped_folder
 from ratecard.load.revision import find_revision, load_revision
+from ratecard.review.promote import promotion
 from shipped import CARD
 
 TABLES = {name: text.encode() for name, text in FILES.items()}

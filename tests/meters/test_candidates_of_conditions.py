@@ -10,7 +10,7 @@ from made_up_provider import table
 
 from ratecard import RateCard, load_rate_card
 from ratecard.base.errors import TableError
-from ratecard.changes.promote import promotion
+from ratecard.review.promote import promotion
 from ratecard.simulation.simulate import simulate
 from ratecard.whatif.choices import rates_on
 

@@ -2,9 +2,9 @@
 
 from made_up_provider import FACTORS, RATES, book, table
 
-from ratecard.changes.difference import RateChange
-from ratecard.changes.rates import rate_changes
-from ratecard.changes.sides import Priceable
+from ratecard.review.difference import RateChange
+from ratecard.review.rates import rate_changes
+from ratecard.review.sides import Priceable
 
 
 def changes(rates: str = RATES, factors: str = FACTORS, before: str = FACTORS) -> list[RateChange]:

@@ -10,12 +10,12 @@ from made_up_provider import faults, table
 
 from ratecard import QuoteError, RateCard
 from ratecard.base.instants import Instant, day_or_instant, utc
-from ratecard.changes.compare import compare_sides
-from ratecard.changes.guard import Rules, refusals
-from ratecard.changes.promote import promotion
-from ratecard.changes.sides import Side
 from ratecard.cli.commands import main
 from ratecard.load.folder import load_tables, tables_from
+from ratecard.review.compare import compare_sides
+from ratecard.review.guard import Rules, refusals
+from ratecard.review.promote import promotion
+from ratecard.review.sides import Side
 
 FIRST = "2026-01-01"
 SECOND = "2026-10-01T18:00:00+02:00"

@@ -19,7 +19,6 @@ import ratecard
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.base.errors import TableError
 from ratecard.base.messages import Finding
-from ratecard.changes.sides import Side
 from ratecard.cli import main
 from ratecard.line_items.compiling import SECONDS, Calculator, Compiling
 from ratecard.line_items.quote import LineItem
@@ -27,6 +26,7 @@ from ratecard.load.folder import tables_from
 from ratecard.methods import METHODS, register
 from ratecard.methods.method import Method, Steps
 from ratecard.methods.video import tier_of
+from ratecard.review.sides import Side
 from ratecard.server.models import listed_model
 from ratecard.simulation.billing.skus import Clips, ModelInEffect
 from ratecard.simulation.simulate import simulate

@@ -10,8 +10,8 @@ from counted_models import PAGES, TOKENS, book, book_card, faults, model
 
 from ratecard import PriceBook, QuoteError
 from ratecard.base.money import plain_text
-from ratecard.changes.sides import Side
 from ratecard.requests.usage import ImageUsage
+from ratecard.review.sides import Side
 from ratecard.simulation.simulate import simulate
 from ratecard.testing import LAWS, Case
 from ratecard.testing.laws.law import check

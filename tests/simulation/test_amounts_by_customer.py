@@ -17,7 +17,7 @@ from test_oracle import MIXED
 from usage import row
 
 from ratecard.base.money import total
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.prices.sides import AsBilled

@@ -11,8 +11,8 @@ from made_up_sums import sums_of
 from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT, row
 
-from ratecard.changes.difference import RateChange
-from ratecard.changes.rates import rate_changes
+from ratecard.review.difference import RateChange
+from ratecard.review.rates import rate_changes
 from ratecard.simulation.answers import attribution
 from ratecard.simulation.answers.customers import customers_of
 from ratecard.simulation.answers.rows import Row

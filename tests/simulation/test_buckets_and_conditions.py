@@ -16,8 +16,8 @@ from pydantic_core import to_json
 
 from nightly import examples
 from ratecard import QuoteError, RateCard
-from ratecard.changes.sides import Side
 from ratecard.load.folder import read_folder, tables_from
+from ratecard.review.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.prices.outcome import Refused
 from ratecard.simulation.rows.columns import column_of

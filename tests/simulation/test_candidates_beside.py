@@ -19,7 +19,7 @@ from usage import CALL, CLIP, ROWS, TEXT, row
 
 from ratecard import RateCard
 from ratecard.base.instants import utc
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, LostAndNew
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.predicates import Predicates

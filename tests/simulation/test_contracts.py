@@ -18,8 +18,8 @@ from test_rows_at_their_hours import rows as rows_at_hours
 
 from contract_tables import card_of, contract, write
 from ratecard import TableError
-from ratecard.changes.promote import promotion
-from ratecard.changes.sides import Side
+from ratecard.review.promote import promotion
+from ratecard.review.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import scope

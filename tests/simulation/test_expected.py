@@ -191,7 +191,7 @@ def test_the_headline_says_its_period_and_its_prices(dearer: Path) -> None:
         sum((Fraction(quote_of(changed, row | more).total) for row in ROWS), Fraction(0))
         for more in ({}, {"timestamp": datetime(2026, 12, 1, tzinfo=UTC)})
     )
-    from ratecard.changes.sides import Side
+    from ratecard.review.sides import Side
 
     side = Side("2026-12-01", changed, datetime(2026, 12, 1, tzinfo=UTC))
     with simulate(table_of(ROWS), side, by=BY) as simulation:

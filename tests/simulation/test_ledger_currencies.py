@@ -9,8 +9,8 @@ from ledgers import write_csv, write_pages
 from currencies import FILM, PICTURE, TABLES, card_in, limits_in_time, limits_with
 from ratecard import Quote, RateCard
 from ratecard.accounts import settle
-from ratecard.changes.sides import Side
 from ratecard.line_items import LedgerEntry
+from ratecard.review.sides import Side
 from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation

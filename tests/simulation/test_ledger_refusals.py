@@ -9,7 +9,7 @@ import pytest
 from ledgers import CHAT, CLIP, PICTURE, card_with, export, line
 
 from ratecard import RateCard
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.shapes import UsageShape

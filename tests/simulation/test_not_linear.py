@@ -12,7 +12,7 @@ from uneven import START, random_card, random_rows
 
 import ratecard
 from ratecard import RateCard
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation

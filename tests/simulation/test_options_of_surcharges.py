@@ -11,9 +11,9 @@ import pytest
 from test_buckets_and_conditions import usage_of
 
 from ratecard import PriceBook, RateCard, TableError
-from ratecard.changes.sides import Side
 from ratecard.load.folder import tables_from
 from ratecard.methods.surcharge import Surcharge
+from ratecard.review.sides import Side
 from ratecard.simulation.simulate import simulate
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import Charge

@@ -12,7 +12,7 @@ from rows import Row, expected, key_of, rows_of, table_of
 
 from nightly import examples
 from ratecard import RateCard
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate

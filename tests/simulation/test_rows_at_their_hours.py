@@ -12,8 +12,8 @@ import pytest
 from rows import Row, charge, table_of
 
 from ratecard import RateCard
-from ratecard.changes.sides import Side
 from ratecard.load.folder import tables_from
+from ratecard.review.sides import Side
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from token_tables import by_tokens, family, text_model

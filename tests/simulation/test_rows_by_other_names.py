@@ -8,8 +8,8 @@ import pyarrow
 import pytest
 
 from ratecard import QuoteError, RateCard
-from ratecard.changes.sides import Side
 from ratecard.load.folder import tables_from
+from ratecard.review.sides import Side
 from ratecard.simulation.simulate import simulate
 from shipped import CARD
 from token_tables import by_tokens, family, text_model

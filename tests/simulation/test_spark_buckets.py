@@ -7,7 +7,7 @@ from counted_rows import counted_table, random_counting_card, random_counting_ro
 from engines_agree import Engines, same
 from made_up_card import card_of, token_columns
 
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.simulate import simulate
 
 

@@ -7,7 +7,7 @@ from test_rows_at_their_hours import card as card_of_hours
 from test_rows_at_their_hours import rows as rows_at_hours
 
 from contract_tables import contract
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 
 
 def test_rows_have_the_prices_of_their_accounts(engines: Engines) -> None:

@@ -4,7 +4,7 @@ from engines_agree import Engines
 from rows import table_of
 from test_rows_at_their_hours import card, groups, row_by_row, rows
 
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 
 
 def test_rows_are_priced_at_their_own_hour(engines: Engines) -> None:

@@ -10,7 +10,7 @@ from kept_roll_ups import answers
 from storages import in_memory, new_address
 
 from ratecard import rollup
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.demo.usage import demo_usage
 from shipped import CARD as SHIPPED
 

@@ -7,7 +7,7 @@ from engines_agree import Engines, same
 from rows import table_of
 from uneven import random_card, random_rows
 
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 
 
 def test_what_is_not_linear_is_kept_apart(engines: Engines, tmp_path: Path) -> None:

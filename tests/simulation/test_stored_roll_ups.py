@@ -24,8 +24,8 @@ from kept_roll_ups import answers
 from storages import Server, contents, in_memory, new_address, objects, store_of
 
 from ratecard import rollup
-from ratecard.changes.sides import Side
 from ratecard.cli import main
+from ratecard.review.sides import Side
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.kept import storage

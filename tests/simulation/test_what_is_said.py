@@ -18,8 +18,8 @@ from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT, row
 
 from ratecard import RateCard
-from ratecard.changes.sides import Side
 from ratecard.load.folder import shipped_folder
+from ratecard.review.sides import Side
 from ratecard.simulation.answers.customers import customers_of
 from ratecard.simulation.answers.rows import LostAndNew, Row
 from ratecard.simulation.answers.target import read_target, smallest_factor

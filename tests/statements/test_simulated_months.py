@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from contract_tables import TABLES, card_of, contract, write
-from ratecard.changes.sides import Side
 from ratecard.cli import main
+from ratecard.review.sides import Side
 from ratecard.simulation.rollup import rollup
 from ratecard.simulation.simulate import simulate
 from ratecard.statements import StatementError, statement

@@ -100,7 +100,7 @@ UNUSED = (
     "ratecard.accounts.keys",
     "ratecard.accounts.settlement",
     "ratecard.candidates",
-    "ratecard.changes",
+    "ratecard.review",
     "ratecard.contracts",
     "ratecard.ledger",
     "ratecard.load.monthly",

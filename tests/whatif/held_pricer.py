@@ -9,7 +9,7 @@ import click
 from small_usage import DAY, STANDING
 
 from ratecard.card import load_rate_card
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.simulate import simulate
 from ratecard.whatif.app import HOST, free_port, serve_page
 from ratecard.whatif.draft import YOURS, Draft

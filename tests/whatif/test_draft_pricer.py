@@ -9,7 +9,7 @@ import pytest
 from small_usage import CLAUDE, DAY, KLING, OVI, STANDING, write_usage
 
 import ratecard
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation

@@ -13,11 +13,6 @@ import click
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.plural import plural
 from ratecard.card import RateCard, load_rate_card
-from ratecard.changes.compare import compare_sides
-from ratecard.changes.contracts import contract_notes
-from ratecard.changes.guard import Rules, refusals
-from ratecard.changes.margins import TableCosts, thin_margins
-from ratecard.changes.sides import Side
 from ratecard.cli.diff_text import diff_text
 from ratecard.cli.options import FOLDER, checkout_tables, instant, json_option, now, tell_tables
 from ratecard.cli.simulate_options import share
@@ -25,6 +20,11 @@ from ratecard.examples import faults_of, work
 from ratecard.load.folder import shipped_folder
 from ratecard.load.revision import RevisionError, find_revision, load_revision
 from ratecard.notes import notes_on
+from ratecard.review.compare import compare_sides
+from ratecard.review.contracts import contract_notes
+from ratecard.review.guard import Rules, refusals
+from ratecard.review.margins import TableCosts, thin_margins
+from ratecard.review.sides import Side
 from ratecard.tables.scalars import read_number
 
 # The most models that a sentence names, and the most notes below a verdict.

@@ -8,8 +8,11 @@ from pathlib import Path
 import click
 
 from ratecard.card import RateCard, load_rate_card
-from ratecard.changes.market import Market, compare_models, read_matches
-from ratecard.changes.market_markdown import (
+from ratecard.cli.options import FOLDER, as_json_text, at_option, format_options, show
+from ratecard.cli.screen import align, heading_style, paragraph
+from ratecard.cli.simulate_options import check_usage, needing
+from ratecard.review.market import Market, compare_models, read_matches
+from ratecard.review.market_markdown import (
     HEADINGS,
     MARKET_LEGEND,
     both_lists,
@@ -18,10 +21,7 @@ from ratecard.changes.market_markdown import (
     price_words,
     summary_of_market,
 )
-from ratecard.changes.sides import Side
-from ratecard.cli.options import FOLDER, as_json_text, at_option, format_options, show
-from ratecard.cli.screen import align, heading_style, paragraph
-from ratecard.cli.simulate_options import check_usage, needing
+from ratecard.review.sides import Side
 
 
 def market_text(market: Market) -> str:
@@ -44,7 +44,7 @@ def _blocks(market: Market) -> Iterator[list[str]]:
 
 def _page(market: Market) -> str:
     # Loaded here, because the other formats need no templates.
-    from ratecard.changes.market_page import market_page
+    from ratecard.review.market_page import market_page
 
     return market_page(market)
 

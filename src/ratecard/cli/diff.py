@@ -7,9 +7,6 @@ from pathlib import Path
 import click
 
 from ratecard.card import RateCard, load_rate_card
-from ratecard.changes.compare import Diff, compare_sides
-from ratecard.changes.markdown import diff_markdown
-from ratecard.changes.sides import Side, SideError, Stack, named, side_of
 from ratecard.cli.diff_text import diff_text
 from ratecard.cli.modes import refuse_unused
 from ratecard.cli.options import (
@@ -23,6 +20,9 @@ from ratecard.cli.options import (
     warn_of_days,
 )
 from ratecard.load.revision import RevisionError
+from ratecard.review.compare import Diff, compare_sides
+from ratecard.review.markdown import diff_markdown
+from ratecard.review.sides import Side, SideError, Stack, named, side_of
 
 
 def _sides(old: str, new: str, tables: Path | None) -> tuple[Side, Side]:
@@ -51,7 +51,7 @@ def _laid(given: str, candidate: Stack, base: RateCard) -> Side:
 
 def _page(diff: Diff) -> str:
     # Loaded here, because the other formats need no templates.
-    from ratecard.changes.page import diff_page
+    from ratecard.review.page import diff_page
 
     return diff_page(diff)
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import click
 
-from ratecard.changes.compare import Diff
-from ratecard.changes.difference import ADDED, CHANGED, MARKS, CellChange, Difference, RateChange, extremes
-from ratecard.changes.markdown import (
+from ratecard.cli.screen import heading_style, paragraph
+from ratecard.review.compare import Diff
+from ratecard.review.difference import ADDED, CHANGED, MARKS, CellChange, Difference, RateChange, extremes
+from ratecard.review.markdown import (
     LEGEND,
     NO_CHANGES,
     affected,
@@ -20,7 +21,6 @@ from ratecard.changes.markdown import (
     unit,
     when,
 )
-from ratecard.cli.screen import heading_style, paragraph
 
 _COLOURS = {"~": "yellow", "+": "green", "-": "red"}
 

@@ -16,7 +16,7 @@ from ratecard.load.folder import UNITS, shipped_folder
 from ratecard.price_book import PriceBook
 
 if TYPE_CHECKING:
-    from ratecard.changes.sides import Stack
+    from ratecard.review.sides import Stack
 
 
 def instant(given: str | datetime) -> datetime:

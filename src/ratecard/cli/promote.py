@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from ratecard.changes.promote import folder_of, promotion
-from ratecard.changes.sides import SideError, Stack, stack_of
 from ratecard.cli.options import day, tables_option, tell_tables, today, warn_of_days
+from ratecard.review.promote import folder_of, promotion
+from ratecard.review.sides import SideError, Stack, stack_of
 
 
 def stack(given: str | Stack) -> Stack:

@@ -82,9 +82,9 @@ def whatif(
     with stopping(context, ""):
         # Loaded here, because --help needs none of it.
         from ratecard.card import load_rate_card
-        from ratecard.changes.promote import folder_of
-        from ratecard.changes.sides import Side
         from ratecard.cli.simulate_progress import progress
+        from ratecard.review.promote import folder_of
+        from ratecard.review.sides import Side
         from ratecard.simulation.errors import SimulationError
         from ratecard.simulation.prices.sides import costs_of
         from ratecard.simulation.rows.where import Chosen

@@ -16,8 +16,6 @@ from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.messages import Path
 from ratecard.base.money import plain, text
 from ratecard.card import RateCard
-from ratecard.changes.insertion import Insertion, inserted, new_retirement
-from ratecard.changes.replace_files import replace_files
 from ratecard.examples import wrong_examples
 from ratecard.load.folder import METERS, UNITS, Disk, TableFiles, read_folder, tables_from
 from ratecard.load.positions import Positions, literal
@@ -32,6 +30,8 @@ from ratecard.price_lists.lines import (
 )
 from ratecard.price_lists.peer import UNDATED, LeftOut, PeerModel, PriceList
 from ratecard.price_lists.report import LEFT_OUT, Imported
+from ratecard.review.insertion import Insertion, inserted, new_retirement
+from ratecard.review.replace_files import replace_files
 from ratecard.tables.card import AnyModel, Tables, meaning
 from ratecard.tables.meters import TOKEN
 from ratecard.tables.scalars import meant_by

@@ -25,9 +25,9 @@ from watchfiles import watch
 from ratecard.base.errors import Fault, QuoteError, TableError
 from ratecard.base.instants import utc
 from ratecard.card import MOST_CONTRACTS, RateCard
-from ratecard.changes.guard import Rules, refusals
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.price_book import PriceBook
+from ratecard.review.guard import Rules, refusals
 from ratecard.server.answers import ModelList
 from ratecard.server.http import JSON
 from ratecard.server.last_sound import Contents, LastSound, StateError

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.engines.engine import Engine, opened_usage
 from ratecard.simulation.groups.kept.addresses import kept_place, place_at

@@ -9,7 +9,7 @@ from typing import Any
 
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.answers.no_effect import check_effect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.groups.engines.engine import opened_usage
 from ratecard.simulation.groups.kept.addresses import kept_place
 from ratecard.simulation.prices.sides import Specification, sides

@@ -8,9 +8,9 @@ from pathlib import Path
 from ratecard.base.errors import RateCardError, TableError
 from ratecard.candidates.file import CandidateFile, load_candidate
 from ratecard.card import RateCard
-from ratecard.changes.insertion import model_lines
-from ratecard.changes.replace_files import replace_files
 from ratecard.load.positions import Positions
+from ratecard.review.insertion import model_lines
+from ratecard.review.replace_files import replace_files
 from ratecard.tables.candidate import Change as Told
 from ratecard.tables.candidate import Scale, SetRate
 from ratecard.whatif.choices import rates_on

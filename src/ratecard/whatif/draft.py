@@ -12,7 +12,7 @@ from ratecard.base.money import MOST_PLACES, add, multiply, plain
 from ratecard.base.money import text as digits
 from ratecard.candidates.file import CandidateFile, candidate_from
 from ratecard.card import RateCard
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.answers.volume import Elasticity, read_elasticity
 from ratecard.simulation.errors import SimulationError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.answers.no_effect import check_effect
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.roll_up import RollUp

@@ -19,7 +19,7 @@ from babel import Locale
 from ratecard.base.errors import RateCardError
 from ratecard.base.instants import utc
 from ratecard.card import load_rate_card
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.prices.sides import costs_of
 from ratecard.simulation.report.output import write

@@ -11,7 +11,7 @@ from nicegui import run, ui
 
 from ratecard.base.errors import TableError
 from ratecard.card import load_rate_card
-from ratecard.changes.promote import Promotion, promotion
+from ratecard.review.promote import Promotion, promotion
 from ratecard.simulation.errors import SimulationError
 from ratecard.whatif.candidate_file import CANDIDATES_FOLDER, FileThereError, SaveError, candidates_in, opened, save
 from ratecard.whatif.draft import Draft, DraftError, Head

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy
 
 from ratecard.base.money import EXACT
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.answers.attribution import Attribution, attribute
 from ratecard.simulation.answers.bridge import Bridge, bridge_of, last_instant, period_key
 from ratecard.simulation.answers.comparison import MODEL, Comparison

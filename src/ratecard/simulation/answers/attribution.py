@@ -9,9 +9,9 @@ from decimal import Decimal
 from ratecard.base.instants import utc
 from ratecard.base.money import EXACT, total
 from ratecard.candidates.rates import attributes_of
-from ratecard.changes.difference import RateChange, percent_text
-from ratecard.changes.rates import rate_changes
-from ratecard.changes.sides import Side, Standing
+from ratecard.review.difference import RateChange, percent_text
+from ratecard.review.rates import rate_changes
+from ratecard.review.sides import Side, Standing
 from ratecard.simulation.answers.comparison import Comparison
 from ratecard.simulation.groups.plan import EARLIEST
 from ratecard.simulation.prices.outcome import ROUNDING_PART, PricedLine, PricedShape

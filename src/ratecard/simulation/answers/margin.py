@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ratecard.base.money import EXACT, total
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.answers.comparison import Comparison
 from ratecard.simulation.prices.costs import Costs, cost_of
 from ratecard.simulation.prices.outcome import Vector

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from ratecard.base.instants import day_or_instant, utc
-from ratecard.changes.rates import rate_changes
-from ratecard.changes.sides import Side, Standing
+from ratecard.review.rates import rate_changes
+from ratecard.review.sides import Side, Standing
 from ratecard.simulation.answers.comparison import Comparison
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.plan import EARLIEST

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from ratecard.base.money import EXACT
-from ratecard.changes.difference import percent_text
+from ratecard.review.difference import percent_text
 
 _ZERO = Decimal(0)
 

@@ -10,7 +10,7 @@ from ratecard.base.errors import TableError
 from ratecard.base.instants import utc
 from ratecard.base.money import from_fraction
 from ratecard.candidates.file import CandidateFile, read_candidate
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.answers.pace import Pace
 from ratecard.simulation.answers.volume import Elasticity

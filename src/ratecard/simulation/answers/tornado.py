@@ -9,7 +9,7 @@ from fractions import Fraction
 from ratecard.base.money import EXACT, from_fraction, places_of, total
 from ratecard.candidates.rates import Refusal, moved, rates_of, scaled
 from ratecard.card import RateCard
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.shapes import Counted

@@ -13,10 +13,10 @@ from typing import NamedTuple, TypeVar
 from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
 from ratecard.card import RateCard
-from ratecard.changes.sides import Side
 from ratecard.line_items.ledger_entry import price_field
 from ratecard.line_items.quote import MINIMUM, LineItem
 from ratecard.price_book import PriceBook
+from ratecard.review.sides import Side
 from ratecard.simulation.billing.entry import BilledRow, as_billed, at_price, at_total, read_entry
 from ratecard.simulation.billing.skus import (
     Clips,

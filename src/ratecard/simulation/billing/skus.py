@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import text
-from ratecard.changes.difference import TermChange
-from ratecard.changes.rates import Terms, rate_changes, term_changes, terms_of
-from ratecard.changes.sides import Priceable
 from ratecard.line_items.quote import MINIMUM, LineItem, Quote
 from ratecard.methods.samples import edge_usages, unit_usages
 from ratecard.price_book import PriceBook
+from ratecard.review.difference import TermChange
+from ratecard.review.rates import Terms, rate_changes, term_changes, terms_of
+from ratecard.review.sides import Priceable
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.views.sheet import Cell, price_cells

@@ -12,9 +12,9 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
-from ratecard.changes.sides import Side
 from ratecard.contracts.overlay import layers_of
 from ratecard.contracts.winner import ContractChain
+from ratecard.review.sides import Side
 from ratecard.simulation.groups.plan import EARLIEST
 from ratecard.simulation.groups.predicates import Predicates, PriceBasis, price_basis
 from ratecard.simulation.groups.roll_up import uncollected

@@ -10,8 +10,8 @@ from ratecard.base.errors import TableError
 from ratecard.base.instants import utc
 from ratecard.candidates.file import read_candidate
 from ratecard.card import RateCard, load_rate_card
-from ratecard.changes.sides import Side, SideError, Stack, named, side_of
 from ratecard.load.revision import RevisionError
+from ratecard.review.sides import Side, SideError, Stack, named, side_of
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.prices.costs import CardCosts, Costs, read_costs, share_costs
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from babel import Locale
 
 from ratecard.base.money import EXACT, round_half_up
-from ratecard.changes.sides import Side
+from ratecard.review.sides import Side
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.answers.attribution import Attribution

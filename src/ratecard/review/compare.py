@@ -13,8 +13,11 @@ from typing import Any, NamedTuple
 from ratecard.base.errors import QuoteError
 from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.money import plain
-from ratecard.changes.contracts import contract_changes
-from ratecard.changes.difference import (
+from ratecard.line_items.quote import Quote
+from ratecard.load.folder import LIMITS, METERS, MONTHLY, UNITS, VOCABULARY
+from ratecard.price_book import PriceBook
+from ratecard.review.contracts import contract_changes
+from ratecard.review.difference import (
     ADDED,
     CHANGED,
     OF_CONTRACT,
@@ -26,11 +29,8 @@ from ratecard.changes.difference import (
     extremes,
     factor,
 )
-from ratecard.changes.rates import Terms, described, rate_changes, term_changes, terms_of
-from ratecard.changes.sides import Priceable, Side, Standing
-from ratecard.line_items.quote import Quote
-from ratecard.load.folder import LIMITS, METERS, MONTHLY, UNITS, VOCABULARY
-from ratecard.price_book import PriceBook
+from ratecard.review.rates import Terms, described, rate_changes, term_changes, terms_of
+from ratecard.review.sides import Priceable, Side, Standing
 from ratecard.tables.card import meaning
 from ratecard.tables.monthly import described_terms
 from ratecard.views.sheet import Cell, price_cells

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ratecard.base.money import text
-from ratecard.changes.compare import Diff
-from ratecard.changes.difference import MARKS, CellChange, Difference, Priced, RateChange, TermChange, percent_text
+from ratecard.review.compare import Diff
+from ratecard.review.difference import MARKS, CellChange, Difference, Priced, RateChange, TermChange, percent_text
 
 NO_CHANGES = "No price changes"
 LEGEND = "Key: ~ changed, + added, - removed"

@@ -1,7 +1,8 @@
 """Prices beside those of others as one HTML page."""
 
-from ratecard.changes.market import Market
-from ratecard.changes.market_markdown import (
+from ratecard.pages import page_text
+from ratecard.review.market import Market
+from ratecard.review.market_markdown import (
     HEADINGS,
     MARKET_LEGEND,
     TITLE,
@@ -10,7 +11,6 @@ from ratecard.changes.market_markdown import (
     market_counts,
     price_words,
 )
-from ratecard.pages import page_text
 
 # The prices are unfolded for at most this many pairs.
 _OPEN = 12

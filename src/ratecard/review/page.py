@@ -5,8 +5,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ratecard.base.money import text
-from ratecard.changes.compare import Diff
-from ratecard.changes.difference import (
+from ratecard.pages import page_text
+from ratecard.review.compare import Diff
+from ratecard.review.difference import (
     ADDED,
     CHANGED,
     MARKS,
@@ -16,7 +17,7 @@ from ratecard.changes.difference import (
     extremes,
     percent_text,
 )
-from ratecard.changes.markdown import (
+from ratecard.review.markdown import (
     LEGEND,
     NO_CHANGES,
     affected,
@@ -29,7 +30,6 @@ from ratecard.changes.markdown import (
     unit,
     when,
 )
-from ratecard.pages import page_text
 
 # The width of a drawing in its own units. A bar is never so short that it cannot be seen.
 _WIDTH, _LEAST = 10_000, 40

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from ratecard.changes.margins import TableCosts, thin_margins
 from ratecard.cli import main
 from ratecard.load.folder import shipped_folder
+from ratecard.review.margins import TableCosts, thin_margins
 from ratecard.views.sheet import price_cells
 from shipped import CARD
 

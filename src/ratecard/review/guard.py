@@ -15,13 +15,13 @@ from ratecard.base.errors import Fault
 from ratecard.base.instants import utc
 from ratecard.base.money import from_fraction, text
 from ratecard.card import RateCard
-from ratecard.changes.compare import days_of, same, stretches
-from ratecard.changes.contracts import contract_refusals
-from ratecard.changes.difference import CHANGED, Difference, RateChange, factor
-from ratecard.changes.markdown import NONE, amounts, subject
-from ratecard.changes.rates import described, rate_changes, term_changes, terms_of
-from ratecard.changes.sides import Priceable, Side
 from ratecard.load.folder import LIMITS
+from ratecard.review.compare import days_of, same, stretches
+from ratecard.review.contracts import contract_refusals
+from ratecard.review.difference import CHANGED, Difference, RateChange, factor
+from ratecard.review.markdown import NONE, amounts, subject
+from ratecard.review.rates import described, rate_changes, term_changes, terms_of
+from ratecard.review.sides import Priceable, Side
 from ratecard.tables.card import AnyModel, meaning
 from ratecard.tables.limits import Limits
 from ratecard.tables.version import Version

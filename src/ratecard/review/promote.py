@@ -13,7 +13,12 @@ from ratecard.base.money import places_of, plain, text
 from ratecard.base.plural import plural
 from ratecard.candidates.file import CandidateFile, read_candidate
 from ratecard.card import RateCard
-from ratecard.changes.insertion import (
+from ratecard.contracts.checks import fault_at
+from ratecard.examples import price_example, wrong_examples
+from ratecard.load.folder import read_folder, shipped_folder, tables_from
+from ratecard.load.positions import Positions
+from ratecard.price_book import PriceBook
+from ratecard.review.insertion import (
     Added,
     Homes,
     Insertion,
@@ -25,13 +30,8 @@ from ratecard.changes.insertion import (
     new_retirement,
     new_version,
 )
-from ratecard.changes.replace_files import replace_files
-from ratecard.changes.sides import Stack
-from ratecard.contracts.checks import fault_at
-from ratecard.examples import price_example, wrong_examples
-from ratecard.load.folder import read_folder, shipped_folder, tables_from
-from ratecard.load.positions import Positions
-from ratecard.price_book import PriceBook
+from ratecard.review.replace_files import replace_files
+from ratecard.review.sides import Stack
 from ratecard.tables.candidate import Add
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.version import Example, Version

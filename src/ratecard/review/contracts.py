@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from ratecard.base.errors import Fault
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
-from ratecard.changes.difference import ADDED, CHANGED, OF_CONTRACT, REMOVED, Cells, Difference
-from ratecard.changes.rates import Terms, term_changes
 from ratecard.contracts.checks import ContractChecks, fault_at
 from ratecard.contracts.overlay import fits
+from ratecard.review.difference import ADDED, CHANGED, OF_CONTRACT, REMOVED, Cells, Difference
+from ratecard.review.rates import Terms, term_changes
 from ratecard.tables.card import meaning
 from ratecard.tables.contract import Contract
 from ratecard.tables.monthly import described_terms

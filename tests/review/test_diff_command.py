@@ -12,12 +12,12 @@ from rich.cells import cell_len
 
 from git_tables import FILES, SECOND, edited, git, newer, repository, write
 from ratecard import load_rate_card
-from ratecard.changes.compare import compare_sides
-from ratecard.changes.markdown import diff_markdown
-from ratecard.changes.page import diff_page
-from ratecard.changes.sides import Side
 from ratecard.cli import main
 from ratecard.cli.diff_text import diff_text as as_text
+from ratecard.review.compare import compare_sides
+from ratecard.review.markdown import diff_markdown
+from ratecard.review.page import diff_page
+from ratecard.review.sides import Side
 from shipped import CARD
 
 CHEAPER = edited((SECOND, "480p, rate: 0.10", "480p, rate: 0.05"))

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from ratecard.changes.difference import Priced, RateChange, TermChange
-from ratecard.changes.sides import Priceable
+from ratecard.review.difference import Priced, RateChange, TermChange
+from ratecard.review.sides import Priceable
 from ratecard.tables.limits import Limits
 from ratecard.tables.rate import Charge, Combination, Rate, RateFactor, combinations, named_attributes, tiers
 from ratecard.tables.scalars import value_text

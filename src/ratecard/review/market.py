@@ -17,8 +17,6 @@ from ratecard.base.errors import Fault, QuoteError, TableError
 from ratecard.base.money import EXACT, exact_decimal, plain, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
-from ratecard.changes.difference import Priced, RateChange
-from ratecard.changes.rates import described
 from ratecard.line_items.conditions import (
     EVERY_PROMPT,
     StatedRate,
@@ -31,6 +29,8 @@ from ratecard.load.yaml_text import read_yaml_text
 from ratecard.price_book import PriceBook
 from ratecard.pricing.shape import rates_of_tokens
 from ratecard.pricing.text import token_rates
+from ratecard.review.difference import Priced, RateChange
+from ratecard.review.rates import described
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, Tokens
 from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of, named_conditions

@@ -6,11 +6,11 @@ from decimal import Decimal
 import pytest
 
 from git_tables import FILES, SECOND, Edit, card_of, edited, newer
-from ratecard.changes.compare import Diff, compare_sides
-from ratecard.changes.difference import Difference, percent_text
-from ratecard.changes.markdown import summary
-from ratecard.changes.sides import Side
 from ratecard.load.folder import shipped_folder
+from ratecard.review.compare import Diff, compare_sides
+from ratecard.review.difference import Difference, percent_text
+from ratecard.review.markdown import summary
+from ratecard.review.sides import Side
 
 OLD = card_of(FILES)
 MODEL = "per-second-video"

@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 import ratecard
-from ratecard.changes.market import Market, absolute, compare_models
-from ratecard.changes.market_markdown import market_markdown
-from ratecard.changes.market_page import market_page
 from ratecard.cli import main
 from ratecard.cli.compare import market_text
+from ratecard.review.market import Market, absolute, compare_models
+from ratecard.review.market_markdown import market_markdown
+from ratecard.review.market_page import market_page
 
 HEAD = """
     versions:
@@ -140,7 +140,7 @@ def rows(market: Market) -> list[tuple[str, ...]]:
 
 
 def test_the_price_of_a_unit_on_both_sides(cards: tuple[ratecard.RateCard, ratecard.RateCard]) -> None:
-    market = ratecard.changes.market.compare_models(*cards, {"plain": "t/plain"}, at=AT)
+    market = ratecard.review.market.compare_models(*cards, {"plain": "t/plain"}, at=AT)
     assert rows(market) == [
         ("input tokens", "", "4", "5", "mtoken", "+1", "+25%"),
         ("output tokens", "", "20", "20", "mtoken", "0", "-0%"),

@@ -6,11 +6,11 @@ from decimal import Decimal
 import pytest
 
 from ratecard import RateCard
-from ratecard.changes.compare import compare_sides
-from ratecard.changes.guard import Rules, refusals
-from ratecard.changes.markdown import affected
-from ratecard.changes.sides import Side
 from ratecard.load.folder import tables_from
+from ratecard.review.compare import compare_sides
+from ratecard.review.guard import Rules, refusals
+from ratecard.review.markdown import affected
+from ratecard.review.sides import Side
 from token_tables import by_tokens, family, text_model
 
 RATES = "- {tokens: [input, output], rate: 5}\n- {tokens: input, service_tier: batch, rate: 2}"

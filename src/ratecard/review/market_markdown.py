@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ratecard.base.money import plain, text
-from ratecard.changes.difference import Priced, RateChange
-from ratecard.changes.markdown import by, code_words, escaped, markdown_table, places, subject, unit
-from ratecard.changes.market import OURS, THEIRS, Market, MatchedModels, absolute
+from ratecard.review.difference import Priced, RateChange
+from ratecard.review.markdown import by, code_words, escaped, markdown_table, places, subject, unit
+from ratecard.review.market import OURS, THEIRS, Market, MatchedModels, absolute
 
 TITLE = "Our prices beside theirs"
 MARKET_LEGEND = f"Difference: {THEIRS} minus {OURS}, in percent of {OURS}; an implied price follows from another one"
