@@ -209,7 +209,7 @@ class RateCard:
         chain = self.in_force.chain(self.contract_of(contract, account, moment), moment)
         return self.under(chain, moment, self.in_force.later(contract, account, moment))
 
-    def under(self, chain: ContractChain, moment: datetime, later: Later = ()) -> PriceBook:
+    def under(self, chain: "ContractChain", moment: datetime, later: "Later" = ()) -> PriceBook:
         """Return the price book of a contract, and of what it extends, at an instant in UTC.
 
         Prices that it has `later` are announced; none of them changes what is charged at the instant.
