@@ -139,6 +139,23 @@ def test_a_refund_of_what_was_free_pays_nothing_back(tmp_path: Path, day: str) -
     assert str(found.payable) == ("7.00" if day > "2026-10" else "-5.00")
 
 
+@pytest.mark.parametrize("day", ["2026-10-09", "2026-09-09"])
+@pytest.mark.parametrize(("kind", "first", "second"), [("graduated", 3, 6), ("volume", 9, 6)])
+def test_a_refund_pays_back_what_its_request_paid_in_its_tiers(
+    tmp_path: Path, kind: str, first: int, second: int, day: str
+) -> None:
+    """Of graduated tiers the first request paid 2 x 4 + 1 x 1 = 9 of 12, and the second 2 x 1 = 2 of 8."""
+    tiers = f"monthly:\n  - {{{kind}: [{{up_to: 2, percent: 0%}}, {{rate: 1}}], unit: mtoken}}\n"
+    tables = write_tables(tmp_path / "tables", monthly=tiers)
+    rows = (
+        f"{day}T00:00:00Z,{INPUT},4,3,-12,USD,scribe,first",
+        f"{day}T01:00:00Z,{INPUT},4,2,-8,USD,scribe,second",
+    )
+    for request, booked, taken_off in (("first", 12, first), ("second", 8, second)):
+        found = made(tmp_path, tables, *rows, f"2026-10-20T00:00:00Z,{INPUT},4,0,{booked},USD,scribe,{request}")
+        assert [line.amount for line in found.terms if line.kind == "refunds"] == [taken_off]
+
+
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_charges_of_usage_and_their_ledger_come_to_the_same(tmp_path: Path, tables: Path, form: str) -> None:
     from datetime import datetime

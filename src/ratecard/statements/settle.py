@@ -89,7 +89,7 @@ def settle_month(
     tiered = {term.source: _Tiered(term, currency) for term in terms if term.kind in (GRADUATED, VOLUME)}
     charges: dict[Rated, Fraction] = {}
     refunds: list[Line] = []
-    kept: list[tuple[Line, Fraction]] = []
+    kept: list[tuple[Line, Fraction, Fraction | None]] = []
     for line in lines:
         if not line.rated.is_usage:
             refunds.append(line)
@@ -98,12 +98,13 @@ def settle_month(
         if (match := finder.term(line.rated, _INCLUDES)) is not None:
             share = included[match.term.source].left_of(match.measure(quantity, amount), amount)
             amount, quantity = amount * share, quantity * share
-        if line.request in refunded:
-            kept.append((line, amount))
+        price: Fraction | None = amount
         if (match := finder.term(line.rated, _TIERS)) is not None:
-            tiered[match.term.source].take(line.rated, match.measure(quantity, amount), amount)
+            price = tiered[match.term.source].take(line.rated, match.measure(quantity, amount), amount)
         else:
             charges[line.rated] = charges.get(line.rated, _ZERO) + amount
+        if line.request in refunded:
+            kept.append((line, amount, price))
     found_lines = [each.line() for each in included.values()]
     for tiers in tiered.values():
         found_lines += tiers.charge(charges)
@@ -117,13 +118,18 @@ def settle_month(
     return Settled((*found_lines, *_never_paid(refunds, paid, currency)), left, paid)
 
 
-def _paid(kept: Iterable[tuple[Line, Fraction]], times: Mapping[Rated, Fraction]) -> PaidShares:
-    """Return which share of each of these requests was paid, by what was not included and the tiers of its rate."""
+def _paid(kept: Iterable[tuple[Line, Fraction, Fraction | None]], times: Mapping[Rated, Fraction]) -> PaidShares:
+    """Return which share of each of these requests was paid.
+
+    A line comes with what was not included of it and its price in its tiers: None in those of `volume`, which are known
+    when all lines are, as what they made of its rate.
+    """
     sums: dict[tuple[str, str], tuple[Fraction, Fraction]] = {}
-    for line, amount in kept:
+    for line, amount, price in kept:
         key = (line.request, line.rated.sku)
         booked, paid = sums.get(key, (_ZERO, _ZERO))
-        sums[key] = (booked + line.charged, paid + amount * times.get(line.rated, Fraction(1)))
+        paid += amount * times.get(line.rated, Fraction(1)) if price is None else price
+        sums[key] = (booked + line.charged, paid)
     return {key: min(paid / booked, Fraction(1)) for key, (booked, paid) in sums.items() if booked}
 
 
@@ -208,17 +214,21 @@ class _Tiered:
         # The part of each rate in a tier: its measure, and its amount at contract prices.
         self._parts: dict[tuple[int, Rated], tuple[Fraction, Fraction]] = {}
 
-    def take(self, rated: Rated, measure: Fraction, amount: Fraction) -> None:
-        """Put a line into its tiers; of `volume`, into the first one until all is known."""
+    def take(self, rated: Rated, measure: Fraction, amount: Fraction) -> Fraction | None:
+        """Put a line into its tiers and return its price; of `volume`, into the first one until all is known: None."""
         lower, self._whole = self._whole, self._whole + measure
         if self.term.kind == VOLUME or not measure:
             self._add(0, rated, measure, amount)
-            return
+            return None if self.term.kind == VOLUME else priced(self.term.tiers[0], measure, amount)
+        price = _ZERO
         for number, tier in enumerate(self.term.tiers):
             upper = self._whole if tier.up_to is None else min(Fraction(tier.up_to), self._whole)
             if upper > lower:
-                self._add(number, rated, upper - lower, amount * (upper - lower) / measure)
+                part = upper - lower, amount * (upper - lower) / measure
+                self._add(number, rated, *part)
+                price += priced(tier, *part)
                 lower = upper
+        return price
 
     def _add(self, number: int, rated: Rated, measure: Fraction, amount: Fraction) -> None:
         known = self._parts.get((number, rated), (_ZERO, _ZERO))
