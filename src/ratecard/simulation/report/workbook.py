@@ -245,17 +245,24 @@ def write_spreadsheet(report: Report, path: Path) -> None:
         workbook = Workbook(
             file, {"tmpdir": work, "constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
         )
-        sheets = Sheets(workbook, report.figures)
-        for first in (_SUMMARY, _CHARTS):
-            sheets.begin(first)
-        placed = {
-            name: sheets.add(name, table, named=name if name == _GROUPS else "") for name, table in _tables(report)
-        }
-        _write_summary(sheets, report, placed[_BY_MODEL])
-        _write_charts(sheets, report, placed)
-        if (failed := _failure(workbook)) is not None:
-            raise failed
+        try:
+            _write_sheets(Sheets(workbook, report.figures), report)
+            if (failed := _failure(workbook)) is not None:
+                raise failed
+        finally:
+            # Of a workbook that fails the library leaves the files of the rows open.
+            for sheet in workbook.worksheets():
+                with suppress(OSError):  # what is still to be written to a full disk
+                    sheet.row_data_fh.close()
     path.write_bytes(file.getbuffer())
+
+
+def _write_sheets(sheets: Sheets, report: Report) -> None:
+    for first in (_SUMMARY, _CHARTS):
+        sheets.begin(first)
+    placed = {name: sheets.add(name, table, named=name if name == _GROUPS else "") for name, table in _tables(report)}
+    _write_summary(sheets, report, placed[_BY_MODEL])
+    _write_charts(sheets, report, placed)
 
 
 def _write_summary(sheets: Sheets, report: Report, models: Placed) -> None:
