@@ -1,4 +1,4 @@
-"""Prices beside those of others as one HTML page."""
+"""A comparison with another price list as one HTML page."""
 
 from ratecard.changes.market import Market
 from ratecard.changes.market_markdown import (
