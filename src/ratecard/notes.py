@@ -110,7 +110,7 @@ def _tier(edge: Edge) -> str:
 
 
 def _untried(version: Version, never: Collection[str], reached: Collection[str]) -> Iterator[_Noted]:
-    """Note what no example reaches, but for what can never apply."""
+    """Note rates and factors that no example reaches, except those that can never apply."""
     for charge in version.charges:
         lines: Sequence[Rate | RateFactor] = (*charge.rates, *charge.multipliers)
         sources = [line.source for line in lines if line.source not in never]

@@ -382,7 +382,7 @@ class PriceBook(LimitsOfADay):
         return quote.model, tuple(line for line in quote.lines if line.list_source not in sources)
 
     def surcharge(self, name: str, count: int) -> Quote:
-        """Charge a number of searches, scraped URLs or results by themselves, whatever model they were for."""
+        """Charge a number of searches, scraped URLs or results alone, for any model."""
         return self.rate({"type": "surcharge", "model": self._name({"model": name}), "count": count})
 
     @property

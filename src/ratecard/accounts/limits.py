@@ -108,7 +108,7 @@ class Block:
 
 
 def limit_of(limits: Limits, type_: str, tier: str | None, partner: bool) -> Limit | VideoLimit:
-    """Return the limit of a type of models; for text, that of a tier. Raises `LimitError`."""
+    """Return the limit of a type of models; for text, the limit of a tier. Raises `LimitError`."""
     if type_ in _NO_LIMIT:
         raise LimitError(_NO_LIMIT[type_])
     if type_ != "text" and tier is not None:

@@ -104,7 +104,7 @@ _UNKNOWN = dict.fromkeys(("candidate", "proposed_by", "why"), "?")
 
 
 def _head(text: TextFile, data: Any) -> Candidate:
-    """Read the head; what is wrong with it is recorded. Raises `TableError` where not even its days are known."""
+    """Read the head and record its faults. Raises `TableError` if not even its days are known."""
     try:
         return Candidate.model_validate(data)
     except ValidationError as error:

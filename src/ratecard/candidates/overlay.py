@@ -402,7 +402,7 @@ class _Overlay:
 
 
 def _each(names: Iterable[str], change: Callable[[str], object]) -> None:
-    """Change each of these models. Raises `Refusal` with what is wrong of any of them."""
+    """Change each of these models. Raises `Refusal` with the findings of all of them."""
     wrong: list[Finding] = []
     for name in names:
         try:

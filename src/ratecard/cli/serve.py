@@ -25,7 +25,7 @@ _SHOWN = {name: field for name, field in Settings.model_fields.items() if name !
 
 
 def _option(name: str, field: FieldInfo) -> Decorator:
-    """Return the option of a setting; what is not given is left to the environment and the file."""
+    """Return the option of a setting; without it, the environment or the file decides."""
     words = f"{field.description}."
     if field.annotation is bool:
         return click.option(option(name), is_flag=True, default=None, help=words)

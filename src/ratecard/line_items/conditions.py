@@ -246,7 +246,7 @@ def beside_defaults(stated: Stated, meters: Meters) -> dict[str, str]:
 
 
 def combinations_of(named: Mapping[str, set[str]], meters: Meters) -> Iterator[dict[str, str]]:
-    """Yield every combination of the named values and defaults of conditions, without the defaults; that of none first.
+    """Yield every combination of the named values and defaults of conditions, without defaults; the empty one first.
 
     A condition that has no default is in each of them.
     """
@@ -414,7 +414,7 @@ def more_specific(one: WrittenRate, other: WrittenRate) -> bool:
 
 
 def tiers_of(written: Iterable[WrittenRate]) -> list[int]:
-    """Return where the tiers of rates begin: prompts of more tokens than this; the first is that of every prompt."""
+    """Return where the tiers of rates begin: prompts of more tokens than this; the first tier has every prompt."""
     return sorted({EVERY_PROMPT.above, *(each.edge.above for each in written)})
 
 

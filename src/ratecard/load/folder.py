@@ -130,7 +130,7 @@ def shipped_rates() -> Rates:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Pause the collector of cycles: it looks at all that is being loaded, again and again, and there are no cycles."""
+    """Pause the collector of cycles: it would scan the loaded data again and again, which does not have cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -250,7 +250,7 @@ def _check_models(
     meters: Meters | None,
     vocabulary: Vocabulary | None,
 ) -> Mapping[str, str]:
-    """Record what is wrong with models, by themselves and beside each other; return the file of each."""
+    """Record the faults of each model, and of models together; return the file of each."""
     files: dict[str, str] = {}
     for text, index, model in found:
         _record(text, ("models", index), check_model(model, units, meters))

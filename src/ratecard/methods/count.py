@@ -14,7 +14,7 @@ from ratecard.tables.rate import CountedCharge
 
 
 class PerCount(CountedCharge, Method):
-    """Anything that a meter of meters.yaml counts, such as pages, requests or sessions."""
+    """What a meter of meters.yaml counts, as pages, requests or sessions."""
 
     ANY_METER: ClassVar = True
     TYPES: ClassVar = METERED_TYPES

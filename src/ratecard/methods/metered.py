@@ -73,7 +73,7 @@ class Metered:
         return Quote(self.priced(type_), exact, exact, lines, ignored)
 
     def up_to_minimum(self, lines: Sequence[LineItem]) -> tuple[LineItem, ...]:
-        """Return the line of what the charges of a request lack of the version's minimum; none where they reach it.
+        """Return the line that raises the charges of a request to the version's minimum; none if they reach it.
 
         The charges are compared before their amounts are rounded; with its line, the amounts come to the minimum.
         """

@@ -60,7 +60,7 @@ class UsageReading(NamedTuple):
 
 
 def least_charged(charge: CountedCharge, count: int) -> int:
-    """Return a count of which `count` are charged: what is included is added."""
+    """Return the count of which `count` are charged: `count` and what is included."""
     return ceil(charge.included or 0) + count
 
 
@@ -102,7 +102,7 @@ class Method(Charge):
         return lambda shape: lambda seconds: calculate({**shape, "reference_seconds": seconds})
 
     def working(self, shape: Shape, counted: Decimal) -> Steps:
-        """Show how a line of such a charge came to what it counted of a request; empty where the request says it."""
+        """Return the steps from a request to what a line of such a charge counts; empty if the request states it."""
         return ()
 
     def check(self, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:

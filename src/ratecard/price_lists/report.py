@@ -59,7 +59,7 @@ class Imported:
 
 
 def _by_reason(words: str, left_out: Sequence[LeftOut]) -> Iterable[str]:
-    """Return the number of these models, and some of those of each reason."""
+    """Return the number of these models, and some models for each reason."""
     if left_out:
         yield f"{words}: {plural(len(left_out), 'model')}"
     reasons: dict[str, list[str]] = {}

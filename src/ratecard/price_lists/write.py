@@ -234,7 +234,7 @@ class _Additions:
                 raise TableError([_fault(model.versions[0], words)])
 
     def _change(self, model: PeerModel, old: AnyModel) -> None:
-        """Add the versions that make the prices of a model those of the list."""
+        """Add the versions that give a model the prices of the list."""
         if old.retired is not None:
             place = old.versions[0].place.rpartition(":")[0]
             self._leave_out(model, f"it is retired in {place}, and listed again: edit that by hand")
@@ -260,7 +260,7 @@ class _Additions:
             self.versions += 1
 
     def _shared(self) -> dict[str, bytes]:
-        """Return the shared files with what they lack of the list."""
+        """Return the shared files with the entries of the list that they lack."""
         listed, new = self.listed, dict[str, bytes]()
         parts = {
             (UNITS, "units", "unit"): unit_lines(self.lines.units),

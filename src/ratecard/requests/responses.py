@@ -159,7 +159,7 @@ class Stream:
         return turn
 
     def refuse_another(self) -> None:
-        """Refuse this part as that of another response."""
+        """Refuse this part as a part of another response."""
         self._refuse(_TWO)
 
     def in_order(self, before: int | Decimal, after: int | Decimal) -> None:

@@ -192,7 +192,7 @@ class _Response:
                 self._listed[".".join(map(str, (*before, *at, index)))] = call
 
     def _add(self, counts: CountAt, turn: bool) -> None:
-        """Put the counts of one part to those of the parts before it, as the dialect does."""
+        """Combine the counts of one part with the counts of earlier parts, as the dialect does."""
         match "add" if turn else self._dialect.stream:
             case "replace":
                 self._counts = self._without_stale_parts(counts) | counts
@@ -233,7 +233,7 @@ class _Response:
                     self._problems.append(((*way, *(() if index is None else (index,))), words))
 
     def _check_all_steps(self, part: Any, counts: CountAt) -> None:
-        """Refuse the usage of several steps beside that of the last; of one step, both are the same."""
+        """Refuse the usage of several steps beside the usage of the last step; with one step, both are the same."""
         at = self._dialect.of_all_steps
         if fields := mapping_of(value_in(part, at)) if at else None:
             of_all = CarefulReader(self._dialect, self._problems, at)

@@ -1,4 +1,4 @@
-"""The words of prices beside those of others, which every format shares; and all of it as Markdown."""
+"""The words of a comparison with other price lists, which every format shares, and the comparison as Markdown."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,7 +14,7 @@ HEADINGS = ("Price of", "Ours", "Theirs", "Difference", "In percent", "Per", "Li
 
 
 class PriceWords(NamedTuple):
-    """A price of both, or of one, as words; `tone` is that of the difference: `rise`, `fall` or nothing."""
+    """A price of both lists or of one, in words; `tone` says how it differs: `rise`, `fall` or nothing."""
 
     of: str
     ours: str

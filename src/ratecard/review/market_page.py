@@ -1,4 +1,4 @@
-"""Prices beside those of others as one HTML page."""
+"""A comparison with another price list as one HTML page."""
 
 from ratecard.pages import page_text
 from ratecard.review.market import Market

@@ -167,7 +167,7 @@ def new_router(prefix: str = "", *, lifespan: Lifespan | None = None, include_in
 
 
 async def not_found(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer 404 as an error object, where the router is mounted by itself."""
+    """Answer 404 as an error object, where the router is mounted alone."""
     if scope["type"] == "http":
         await error_object(404, f"Not found: {echo(scope['path'])}")(scope, receive, send)
     else:

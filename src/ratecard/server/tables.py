@@ -212,7 +212,7 @@ class TableFolder:
             raise TableError([Fault(str(self._last_sound.folder), 1, (), f"{error}; then restart")]) from None
 
     def forget(self) -> None:
-        """Take whatever is in the folder for a change, at the next call of `changed`."""
+        """Treat the folder as changed at the next call of `changed`, whatever it holds."""
         self._seen = None
 
     def _read(self) -> Contents | tuple[Fault, ...]:

@@ -123,7 +123,7 @@ class Meters(Frozen):
 
     @cached_property
     def counted(self) -> tuple[str, ...]:
-        """Return the meters that the `counts` of a usage may name: all but that of tokens."""
+        """Return the meters that the `counts` of a usage may name: all but the meter of tokens."""
         return tuple(name for name in self.by_name if name != TOKEN)
 
     @cached_property

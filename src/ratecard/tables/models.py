@@ -114,7 +114,7 @@ class PricedModel:
 
     @cached_property
     def rates(self) -> tuple[ModelRate, ...]:
-        """Return its rates, in the order of the table, those of all hours and conditions. Made when they are asked for.
+        """Return its rates of all hours and conditions, in the order of the table. They are made at first use.
 
         Factors, a minimum and the options of charges, which `ratecard explain` and `GET /models` show, are not applied.
         Raises `TableError` for a version that contradicts its own examples.

@@ -54,7 +54,7 @@ class ModelNames(Frozen):
 
 
 def _listed(given: Any) -> Any:
-    """Return a list of one for what is written without a list."""
+    """Return a value as a list: one that is written without a list as a list of one."""
     return given if isinstance(given, (list, tuple)) else [given]
 
 
