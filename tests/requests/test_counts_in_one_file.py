@@ -10,7 +10,7 @@ from ratecard.requests.dialects import DIALECTS
 
 SOURCE = Path(ratecard.__file__).parent
 # What reads, checks and prices usages. Typed usages name counts as attributes, for editors.
-FOLDERS = ("base", "tables", "methods", "rating", "requests", "pricing")
+FOLDERS = ("base", "tables", "methods", "line_items", "requests", "pricing")
 DATA = {"requests/counters.py", "requests/dialects.py"}
 
 
