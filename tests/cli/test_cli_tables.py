@@ -299,8 +299,3 @@ def test_sheet_of_every_request_takes_families_and_patterns() -> None:
 def test_sheet_before_the_first_price_says_since_when(more: list[str]) -> None:
     sent = run("sheet", "--at=2020-01-01", *more)
     assert "No price is in effect on 2020-01-01. The first prices of these tables are of 20" in sent.stderr
-
-
-@pytest.mark.parametrize("words", [["sheet", ""], ["sheet", "--every-request", ""], ["explain", ""]])
-def test_an_empty_name_is_said_to_be_empty(words: list[str]) -> None:
-    assert "its name is empty" in run(*words).stderr

@@ -171,8 +171,6 @@ class UnknownModelError(QuoteError, KeyError):
 
 def model_not_found(name: str, known: Iterable[str]) -> NotOffered:
     """Write that no model has a name, with the known names that are near it."""
-    if not name:
-        return NotOffered("Specified model not found: its name is empty")
     near = suggestions(name, known)
     hint = f". Did you mean: {', '.join(near)}?" if near else ""
     return NotOffered(f"Specified model not found: {echo(name)}{hint}")
