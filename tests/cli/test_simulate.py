@@ -125,10 +125,7 @@ def test_a_candidate_without_effect_says_why(paths: tuple[str, str, str], tmp_pa
     [
         (("missing.parquet", "--candidate", "2026-10-01"), "There is no file missing.parquet"),
         (("USAGE", "--candidate", "nothing"), "'nothing' names nothing that can be compared"),
-        (
-            ("USAGE", "--elasticity", "all=-1", "--max-rise", "5%"),
-            "add --candidate, or leave out --elasticity, --max-rise",
-        ),
+        (("USAGE", "--elasticity", "all=-1", "--max-rise", "5%"), "or leave out --elasticity, --max-rise"),
         (("USAGE", "--volume", "5"), "volume '5' cannot be read. Write -5%, TYPE=-5%, FAMILY=-5%"),
         (("USAGE", "--pace", "30"), "pace '30' cannot be read. Write 30d, 90d or all"),
         (("USAGE", "--candidate", "DEARER", "--map", "model"), "'model' is not NAME=COLUMN"),

@@ -182,7 +182,7 @@ class WhatIfPage:
                         button.props("flat no-caps dense")
                     button = ui.button("Add an elasticity", icon="add", on_click=lambda: self.add_answer(("all", "")))
                     button.props("flat no-caps dense")
-                self.saving = Saving(pricer, self.draft, self.keep, self.renew, command, tables)
+                self.saving = Saving(pricer, self.draft, self.keep, self.kept, self.renew, command, tables)
                 with ui.element("div").classes("files"):
                     Opener(pricer, self.opened)
                     self.files = {name: self._download_button(label, name) for label, name in _REPORTS.items()}
@@ -218,6 +218,11 @@ class WhatIfPage:
         changes = tuple(control.change for control in self.controls)
         answers = tuple(control.answer for control in self.answering)
         return Draft((self.day.value or "").strip(), changes, answers=answers)
+
+    def kept(self, draft: Draft) -> None:
+        """Call the figures by the name of the candidate that was saved, and remember it as it was."""
+        app.storage.tab[_OPENED] = to_json(draft)
+        self.tried()
 
     def opened(self, draft: Draft) -> None:
         """Show a candidate that was opened, and remember it as it was."""

@@ -68,7 +68,7 @@ class Saving:
     """A button, and its dialog, which shows the draft as a candidate file, saves it and promotes it.
 
     `command` simulates the same usage, without its prices. `tables` is the folder to which a saved candidate can be
-    promoted, or None; `renew` shows the new prices.
+    promoted, or None; `kept` is told what was saved, and `renew` shows the new prices.
     """
 
     def __init__(
@@ -76,11 +76,12 @@ class Saving:
         pricer: DraftPricer,
         draft: Callable[[], Draft],
         keep: Callable[[], None],
+        kept: Callable[[Draft], None],
         renew: Callable[[], None],
         command: str,
         tables: Path | None,
     ) -> None:
-        self.pricer, self.draft, self.keep, self.renew = pricer, draft, keep, renew
+        self.pricer, self.draft, self.keep, self.kept, self.renew = pricer, draft, keep, kept, renew
         self.command, self.tables = command, tables
         self.saved: Path | None = None
         self.made: Promotion | None = None
@@ -155,6 +156,7 @@ class Saving:
             self._say(wrong=str(error))
         else:
             self.saved = path
+            self.kept(draft)
             again = f"{self.command} --current {draft.effective} --candidate {shlex.quote(str(path))}"
             again += "".join(f" --elasticity {shlex.quote('='.join(each))}" for each in draft.answers if all(each))
             self._say(done=f"Saved {escape(str(path))}. The same figures, as a report:<code>{escape(again)}</code>")

@@ -154,11 +154,8 @@ class Sheets:
             series = {"name": at, "categories": placed.cells(names), "values": placed.cells(column)}
             # A preview of a mail or a file manager computes nothing: it draws the values that the chart itself has.
             amounts = [str(_cell_value(each[placed.columns[column]])) or None for each in table.rows]
-            series |= {
-                "name_data": [column],
-                "categories_data": [each[0] for each in table.rows],
-                "values_data": amounts,
-            }
+            drawn = {"categories_data": [each[0] for each in table.rows], "values_data": amounts}
+            series |= {"name_data": [column], **drawn}
             signed = {"invert_if_negative": True, "invert_if_negative_color": _FALL, "fill": {"color": _RISE}}
             chart.add_series(series | (signed if kind == "bar" else {}))
         chart.set_title({"name": title, "name_font": {"size": 12}})
