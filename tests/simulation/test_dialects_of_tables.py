@@ -56,7 +56,7 @@ LOGS = [
 ]
 
 
-def priced(path: Path, dialect: str, **options: Any) -> tuple[Decimal, int, int]:
+def priced(path: Path, dialect: Any, **options: Any) -> tuple[Decimal, int, int]:
     """What the rows cost together, how many have a price, and how many have none."""
     with simulate(path, CARD, dialect=dialect, by=["model"], **options) as found:
         return found.total.amounts[0], found.priced, found.rows - found.priced

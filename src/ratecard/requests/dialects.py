@@ -7,6 +7,7 @@ is contained in the count of its whole already.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal, get_args
 
 from ratecard.requests.counters import COUNTERS, Counter, Sign, UsageDialect, Way
 
@@ -637,7 +638,8 @@ _VERCEL = UsageDialect(
 )
 
 # Dialects whose tables have one row for each request.
-TABLE_DIALECTS = ("opentelemetry", "litellm")
+TableDialect = Literal["opentelemetry", "litellm"]
+TABLE_DIALECTS: tuple[TableDialect, ...] = get_args(TableDialect)
 DIALECTS: Mapping[str, UsageDialect] = {
     "openai": _OPENAI,
     "anthropic": _ANTHROPIC,

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.engines.engine import Engine, opened_usage
@@ -54,7 +55,7 @@ def rollup(
     tables: str | Path | None = None,
     where: str | None = None,
     columns: Mapping[str, str] | None = None,
-    dialect: str | None = None,
+    dialect: TableDialect | None = None,
     memory: str | None = None,
     engine: Engine | None = None,
     master: str | None = None,

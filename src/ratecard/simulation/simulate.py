@@ -9,6 +9,7 @@ from typing import Any
 
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
+from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.no_effect import check_effect
 from ratecard.simulation.billing.repricer import LedgerPricer
@@ -49,7 +50,7 @@ def simulate(
     *,
     by: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
-    dialect: str | None = None,
+    dialect: TableDialect | None = None,
     where: str | None = None,
     since: date | str | None = None,
     until: date | str | None = None,

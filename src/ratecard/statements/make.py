@@ -14,6 +14,7 @@ from ratecard.base.money import ISO_4217, USD, is_balance, nearest, text
 from ratecard.base.plural import plural
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard, load_rate_card
+from ratecard.requests.dialects import TableDialect
 from ratecard.simulation.groups.engines.engine import opened_usage
 from ratecard.simulation.progress import silent
 from ratecard.simulation.rows.duckdb_responses import table_dialect
@@ -41,7 +42,7 @@ def statement(
     tables: str | Path | RateCard | None = None,
     opening_balance: Decimal | None = None,
     columns: Mapping[str, str] | None = None,
-    dialect: str | None = None,
+    dialect: TableDialect | None = None,
     currency: str | None = None,
     memory: str | None = None,
 ) -> Statement:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
 from ratecard.simulation.groups.engines.engine import opened_usage
 from ratecard.simulation.groups.kept.addresses import kept_place
@@ -54,7 +55,7 @@ def simulated_months(
     accounts: Sequence[str] = (),
     tables: str | Path | None = None,
     columns: Mapping[str, str] | None = None,
-    dialect: str | None = None,
+    dialect: TableDialect | None = None,
     currency: str = "USD",
     memory: str | None = None,
 ) -> tuple[SimulatedMonth, ...]:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
+from ratecard.requests.dialects import TableDialect
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.kept.manifest import (
     MANIFEST,
@@ -248,7 +249,7 @@ def open_kept(
     workspace: Workspace,
     place: KeptPlace,
     names: Mapping[str, str],
-    dialect: str | None,
+    dialect: TableDialect | None,
     prices: Sequence[str],
     layouts: LayoutsOf,
 ) -> Iterator[KeptUsage]:

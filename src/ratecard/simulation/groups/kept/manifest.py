@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ratecard.base.json_reader import read_json
 from ratecard.base.messages import echo
+from ratecard.requests.dialects import TableDialect
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.plan import Plan, Usage
 from ratecard.simulation.rows.columns import DAY, Layout
@@ -146,7 +147,7 @@ class Asked(_Part):
     by: tuple[str, ...]
     where: str | None = None
     columns: dict[str, str] = {}
-    dialect: str | None = None
+    dialect: TableDialect | None = None
     engine: Literal["duckdb", "spark"] = "duckdb"
 
 
