@@ -27,7 +27,7 @@ from importlib import import_module
 from ratecard.cli import main
 for name in ("serve", "quote", "views", "check", "screen"):
     import_module(f"ratecard.cli.{name}")
-for name in ("service.process", "service.worker", "server.charges", "server.usage_history", "probe.worker"):
+for name in ("processes.process", "processes.worker", "server.charges", "server.usage_history", "probe.worker"):
     import_module(f"ratecard.{name}")
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 asked = socket.socket(fileno=int(sys.argv[1]))

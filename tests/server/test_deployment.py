@@ -19,7 +19,7 @@ import ratecard
 from mounted import Mount
 from ratecard.cli import main
 from ratecard.load.folder import shipped_folder
-from ratecard.processes.settings import Settings, read_settings
+from ratecard.service.settings import Settings, read_settings
 from ratecard.server import application
 
 ROOT = Path(__file__).parent.parent.parent
@@ -131,7 +131,7 @@ def test_the_image_is_made_of_what_is_there(card: ratecard.RateCard) -> None:
 
 
 def test_the_unit_starts_the_server_with_settings_that_are_settings() -> None:
-    text = (DEPLOY / "ratecard.processes").read_text()
+    text = (DEPLOY / "ratecard.service").read_text()
     [start] = re.findall(r"^ExecStart=(.*)$", text, re.MULTILINE)
     program, *command = shlex.split(start)
     assert Path(program).name == "ratecard"
@@ -145,8 +145,8 @@ def test_the_unit_starts_the_server_with_settings_that_are_settings() -> None:
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
 def test_systemd_understands_the_unit(tmp_path: Path) -> None:
-    text = (DEPLOY / "ratecard.processes").read_text().replace("/usr/local/bin/ratecard", sys.executable)
-    unit = tmp_path / "ratecard.processes"
+    text = (DEPLOY / "ratecard.service").read_text().replace("/usr/local/bin/ratecard", sys.executable)
+    unit = tmp_path / "ratecard.service"
     unit.write_text(text)
     command = ["systemd-analyze", "verify", "--man=no", str(unit)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
