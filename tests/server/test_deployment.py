@@ -19,7 +19,7 @@ import ratecard
 from mounted import Mount
 from ratecard.cli import main
 from ratecard.load.folder import shipped_folder
-from ratecard.service.settings import Settings, read_settings
+from ratecard.processes.settings import Settings, read_settings
 from ratecard.server import application
 
 ROOT = Path(__file__).parent.parent.parent
