@@ -46,8 +46,12 @@ GIVEN = {
 }
 
 
+# Commands keep the help option of the first context that they are given: it has the settings of `ratecard`.
+PARENT = click.Context(main, info_name="ratecard", **main.context_settings)
+
+
 def command(name: str) -> click.Command:
-    made = main.get_command(click.Context(main), name)
+    made = main.get_command(PARENT, name)
     assert made is not None
     return made
 
@@ -79,7 +83,7 @@ def test_an_option_is_used_or_refused(name: str, mode: str, option: str, written
         words += [written] if is_flag else [written, GIVEN.get(option, "2026-12-01")]
     if option == "master" and mode != "duckdb":
         words += ["--engine", "spark"]
-    context = made.make_context(name, words)
+    context = made.make_context(name, words, parent=PARENT)
     if option in OTHER_MODES and mode not in OTHER_MODES.values():
         return  # it asks for another mode, which has lines of its own here
     if option in MODES.get(name, {}).get(mode, Mode("", frozenset())).unused:
@@ -93,7 +97,9 @@ def test_an_option_is_used_or_refused(name: str, mode: str, option: str, written
 
 
 def test_an_engine_makes_its_options_used() -> None:
-    refuse_unused(command("simulate").make_context("simulate", ["u", "--engine", "spark", "--master", "local"]))
+    refuse_unused(
+        command("simulate").make_context("simulate", ["u", "--engine", "spark", "--master", "local"], parent=PARENT)
+    )
 
 
 @pytest.mark.parametrize(

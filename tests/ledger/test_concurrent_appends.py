@@ -29,7 +29,9 @@ def test_threads_that_retry_one_request(ledger: Ledger) -> None:
 def test_processes_that_open_a_new_database_at_once_and_retry_the_same_requests(database: str) -> None:
     words = [[SCRIPT, database, f"p-{who}", str(REQUESTS)] for who in range(PROCESSES)]
     with ThreadPoolExecutor(PROCESSES) as threads:
-        landed = [json.loads(done.stdout) for done in threads.map(run, words)]
+        processes = [*threads.map(run, words)]
+    assert [done.stderr for done in processes] == [b""] * PROCESSES
+    landed = [json.loads(done.stdout) for done in processes]
     assert [sum(each) for each in zip(*landed, strict=True)] == [1] * REQUESTS, "exactly one of them"
     with open_ledger(database) as ledger:
         expected = {f"r-{number}": 3 for number in range(REQUESTS)} | {f"p-{who}": 1 for who in range(PROCESSES)}

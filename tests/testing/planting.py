@@ -12,6 +12,7 @@ import ratecard.methods.video
 import ratecard.pricing.compiler
 from ratecard.line_items.quote import Quote
 from ratecard.methods import METHODS
+from ratecard.methods.method import Method
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
@@ -26,6 +27,17 @@ def wrapped(home: Any, name: str, around: Callable[..., Any]) -> Plant:
     return lambda patch: patch.setattr(home, name, lambda *args, **kw: around(original, *args, **kw))
 
 
+def calculated(method: str, around: Callable[..., Any]) -> Plant:
+    """A calculator that stands in for that of a method, also where lines are made by the seconds of reference video."""
+    kind, original = METHODS[method], METHODS[method].calculator
+
+    def plant(patch: Patch) -> None:
+        patch.setattr(kind, "calculator", lambda *args: around(original, *args))
+        patch.setattr(kind, "by_seconds", Method.by_seconds)
+
+    return plant
+
+
 def lines_of(method: str, change: Callable[..., Any]) -> Plant:
     """The line items of a method, changed: `change(line, shape)`."""
 
@@ -33,7 +45,7 @@ def lines_of(method: str, change: Callable[..., Any]) -> Plant:
         calculate = original(*args)
         return lambda shape: change(calculate(shape), shape)
 
-    return wrapped(METHODS[method], "calculator", around)
+    return calculated(method, around)
 
 
 def shapes_of(method: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Plant:
@@ -43,7 +55,7 @@ def shapes_of(method: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -
         calculate = original(*args)
         return lambda shape: calculate({**shape, **change(shape)})
 
-    return wrapped(METHODS[method], "calculator", around)
+    return calculated(method, around)
 
 
 def options_of(method: str, **changed: Any) -> Plant:
@@ -52,7 +64,7 @@ def options_of(method: str, **changed: Any) -> Plant:
     def around(original: Any, charge: Any, compiling: Any) -> Any:
         return original(altered(charge, changed), compiling)
 
-    return wrapped(METHODS[method], "calculator", around)
+    return calculated(method, around)
 
 
 def altered(options: Any, changed: dict[str, Any]) -> Any:

@@ -68,9 +68,9 @@ def test_every_law_is_broken_by_a_planted_error() -> None:
     assert meant == {law.trial.__name__ for law in LAWS}
 
 
-def test_many_planted_errors_contradict_a_worked_example_too() -> None:
+def test_most_planted_errors_contradict_a_worked_example_too() -> None:
     by_example = [mutation for mutation in MUTATIONS if any(name.startswith("example") for name in caught_by(mutation))]
-    assert len(by_example) > len(MUTATIONS) * 0.45
+    assert len(by_example) > len(MUTATIONS) / 2
 
 
 @pytest.mark.parametrize("mutation", TABLE_MUTATIONS, ids=str)
