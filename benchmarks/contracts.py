@@ -42,7 +42,7 @@ OVERRIDES = (
 
 
 def write_contracts(folder: Path, accounts: Iterable[str], count: int) -> None:
-    """Write so many contracts, each of one of the accounts in turn, and of all that are left."""
+    """Write `count` contracts, which share the accounts in turn."""
     chance, named = Random(34), list(accounts)
     (folder / "contracts").mkdir()
     for number in range(count):

@@ -20,7 +20,7 @@ TOTAL = Decimal("0.0042")
 
 
 def genai_prices(models: int) -> Callable[[str], Any]:
-    """Return the function that prices the usage of a model, of a snapshot of so many."""
+    """Return the function that prices the usage of a model, from a snapshot of that many `models`."""
     from genai_prices import Usage
     from genai_prices.data_snapshot import DataSnapshot
     from genai_prices.types import ClauseEquals, ModelInfo, ModelPrice, Provider, Tier, TieredPrices
@@ -38,7 +38,7 @@ def genai_prices(models: int) -> Callable[[str], Any]:
 
 
 def litellm(models: int) -> Callable[[str], Any]:
-    """Return the function that prices the usage of a model, of so many that are registered."""
+    """Return the function that prices the usage of a model, with that many `models` registered."""
     import litellm
 
     litellm.suppress_debug_info = True

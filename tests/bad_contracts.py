@@ -48,7 +48,7 @@ HEADS = {
     contract("", until="2026-10-01"): "c0.yaml:4: until '2026-10-01' must be after from 2026-10-01",
     contract("", until="tomorrow"): "c0.yaml:4: until 'tomorrow' is not a date",
     contract("", further="currency: euro\n"): "c0.yaml:1: currency 'euro' is not an ISO 4217 code",
-    contract("", further="extends: bas\n"): "c0.yaml:1: extends 'bas', which is no contract",
+    contract("", further="extends: bas\n"): "c0.yaml:1: extends 'bas', which is not a contract",
     contract("", further="discount: 5%\n"): "c0.yaml:6: unknown key 'discount'",
     contract("").replace("source: signed 2026-09-20\n", ""): "c0.yaml:1: source is missing",
 }
@@ -56,7 +56,7 @@ FREE = "{included: 1, unit: mtoken}"
 BAD_TERMS: list[tuple[list[str], str]] = [
     (
         ["{unit: mtoken}"],
-        "monthly.yaml:2: monthly is no term. Write one of: included, graduated, volume, commitment, minimum",
+        "monthly.yaml:2: monthly is not a term. Write one of: included, graduated, volume, commitment, minimum",
     ),
     (["{included: 1, minimum: 2, unit: mtoken}"], "has included and minimum; write each on its own"),
     (["{included: 1}"], "must say what it measures, by one of: unit (like mtoken), currency (like USD)"),

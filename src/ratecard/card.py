@@ -175,7 +175,7 @@ class RateCard:
 
     @cached_property
     def listed(self) -> "RateCard":
-        """The list alone, with the models that contracts keep for themselves: what a discount is reckoned from."""
+        """Return the list alone, with the models that contracts keep for themselves: discounts are reckoned from it."""
         tables = replace(self.tables, contracts={})
         return RateCard(tables, base=self._base, compiler=self._compiler, proves=self._proves)
 

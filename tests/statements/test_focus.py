@@ -68,7 +68,7 @@ def check(found: Statement, made: Sequence[Mapping[str, Any]]) -> None:
         assert row["ChargeClass"] in (None, "Correction")
         assert row["ChargeFrequency"] in ("One-Time", "Recurring", "Usage-Based")
         assert (row["ServiceCategory"], row["ServiceSubcategory"]) == ("AI and Machine Learning", "Generative AI")
-        # A statement is no invoice.
+        # A statement is not an invoice.
         assert row["InvoiceId"] is None
         assert all(row[name] is None or UNIT.fullmatch(row[name]) for name in ("PricingUnit", "ConsumedUnit"))
         details = json.loads(row["SkuPriceDetails"] or "{}")
@@ -209,7 +209,7 @@ NOT_OURS = {
     # Worked for rows that are no usage, too.
     *("ConsumedQuantity-C-000-C", "ConsumedQuantity-C-003-C", "ConsumedQuantity-C-004-C"),
     *("ConsumedQuantity-C-005-C", "ConsumedQuantity-C-006-C"),
-    # A statement is no invoice: it has no number of one.
+    # A statement is not an invoice, and has no number of one.
     "InvoiceId-C-005-C",
 }
 APPLICABLE = (

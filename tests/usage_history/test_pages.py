@@ -127,7 +127,7 @@ NUMBERS = st.decimals(min_value=0, max_value=10**30, allow_nan=False, allow_infi
 REQUESTS = st.lists(st.tuples(st.integers(0, 5), st.lists(NUMBERS, max_size=3)), max_size=8)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(requests=REQUESTS, size=st.integers(1, 4))
 def test_json_and_csv_say_the_same_and_all(
     client: TestClient, ledger: Ledger, requests: list[tuple[int, list[Decimal]]], size: int

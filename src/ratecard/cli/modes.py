@@ -41,10 +41,7 @@ MODES: Mapping[str, Mapping[str, Mode]] = {
         "disputes": Mode("--disputes compares a bill with the prices of its own days;", OF_SIMULATE - OF_DISPUTES),
         "tornado": Mode("--tornado moves the current prices, family by family;", OF_SIMULATE - _OF_TORNADO),
         "revenue": Mode("without a candidate nothing is compared: add --candidate, or", OF_SIMULATE - _OF_REVENUE),
-        "statements": Mode(
-            "--statements are of whole months, row by row;",
-            frozenset({"where", "since", "until", "successors", "remap"}),
-        ),
+        "statements": Mode("--statements are of whole months, row by row;", _NOT_OF_MONTHS),
         "rows": Mode("--statements are of whole months, row by row, not by Spark;", _NOT_OF_MONTHS | {"engine"}),
         "duckdb": _DUCKDB,
         "folders": _FOLDERS,

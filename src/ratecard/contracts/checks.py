@@ -138,7 +138,8 @@ class ContractChecks:
             yield contract.place, words
         if contract.extends is not None and contract.extends not in contracts:
             near = did_you_mean(contract.extends, contracts)
-            yield contract.place, f"extends '{contract.extends}', which is no contract.{near} Name one of this folder"
+            words = f"extends '{contract.extends}', which is not a contract.{near} Name one of this folder"
+            yield contract.place, words
         elif contract.extends is not None:
             last = chain_of(contract, contracts)[-1]
             if last.extends is not None and last.extends in contracts:

@@ -93,7 +93,7 @@ class Term(Frozen):
     def _one_kind(self) -> "Term":
         kinds = [kind for kind in TERM_KINDS if getattr(self, kind) is not None]
         if len(kinds) != 1:
-            has = f"has {' and '.join(kinds)}; write each on its own" if kinds else "is no term"
+            has = f"has {' and '.join(kinds)}; write each on its own" if kinds else "is not a term"
             raise ValueError(f"{has}. Write one of: {', '.join(TERM_KINDS)}")
         if (self.unit is None) == (self.currency is None):
             raise ValueError("must say what it measures, by one of: unit (like mtoken), currency (like USD)")
