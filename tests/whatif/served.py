@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.request import urlopen
 
-from selenium.common.exceptions import WebDriverException
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -81,6 +81,17 @@ def wait(seen: Callable[[], Seen]) -> Seen:
     raise AssertionError("this does not come")
 
 
+def fresh(read: Callable[[], Seen]) -> Seen:
+    """What is read of the page, again where it was drawn anew between finding an element and reading it."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return read()
+        except StaleElementReferenceException:
+            if time.monotonic() > end:
+                raise
+
+
 def _answers(url: str) -> bool:
     try:
         with urlopen(url) as response:  # noqa: S310 (it is our own)
@@ -94,6 +105,11 @@ def field(page: Chrome, label: str, number: int = 0) -> WebElement:
     return wait(lambda: page.find_elements(By.CSS_SELECTOR, f"input[aria-label^='{label}']")[number:])[0]
 
 
+def value_of(page: Chrome, label: str, number: int = 0) -> str:
+    """What a field holds."""
+    return fresh(lambda: str(field(page, label, number).get_property("value")))
+
+
 def write(page: Chrome, label: str, words: str, number: int = 0) -> None:
     """Type into a field what it then holds."""
 
@@ -101,7 +117,7 @@ def write(page: Chrome, label: str, words: str, number: int = 0) -> None:
         found = field(page, label, number)
         found.send_keys(Keys.CONTROL, "a")
         found.send_keys(words)
-        return found.get_property("value") == words
+        return value_of(page, label, number) == words
 
     wait(typed)  # again where the page was just being drawn
 
@@ -115,7 +131,7 @@ def choose(page: Chrome, label: str, word: str, number: int = 0) -> None:
 
     found = wait(opened)  # again where the page was just being drawn
     found.send_keys(word)
-    searched = found.get_property("value") == word
+    searched = value_of(page, label, number) == word
 
     def offered() -> list[WebElement]:
         options = page.find_elements(By.CSS_SELECTOR, ".q-menu .q-item")
@@ -126,7 +142,7 @@ def choose(page: Chrome, label: str, word: str, number: int = 0) -> None:
 
     def chosen() -> bool:
         chips = [chip.text for chip in page.find_elements(By.CSS_SELECTOR, ".q-chip")]
-        return any(each.startswith(word) for each in (str(found.get_property("value")), *chips))
+        return any(each.startswith(word) for each in (value_of(page, label, number), *chips))
 
     wait(offered)[0].click()
     wait(chosen)
@@ -141,10 +157,10 @@ def press(page: Chrome, words: str) -> None:
 
 def text_of(page: Chrome, selector: str) -> str:
     """The text of the first match."""
-    return page.find_element(By.CSS_SELECTOR, selector).text
+    return fresh(lambda: page.find_element(By.CSS_SELECTOR, selector).text)
 
 
 def tiles(page: Chrome) -> dict[str, list[str]]:
     """The large figures: label, and the lines below it."""
-    lines = (each.text.split("\n") for each in page.find_elements(By.CSS_SELECTOR, ".tiles li"))
+    lines = fresh(lambda: [each.text.split("\n") for each in page.find_elements(By.CSS_SELECTOR, ".tiles li")])
     return {label: rest for label, *rest in lines}

@@ -6,7 +6,7 @@ from pathlib import Path
 from click.testing import CliRunner
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-from served import choose, field, press, served, text_of, tiles, wait, write
+from served import choose, field, press, served, text_of, tiles, value_of, wait, write
 from small_usage import DAY, KLING, OVI, write_usage
 
 from browsers import PHONE, WIDE, browser, complaints_of
@@ -79,7 +79,7 @@ def test_all_but_one_family_is_raised_rounded_and_reported(tmp_path: Path) -> No
         press(page, "Open a candidate")
         press(page, "candidates/all-but-ovi.yaml")
         wait(lambda: tiles(page).get("Difference", [""])[0] == seen)
-        assert field(page, "Multiple of").get_property("value") == "0.01"
+        assert value_of(page, "Multiple of") == "0.01"
         wait(lambda: text_of(page, "h1").endswith("under all but ovi."))
         wait(lambda: "With all but ovi" in tiles(page))
         press(page, "Add an elasticity")

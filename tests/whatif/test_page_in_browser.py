@@ -12,7 +12,7 @@ from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from served import Served, choose, field, press, served, started, text_of, tiles, wait, write
+from served import Served, choose, field, press, served, started, text_of, tiles, value_of, wait, write
 from small_usage import CLAUDE, DAY, FLASH, KLING, write_batches, write_tables, write_usage
 
 from browsers import DESKTOP, PHONE, WIDE, browser, complaints_of
@@ -68,7 +68,7 @@ def test_what_is_moved_saved_and_loaded_is_one_candidate(page: Chrome, folder: P
     for label, words in (("Name", "Kling: 7 % dearer"), ("Proposed by", "Pricing"), ("Why", "costs rose")):
         write(page, label, words)
     preview = wait(lambda: text_of(page, ".dialog pre") if "costs rose" in text_of(page, ".dialog pre") else "")
-    assert field(page, "File").get_property("value") == "candidates/kling-7-dearer.yaml"
+    assert value_of(page, "File") == "candidates/kling-7-dearer.yaml"
     press(page, "Save")
     wait(lambda: "Saved candidates/kling-7-dearer.yaml" in text_of(page, ".done"))
 
@@ -128,12 +128,12 @@ def test_the_slider_and_the_field_are_one_factor(page: Chrome) -> None:
     before = tiles(page)["Difference"]
     page.execute_script("document.querySelector('.factor [role=slider] [tabindex]').focus()")
     ActionChains(page).send_keys(Keys.ARROW_RIGHT).perform()
-    wait(lambda: field(page, "Factor").get_property("value") == "1.06")
+    wait(lambda: value_of(page, "Factor") == "1.06")
     wait(lambda: tiles(page)["Difference"] != before)
     write(page, "Factor", "1.5")
     slider = page.find_element(By.CSS_SELECTOR, ".factor [role=slider]")
     wait(lambda: slider.get_attribute("aria-valuenow") == "150")
-    assert field(page, "Factor").get_property("value") == "1.5"
+    assert value_of(page, "Factor") == "1.5"
 
 
 def test_a_mistake_is_shown_beside_its_control_and_the_figures_wait(page: Chrome) -> None:
@@ -189,8 +189,8 @@ def test_the_day_moves_and_a_reload_comes_without_losing_what_was_chosen(page: C
     wait(lambda: not text_of(page, ".change .wrong") and tiles(page) == before)
     page.refresh()
     wait(lambda: tiles(page) == before)
-    assert field(page, "Factor").get_property("value") == "1,10"
-    assert field(page, "New rate").get_property("value") == "33.5"
+    assert value_of(page, "Factor") == "1,10"
+    assert value_of(page, "New rate") == "33.5"
     assert "audio true" in text_of(page, ".change")
 
 
@@ -213,13 +213,13 @@ changes:
     path.write_text(lines, encoding="utf-8")
     press(page, "Open a candidate")
     press(page, "candidates/mine.yaml")
-    wait(lambda: field(page, "Factor").get_property("value") == "10%" and "Difference" in tiles(page))
+    wait(lambda: value_of(page, "Factor") == "10%" and "Difference" in tiles(page))
     assert "charge: tokens" in text_of(page, ".kept")
-    assert field(page, "Prices of").get_property("value") == "2026-12-01"
+    assert value_of(page, "Prices of") == "2026-12-01"
     with simulate(str(folder / "usage.csv"), "2026-12-01", [str(path)]) as simulation:
         assert f"{simulation.total.difference():+.2f}" == tiles(page)["Difference"][0].replace("$", "")
     press(page, "Save as a candidate")
-    assert field(page, "Name").get_property("value") == "mine"
+    assert value_of(page, "Name") == "mine"
     press(page, "Save")
     press(page, "Replace it")
     wait(lambda: "Saved candidates/mine.yaml" in text_of(page, ".done"))
