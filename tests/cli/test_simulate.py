@@ -64,6 +64,16 @@ def test_rows_without_a_price_come_before_the_answer(paths: tuple[str, str, str]
     assert places == sorted(places)
 
 
+def test_keys_may_be_named_together_or_each_by_itself(paths: tuple[str, str, str], tmp_path: Path) -> None:
+    """The last of several does not win in silence."""
+    usage, dearer, _ = paths
+    for out, keys in (("one.json", ["--by", "model,customer"]), ("each.json", ["--by", "model", "--by", "customer"])):
+        assert run(usage, "--candidate", dearer, *keys, "--out", str(tmp_path / out)).exit_code == 0
+    one, each = ((json.loads((tmp_path / out).read_text(encoding="utf-8"))) for out in ("one.json", "each.json"))
+    assert each["by"] == one["by"] == ["model", "customer"]
+    assert each["rows"] == one["rows"]
+
+
 def test_every_option_is_answered(paths: tuple[str, str, str]) -> None:
     usage, dearer, _ = paths
     options = ["--cost", "2026-10-01", "--elasticity", "all=-0.8:-1.2..-0.4", "--until-target", "0.1%", "--rise", "2%"]

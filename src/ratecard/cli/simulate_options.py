@@ -33,9 +33,10 @@ def _columns(context: click.Context, option: click.Parameter, given: Sequence[st
     return columns
 
 
-def _keys(context: click.Context, option: click.Parameter, given: str | None) -> tuple[str, ...] | None:
-    """Read `model,day,customer`; an empty text means no grouping."""
-    return None if given is None else tuple(key.strip() for key in given.split(",") if key.strip())
+def _keys(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Read `model,day,customer`, or each by itself; an empty text means no grouping."""
+    keys = (key.strip() for text in given for key in text.split(","))
+    return tuple(key for key in keys if key) if given else None
 
 
 map_option = click.option(
@@ -80,7 +81,7 @@ def candidate_option(words: str) -> Decorator:
 
 def by_option(words: str) -> Decorator:
     """Return the option for columns to group by; `words` are its help."""
-    return click.option("--by", metavar="KEYS", callback=_keys, help=words)
+    return click.option("--by", metavar="KEYS", multiple=True, callback=_keys, help=f"{words} Repeatable.")
 
 
 @contextmanager
