@@ -67,6 +67,20 @@ def test_a_table_over_several_sheets_has_its_headings_on_each_and_its_total_once
     assert table.count("Total") == 1
 
 
+def test_tables_that_are_folded_on_the_screen_are_on_the_paper(printed: Any) -> None:
+    """Below "All figures" stand the rows of every key, not the headings alone."""
+    words = " ".join(" ".join(texts(printed)).split())
+    figures = words.partition("All figures")[2].partition("About")[0]
+    assert "By model" in figures
+    assert figures.count("Total") == figures.count(" By ")
+
+
+def test_units_stay_on_their_line(printed: Any) -> None:
+    """A unit is a word of its own on the sheet: it does not end in the middle of the line, and go on below."""
+    words = " ".join(texts(printed)).split()
+    assert "video_second" in words and "video_seco" not in words
+
+
 def test_no_line_of_text_lies_over_another(printed: Any) -> None:
     """Of no two pieces of text on a page does one cover the other."""
     for number, page in enumerate(printed):
