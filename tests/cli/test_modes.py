@@ -122,3 +122,19 @@ def test_a_column_of_customers_is_named_once(tmp_path: Path) -> None:
     words = ["whatif", "usage.parquet", "--customer", "a", "--map", "customer=b"]
     done = CliRunner().invoke(main, words)
     assert (done.exit_code, "name one column" in done.stderr) == (2, True), done.stderr
+
+
+SINGLE = [
+    pytest.param(name, option.opts[0], id=f"{name}{option.opts[0]}")
+    for name in main.list_commands(PARENT)
+    for option in command(name).params
+    if isinstance(option, click.Option) and not (option.multiple or option.is_flag)
+]
+
+
+@pytest.mark.parametrize(("name", "option"), SINGLE)
+def test_an_option_of_one_value_is_refused_when_it_is_given_twice(name: str, option: str) -> None:
+    """The last does not win in silence."""
+    done = CliRunner().invoke(main, [name, option, "a", option, "b"])
+    assert done.exit_code == 2
+    assert f"{option} is given 2 times, and takes one value." in done.stderr

@@ -18,7 +18,8 @@ MODEL = "per-second-video"
 
 
 def check(folder: Path, *words: str) -> Result:
-    return CliRunner().invoke(main, ["check", str(folder), "--against=HEAD", AS_OF, *words])
+    day = [] if any(word.startswith("--as-of") for word in words) else [AS_OF]
+    return CliRunner().invoke(main, ["check", str(folder), "--against=HEAD", *day, *words])
 
 
 def first(old: str, new: str, text: str) -> str:

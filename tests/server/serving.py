@@ -125,7 +125,8 @@ def serving(
 
     `verify` says whom it trusts over TLS, and `within` is a command that runs it.
     """
-    words = ["serve", "--port", "0", *map(str, arguments)]
+    free_port = [] if "--port" in arguments else ["--port", "0"]
+    words = ["serve", *free_port, *map(str, arguments)]
     variables = {name: value for name, value in os.environ.items() if not name.startswith(("RATECARD_", "COV_"))}
     variables |= {"RATECARD_DRAIN": "0"} | environment
     process: Fork | subprocess.Popen[str]

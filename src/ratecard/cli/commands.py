@@ -49,7 +49,10 @@ class _Commands(click.Group):
         if args and args[0] not in _MODULES:
             near = did_you_mean(args[0], _MODULES)
             raise click.UsageError(f"No command '{args[0]}'.{near} Commands: {', '.join(_MODULES)}")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            _refuse_repeated(command, rest, ctx)
+        return name, command, rest
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -57,6 +60,20 @@ class _Commands(click.Group):
         except RateCardError as error:
             click.echo(str(error), err=True)
             ctx.exit(1)
+
+
+def _refuse_repeated(command: click.Command, words: list[str], parent: click.Context) -> None:
+    """Refuse an option that takes one value and is given twice: the last would win in silence."""
+    context = click.Context(command, parent=parent, info_name=command.name)
+    try:
+        _, _, order = command.make_parser(context).parse_args(args=list(words))
+    except click.UsageError:
+        return  # the command says so when it reads them
+    for option in order:
+        if isinstance(option, click.Option) and not (option.multiple or option.is_flag) and order.count(option) > 1:
+            raise click.UsageError(
+                f"{option.opts[0]} is given {order.count(option)} times, and takes one value.", context
+            )
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
