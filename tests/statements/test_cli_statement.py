@@ -140,8 +140,8 @@ def test_an_account_without_a_row_in_the_month_is_told(words: list[str]) -> None
 def test_wrong_use(words: list[str], more: tuple[str, ...], status: int, message: str) -> None:
     # An option is given once: a month takes the place of the right one.
     option, value = more
-    asked = [*words, option, value] if option not in words else [*words[: words.index(option) + 1], value, *words[6:]]
-    done = run(asked)
+    place = words.index(option) if option in words else len(words)
+    done = run([*words[:place], option, value, *words[place + 2 :]])
     assert (done.exit_code, message in done.stderr) == (status, True), done.output
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.request import urlopen
 
-from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -81,17 +81,6 @@ def wait(seen: Callable[[], Seen]) -> Seen:
     raise AssertionError("this does not come")
 
 
-def fresh(read: Callable[[], Seen]) -> Seen:
-    """What is read of the page, again where it was drawn anew between finding an element and reading it."""
-    end = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return read()
-        except StaleElementReferenceException:
-            if time.monotonic() > end:
-                raise
-
-
 def _answers(url: str) -> bool:
     try:
         with urlopen(url) as response:  # noqa: S310 (it is our own)
@@ -107,7 +96,7 @@ def field(page: Chrome, label: str, number: int = 0) -> WebElement:
 
 def value_of(page: Chrome, label: str, number: int = 0) -> str:
     """What a field holds."""
-    return fresh(lambda: str(field(page, label, number).get_property("value")))
+    return wait(lambda: [str(field(page, label, number).get_property("value"))])[0]
 
 
 def write(page: Chrome, label: str, words: str, number: int = 0) -> None:
@@ -157,10 +146,10 @@ def press(page: Chrome, words: str) -> None:
 
 def text_of(page: Chrome, selector: str) -> str:
     """The text of the first match."""
-    return fresh(lambda: page.find_element(By.CSS_SELECTOR, selector).text)
+    return wait(lambda: [page.find_element(By.CSS_SELECTOR, selector).text])[0]
 
 
 def tiles(page: Chrome) -> dict[str, list[str]]:
     """The large figures: label, and the lines below it."""
-    lines = fresh(lambda: [each.text.split("\n") for each in page.find_elements(By.CSS_SELECTOR, ".tiles li")])
+    (lines,) = wait(lambda: [[each.text.split("\n") for each in page.find_elements(By.CSS_SELECTOR, ".tiles li")]])
     return {label: rest for label, *rest in lines}
