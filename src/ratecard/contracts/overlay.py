@@ -250,19 +250,19 @@ def _parts(
         yield line
         return
     layers = [[*of, override] if number == layer else of for number, of in enumerate(line.layers)]
-    part = line.rate.model_copy(update={"attributes": dict(attributes)})
-    yield _Line(part, layers)
-    if attributes != line.rate.attributes:
+    if attributes == line.rate.attributes:
+        yield _Line(line.rate, layers)
+    else:
+        part = line.rate.model_copy(update={"attributes": dict(attributes)})
+        yield _Line(part, layers)
         yield from (_Line(rest, line.layers) for rest in less(line.rate, [part], domains))
 
 
 def _priced(charge: Charge, rate: Rate, factors: Sequence[RateFactor], layers: Layers) -> Rate:
     """Return a rate of a charge with the price of a contract, after markup and these factors."""
-    unit_rate = charge.unit_rate(rate)
-    amount, by = contract_price(unit_rate, factors, layers)
+    amount, by, listed = contract_price(charge.unit_rate(rate), factors, layers)
     if by is None:
         return rate.model_copy(update={"rate": amount})
-    listed, _ = contract_price(unit_rate, factors, ())
     return rate.model_copy(update={"rate": amount, "source": by.source, "listed": ListRate(listed, rate.source)})
 
 

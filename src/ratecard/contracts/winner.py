@@ -30,10 +30,11 @@ class UnclearError(Exception):
 
 
 class ContractPrice(NamedTuple):
-    """What one unit costs under a contract, and the override that says so; None where the list price holds."""
+    """What one unit costs under a contract and in the list, and the override that says so; None if none does."""
 
     amount: Decimal
     by: Override | None
+    listed: Decimal
 
 
 def winner(layers: Layers, group: str) -> Override | None:
@@ -70,7 +71,8 @@ def contract_price(list_rate: Decimal, factors: Iterable[RateFactor], layers: La
     does not name them. Raises `UnclearError`.
     """
     factors = tuple(factors)
-    amount, by = _times(list_rate, factors, {}), None
+    amount = listed = _times(list_rate, factors, {})
+    by = None
     if price := winner(layers, "price"):
         by = price
         amount = multiply(amount, price.times) if price.times is not None else _stated(price, factors)
@@ -83,7 +85,7 @@ def contract_price(list_rate: Decimal, factors: Iterable[RateFactor], layers: La
         amount, by = _stated(most, factors), most
     if least and amount < _stated(least, factors):
         amount, by = _stated(least, factors), least
-    return ContractPrice(plain(amount), by)
+    return ContractPrice(plain(amount), by, plain(listed))
 
 
 def _stated(override: Override, factors: Iterable[RateFactor]) -> Decimal:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, ClassVar, Literal
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -50,14 +51,19 @@ class PerClip(VideoCharge, Method):
 
 
 def _looked_up(charge: VideoCharge, compiling: Compiling, *further: str) -> Calculator:
-    """Look lines up, which are made once: of clips, or of the seconds of the `further` attribute."""
+    """Look lines up, each made at its first use: of clips, or of the seconds of the `further` attribute."""
     key, rates = compiling.rates_by(*further)
-    cells = {}
-    for values, rate in rates.items():
+
+    @cache
+    def line_of(values: Any) -> LineItem:
         seconds = SECONDS[values if isinstance(values, str) else values[0]] if further else 0
-        line, count = compiling.line_rate(rate), exact_decimal(charge.units(Measures(Fraction(seconds), per=1)))
-        cells[values] = LineItem(line, count, line.price(count))
-    return lambda shape: cells[key(shape)]
+        line, count = (
+            compiling.line_rate(rates[values]),
+            exact_decimal(charge.units(Measures(Fraction(seconds), per=1))),
+        )
+        return LineItem(line, count, line.price(count))
+
+    return lambda shape: line_of(key(shape))
 
 
 def tier_of(compiling: Compiling) -> Callable[[Shape, int | None], tuple[CompiledRate, str]]:

@@ -1,6 +1,7 @@
 """Compile one version of a video model into a function from a body to a quote."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from sys import intern
 from typing import Any
 
@@ -41,7 +42,8 @@ def price_video(
     """
     schema, charges = VideoRequests(version, api_wide), list(_charges(model, version, tables))
     calculators = [method_of(each.charge).calculator(each) for each in charges]
-    by_seconds = [method_of(each.charge).by_seconds(each) for each in charges]
+    # Compiled at the first request with reference video: most models never have one.
+    by_seconds = cache(lambda: [method_of(each.charge).by_seconds(each) for each in charges])
     layouts, defaults = Layouts(schema.layout), schema.defaults
     settle, refuse, replaced = schema.settle, schema.refuse, schema.replaced
     currency, effective = model.currency, version.effective
@@ -82,7 +84,7 @@ def price_video(
         else:
             shape = shape_of(body, layout, None)
             if body.get("duration") not in SOURCE_MATCHED_DURATIONS:
-                kept = [line_of(shape) for line_of in by_seconds]
+                kept = [line_of(shape) for line_of in by_seconds()]
         if len(recent) >= MOST_KEPT:
             recent.clear()
         # Few words make many keys: all of them have the same few texts.
