@@ -89,6 +89,8 @@ def test_rows_in_other_currencies_are_counted(tmp_path: Path) -> None:
     found = simulated_months(place, Side("now", card))
     write_months(found, tmp_path / "months.csv")
     lines = list(csv.DictReader((tmp_path / "months.csv").read_text().splitlines()))
+    # December has terms and no row.
+    assert {line["contracts"] for line in lines} == {"acme"}
     assert [(line["month"][-2:], line["payable"], line["reason"]) for line in lines] == [
         ("10", "5.00", "2 rows in EUR: on a statement of their own, --currency EUR"),
         ("11", "7.00", ""),
@@ -139,3 +141,27 @@ def test_the_command_writes_them_beside_its_report(tmp_path: Path) -> None:
     refused = CliRunner().invoke(main, [word for word in words if word != "--contracts"])
     assert refused.exit_code == 2
     assert "--contracts" in refused.output
+
+
+def test_a_month_without_a_statement_is_said_and_the_status_is_1(tmp_path: Path) -> None:
+    prices, out = write(tmp_path / "prices", ACME), tmp_path / "months.csv"
+    place = usage(tmp_path, "text,nobody-has-it,2026-11-06T10:00:00Z,a-1,1,1")
+    words = ["simulate", str(place), "--tables", str(prices), "--contracts", "--statements", str(out)]
+    ran = CliRunner().invoke(main, words)
+    assert ran.exit_code == 1
+    assert "no statement of a-1 for 2026-11: 1 row without a price" in ran.stderr
+    assert [line["payable"] for line in csv.DictReader(out.read_text().splitlines())] == ["5.00", ""]
+
+
+@pytest.mark.parametrize("of", ["kept", "one instant"])
+def test_what_can_have_no_statements_is_refused_before_a_report(tmp_path: Path, of: str) -> None:
+    prices, out = write(tmp_path / "prices", ACME), tmp_path / "months.csv"
+    place, instant = usage(tmp_path), ["--current", "2026-10-01"] if of == "one instant" else []
+    if of == "kept":
+        rollup(place, tmp_path / "kept", tables=prices, by=["model", "account"])
+        place = tmp_path / "kept"
+    words = ["simulate", str(place), "--tables", str(prices), *instant, "--contracts", "--statements", str(out)]
+    ran = CliRunner().invoke(main, words)
+    assert ran.exit_code in (1, 2)
+    assert (ran.stdout, out.exists()) == ("", False)
+    assert "roll-up" in ran.stderr or "each row's own instant" in ran.stderr

@@ -110,8 +110,8 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
     key of --by. With
     either, revenue, cost, margin and targets are of what is expected, and those at unchanged usage stand beside. Rows
     without a price are counted by reason and are in no figure. The exit status is 0 if it is done, 1 for usage that
-    cannot be read or priced, for a candidate that changes nothing, for one beyond a limit (--max-change,
-    --max-rise) and for a target that no factor reaches, 2 for wrong use.
+    cannot be read or priced, for a month without a statement, for a candidate that changes nothing, for one beyond
+    a limit (--max-change, --max-rise) and for a target that no factor reaches, 2 for wrong use.
     """
     check_usage(given["usage"], given["engine"])
     refuse_unused(context)
@@ -132,10 +132,14 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
     with stopping(context):
         with needing("A simulation"):
             # Loaded here, because --help needs no engine.
-            from ratecard.cli.simulate_run import run, write_statements
-        run(context.meta[_ARGUMENTS], **given)
+            from ratecard.cli.simulate_run import run, simulated_statements, write_statements
+        # Made first: what cannot be is refused before a report is printed.
+        made = simulated_statements(given) if months else ()
+        done = run(context.meta[_ARGUMENTS], **given)
         for path in months:
-            write_statements(path, given)
+            done = write_statements(made, path) and done
+        if not done:
+            raise SystemExit(1)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from ratecard.simulation.report.tornado_page import write_tornado
 from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
-from ratecard.statements.simulated import simulated_months, write_months
+from ratecard.statements.simulated import SimulatedMonth, simulated_months, write_months
 
 
 def run(
@@ -56,8 +56,8 @@ def run(
     locale: Locale,
     show_sql: bool,
     **settings: Any,
-) -> None:
-    """Simulate, and write or show the result.
+) -> bool:
+    """Simulate, and write or show the result; return False beyond a limit and for a target that is not reached.
 
     `out` are files, and `places` addresses that Spark writes to; `settings` are further arguments of `simulate`.
     """
@@ -94,7 +94,7 @@ def run(
                 _tornado(Report(simulation, Question(command), locale), tornado, out)
                 if said:
                     tell_tables(tables, err=bool(out))
-                return
+                return True
             if pace and simulation.pace(days) is None:
                 raise SimulationError("--pace needs to know the days. Add day to --by")
             for name, share in (("--rise", rise), ("--max-rise", max_rise)):
@@ -130,15 +130,23 @@ def run(
         tell_beyond(report, limits, crossed)
     if isinstance(question.reached, str):
         click.echo(f"{question.reached}. The report is of the candidate as it is", err=True)
-    if crossed or isinstance(question.reached, str):
-        raise SystemExit(1)
+    return not crossed and not isinstance(question.reached, str)
 
 
-def write_statements(path: Path, given: Mapping[str, Any]) -> None:
-    """Write what accounts with contracts pay for each month, under the current prices and each candidate."""
+def simulated_statements(given: Mapping[str, Any]) -> tuple[SimulatedMonth, ...]:
+    """Make what accounts with contracts pay for each month, under the current prices and each candidate."""
     names = ("current", "candidates", "tables", "columns", "dialect", "currency", "memory")
-    write_months(simulated_months(list(given["usage"]), **{name: given[name] for name in names}), path)
+    return simulated_months(list(given["usage"]), **{name: given[name] for name in names})
+
+
+def write_statements(months: Sequence[SimulatedMonth], path: Path) -> bool:
+    """Write the statements of simulated months; return False where a month has none, and say why."""
+    write_months(months, path)
     click.echo(f"Wrote {path}", err=True)
+    missing = [month for month in months if month.statement is None]
+    for month in missing:
+        click.echo(f"{month.side}: {month.reason}", err=True)
+    return not missing
 
 
 def _show_sql(simulation: Simulation) -> None:

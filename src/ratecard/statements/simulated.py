@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from ratecard.card import RateCard
 from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
 from ratecard.simulation.groups.engines.engine import opened_usage
@@ -30,7 +31,8 @@ _AMOUNTS = ("list", "contract", "terms", "payable")
 class SimulatedMonth:
     """An account's month under one side: a statement, or why there is none.
 
-    `reason` beside a statement says which rows are not on it, because they are in other currencies.
+    `reason` beside a statement says which rows are not on it, because they are in other currencies. `contracts` are
+    those of its rates and of its terms.
     """
 
     account: str
@@ -38,6 +40,7 @@ class SimulatedMonth:
     side: str
     statement: Statement | None
     reason: str = ""
+    contracts: tuple[str, ...] = ()
 
     @property
     def amounts(self) -> tuple[Decimal | None, Decimal, Fraction, Decimal] | None:
@@ -105,11 +108,23 @@ def _of_account(compared: Sequence[Side], rows: AccountRows, account: str, curre
         for side, months in zip(compared, of_sides, strict=True):
             try:
                 statement, reason = months.statement(month, None), "; ".join(months.elsewhere(month))
-                made.append(SimulatedMonth(account, month, side.label, statement, reason))
+                names = _contracts_on(statement, side.card)
+                made.append(SimulatedMonth(account, month, side.label, statement, reason, names))
             except StatementError as error:
                 made.append(SimulatedMonth(account, month, side.label, None, str(error)))
         if any(each.reason or (each.statement and (each.statement.lines or each.statement.terms)) for each in made):
             yield from made
+
+
+def _contracts_on(statement: Statement, card: RateCard) -> tuple[str, ...]:
+    """Return the contracts of the rates and terms of a statement: one without usage may have terms alone."""
+    places = {line.source for line in statement.terms}
+    of_terms = {
+        contract.contract
+        for contract in card.contracts.values()
+        if any(term.source in places for term in contract.terms)
+    }
+    return tuple(sorted({*statement.contracts} | of_terms))
 
 
 def write_months(found: Sequence[SimulatedMonth], path: Path) -> None:
@@ -121,5 +136,5 @@ def write_months(found: Sequence[SimulatedMonth], path: Path) -> None:
             *exact, payable = each.amounts or (None,) * len(_AMOUNTS)
             amounts = ["" if amount is None else exact_text(amount) for amount in exact]
             amounts.append("" if payable is None else f"{payable:f}")
-            contracts = " ".join(each.statement.contracts) if each.statement else ""
-            lines.writerow((each.account, f"{each.month:%Y-%m}", each.side, contracts, *amounts, each.reason))
+            names = " ".join(each.contracts)
+            lines.writerow((each.account, f"{each.month:%Y-%m}", each.side, names, *amounts, each.reason))
