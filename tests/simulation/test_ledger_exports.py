@@ -132,7 +132,10 @@ def test_a_second_file_that_is_no_page(tmp_path: Path) -> None:
         (line(CHAT, "2", "NaN", "-1"), "unit: NaN is not a number"),
         (line("", "2", "0.5", "-1", "chat"), "sku: missing"),
         (line(CHAT, "2", "0.5", "-1", timestamp="yesterday"), "timestamp: missing, or not an instant"),
-        (line("none-krequest", "2", "0.5", "-1", "none"), "Specified model not found: none"),
+        (
+            line("none-krequest", "2", "0.5", "-1", "none"),
+            "sku: 'none-krequest' begins with no model, and no model is called none.",
+        ),
     ],
 )  # fmt: skip
 def test_rows_that_are_no_charge(tmp_path: Path, row: str, reason: str) -> None:

@@ -12,6 +12,8 @@ from typing import NamedTuple, TypeVar
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
+from ratecard.base.messages import echo
+from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.line_items.ledger_entry import price_field
 from ratecard.line_items.quote import MINIMUM, LineItem
@@ -214,6 +216,9 @@ class LedgerPricer(Pricer):
         name = model_of(billed, entry.model, entry.sku)
         if not name:
             raise ValueError(f"sku: '{entry.sku}' begins with no model, and the row names none")
+        if name == entry.model and billed.tables.named(name) is None:
+            near = did_you_mean(entry.sku, billed.tables.models)
+            raise ValueError(f"sku: '{entry.sku}' begins with no model, and no model is called {echo(name)}.{near}")
         if name != entry.model and entry.model in billed.tables.models:
             charged = ModelInEffect.of(now, entry.model).version
             if name not in charged.surcharges.values():
