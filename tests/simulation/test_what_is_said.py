@@ -29,6 +29,7 @@ from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.report.breakdown import sides_table
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
+from ratecard.simulation.report.sections import margin_table
 from ratecard.simulation.report.sentences import answer, every_sentence
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
@@ -252,6 +253,9 @@ def test_cost_and_margin_are_in_every_export(retired: Simulation, tmp_path: Path
     last = {name: cell.value for name, cell in zip(heading, groups[groups.max_row], strict=True)}
     assert Decimal(str(last["test: cost"])) == whole.costs[1]
     assert Decimal(str(last["Current: margin"])) == whole.margin(0)
+    listed = margin_table(report, retired.margin(), [0, 1]).rows
+    revenues = {each.model: each.revenues[0] for each in retired.margin().models}
+    assert [revenues[str(row[0])] for row in listed] == sorted(revenues.values(), reverse=True)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Margin by model" in page and "What only one side offers" in page
 

@@ -220,11 +220,12 @@ PLAIN = "(plain)"
 
 
 def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact: bool = False) -> Table:
-    """List cost by model under some sides, and what is left, of the rows whose cost is known.
+    """List cost by model under some sides, and what is left, of the rows whose cost is known; most revenue first.
 
     With `exact`, for a workbook, the exact amounts, with the revenue that a margin is of.
     """
-    places, models = report.figures.places, margin.models
+    places = report.figures.places
+    models = sorted(margin.models, key=lambda each: (-each.revenues[0], each.model))
     columns = [Column("Model"), Column("Requests", Kind.COUNT), Column("Without cost", Kind.COUNT)]
     for name in (report.names[side] for side in sides):
         revenue, cost = (f"{name}: revenue", f"{name}: cost") if exact else ("", "")
