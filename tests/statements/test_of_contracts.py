@@ -48,6 +48,19 @@ def made(folder: Path, tables: Path, rows: list[dict[str, Any]], month: str, acc
     return statement(write_rows(folder / "usage.csv", rows), account=account, month=month, tables=tables)
 
 
+def test_a_rate_that_outlives_a_change_of_the_list_has_a_line_for_each_list_rate(tmp_path: Path) -> None:
+    tables = contract(
+        tmp_path, ACME.replace("percent: -20%", "rate: 3").replace("  - {included: 0.5, unit: mtoken}\n", "")
+    )
+    found = made(tmp_path, tables, [text("2026-10-05"), text("2026-10-20"), text("2026-10-21")], "2026-10")
+    listed = [(line.quantity, line.rated.list_rate, line.amount, line.list_amount) for line in found.lines]
+    assert listed == [
+        (Decimal(1), Decimal("3.3"), Decimal(3), Decimal("3.3")),
+        (Decimal(2), Decimal(4), Decimal(6), Decimal(8)),
+    ]
+    assert (found.charges, found.list_total) == (Decimal(9), Decimal("11.3"))
+
+
 def test_a_line_has_the_contract_rate_and_the_list_rate_each_with_its_place(tmp_path: Path) -> None:
     rows = [text("2026-10-02"), clip("2026-10-03"), text("2026-10-02", "bolt")]
     found = made(tmp_path, contract(tmp_path), rows, "2026-10")

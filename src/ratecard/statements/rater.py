@@ -121,7 +121,9 @@ class AccountRater:
 
     def _of(self, line: LineItem | None, quote: Quote) -> Rated:
         """Return what a line shares with others of its SKU and rate; without a line, that of a model's rounding."""
-        key = (line and (line.sku, line.source, line.unit != MINIMUM and line.unit_rate), quote.model, quote.contract)
+        # A rate of a contract stays when the list changes: then its lines are of several list rates.
+        rates = line and line.unit != MINIMUM and (line.unit_rate, line.list_rate, line.list_source)
+        key = (line and (line.sku, line.source, rates), quote.model, quote.contract)
         if key not in self._rated:
             self._rated[key] = self._made(line, quote)
         return self._rated[key]
