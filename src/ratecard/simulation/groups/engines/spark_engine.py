@@ -181,12 +181,12 @@ def _drop(session: "SparkSession", view: str) -> None:
 
 def _counts(outer: str, frame: "DataFrame") -> Iterator[str]:
     """Yield a column for each count in the column `outer`, a struct or a map, so as if they were written flat."""
-    sql, kind = SparkSql(), frame.schema[outer].dataType
-    if is_map := kind.typeName() == "map":
+    sql = SparkSql()
+    if is_map := frame.schema[outer].dataType.typeName() == "map":
         keys = frame.selectExpr(f"explode(map_keys({outer})) AS name").distinct()
         names = sorted(row["name"] for row in keys.collect())
     else:
-        names = kind.fieldNames()
+        names = frame.select(f"{outer}.*").columns
     for name in names:
         flat = f"{outer}.{name}"
         if flat in frame.columns:
