@@ -90,3 +90,24 @@ def test_an_example_outside_of_the_term_is_a_fault(at: str, outside: bool) -> No
         return
     words = "the example is at an instant without these prices: the contract is from 2026-10-01 until 2027-10-01"
     assert f"c0.yaml:7: {words}. Write at within it" in faults(text)
+
+
+def test_a_name_that_is_missing_further_on_is_one_fault_of_its_own_contract() -> None:
+    found = faults(
+        contract("", "one", further="extends: other\n"), contract("", "other", "a-2", further="extends: gone\n")
+    )
+    assert found.startswith("contracts/c1.yaml:1: extends 'gone', which is not a contract.")
+    assert "\n" not in found
+
+
+@pytest.mark.parametrize(("until", "contradicts"), [("2026-11-01", False), ("2027-11-01", True)])
+def test_bounds_contradict_each_other_only_while_both_contracts_hold_and_the_model_has_a_price(
+    until: str, contradicts: bool
+) -> None:
+    tables = TABLES | {"search.yaml": TABLES["search.yaml"].replace("2026-01-01", "2026-12-01", 1)}
+    most = contract("- {for: {model: web-search}, at_most: 1}", "base", "a-2", until=until)
+    least = contract("- {for: {model: web-search}, at_least: 2}", "own", further="extends: base\n")
+    if contradicts:
+        assert "at_least 2 and at_most 1 (contracts/c0.yaml:7) contradict" in faults(most, least, tables=tables)
+    else:
+        card_of(most, least, tables=tables)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contract_tables import card_of, contract
+from contract_tables import TABLES, card_of, contract
 
 DAY = date(2026, 11, 1)
 TOKENS = {"input": 500, "cache_input": 100, "output": 10}
@@ -151,3 +151,14 @@ def test_a_book_under_a_contract_is_compiled_once() -> None:
     books = [card.at(DAY, account="a-1"), card.at(date(2026, 12, 1), account="a-2"), card.at(DAY, contract="acme")]
     assert len({id(book._compiler) for book in books}) == 1
     assert card.at(DAY)._compiler is card._compiler
+
+
+def test_a_condition_narrows_a_rate_that_is_for_every_value_of_it() -> None:
+    both = "\n".join(f"              - {{resolution: 720p, audio: {word}, rate: 0.2}}" for word in ("true", "false"))
+    video = TABLES["video.yaml"].replace("              - {resolution: 720p, rate: 0.20}", both)
+    video = video.replace("audio: none", "audio: configurable", 1)
+    video = video.replace("resolution: 480p}, total: 0.55", "resolution: 480p, audio: true}, total: 0.55")
+    override = contract("- {for: {model: clip, conditions: {audio: true}}, rate: 0.5}")
+    prices = card_of(override, tables=TABLES | {"video.yaml": video}).at(date(2026, 10, 5), contract="acme")
+    body = {"model": "clip", "duration": "5s", "resolution": "480p"}
+    assert [str(prices.quote_video({**body, "audio": audio}).total) for audio in (True, False)] == ["2.50", "0.55"]

@@ -11,7 +11,9 @@ import pytest
 
 from contract_tables import TABLES, TEXT, card_of, contract
 from ratecard.base.errors import QuoteError, TableError, UnknownContractError
+from ratecard.base.instants import utc
 from ratecard.card import MOST_CONTRACTS, RateCard
+from ratecard.contracts.checks import ContractChecks
 from ratecard.contracts.overlay import tables_under
 from ratecard.examples import price_example
 from ratecard.load.folder import read_folder, tables_from
@@ -293,3 +295,32 @@ def test_ten_thousand_contracts_load_within_five_seconds() -> None:
     ends = process_time()
     assert len(card.contracts) == 10_000
     assert (ends - between) - (between - begins) < 5
+
+
+def test_what_terms_come_to_later_is_announced_before_and_within_them() -> None:
+    card = card_of(contract("- {for: {type: text}, percent: -20%}"))
+    later, then, now = ("2027-10-01", "1"), ("2026-10-01", "0.8"), "2026-01-01"
+    versions = {date(2026, 9, 15): [later, then, (now, "1")], date(2026, 10, 1): [later, (now, "0.8")]}
+    for day, expected in (versions | {date(2027, 10, 1): [(now, "1")]}).items():
+        for book in (card.at(day, account="a-1"), card.at(day, contract="acme")):
+            found = [
+                (str(version.begins.date()), str(version.charges[0].unit_rate(version.charges[0].rates[0])))
+                for version in book.tables.models["flat"].versions
+            ]
+            assert found == expected, day
+
+
+def test_an_override_whose_term_no_version_reaches_is_said_to_meet_nothing() -> None:
+    card = card_of(contract("- {for: {model: clip}, percent: -5%}", begins="2025-01-01", until="2025-06-01"))
+    acme = card.contracts["acme"]
+    found = ContractChecks(card.tables).idle(acme, acme.overrides[0], utc(acme.begins))
+    assert found == "meets nothing: no model of model clip has a price in the term of the contract"
+
+
+@pytest.mark.parametrize(("until", "said"), [("2026-12-01", ""), ("2026-12-02", "ends on 2026-12-01: clip retired")])
+def test_an_override_ends_early_only_where_its_models_retire_before_its_contract_ends(until: str, said: str) -> None:
+    retired = TABLES["video.yaml"].replace("    mode:", "    retired: {on: 2026-12-01}\n    mode:", 1)
+    text = contract("- {for: {model: clip}, percent: -5%}", until=until)
+    card = card_of(text, tables=TABLES | {"video.yaml": retired})
+    acme = card.contracts["acme"]
+    assert ContractChecks(card.tables).ending(acme, acme.overrides[0]) == said
