@@ -151,12 +151,15 @@ def test_less_more_lost_and_new_differ_in_colour_and_in_sign(wide: Path, dark: b
         _open(opened, wide)
         opened.execute_script("document.querySelectorAll('details').forEach(each => each.open = true)")
         colours = {}
-        for name in ("rise", "fall", "lost", "new"):
-            cells = opened.find_elements(By.CSS_SELECTOR, f"td.{name}")
+        for name, sign in {"rise": "+", "fall": "-", "lost": "-", "new": "+"}.items():
+            # One question for all cells, of which there are hundreds.
+            cells = opened.execute_script(
+                f"return [...document.querySelectorAll('td.{name}')]"
+                ".map(each => [each.innerText, getComputedStyle(each).color])"
+            )
             assert cells
-            colours[name] = {each.value_of_css_property("color") for each in cells}
-            sign = {"rise": "+", "new": "+"}.get(name, "-")
-            assert all(each.text.startswith(sign) for each in cells), name
+            colours[name] = {colour for _, colour in cells}
+            assert all(words.strip().startswith(sign) for words, _ in cells), name
         assert all(len(found) == 1 for found in colours.values())
         assert len(set.union(*colours.values())) == 4
         background = opened.execute_script("return getComputedStyle(document.body).backgroundColor")
