@@ -93,7 +93,7 @@ def _expected(report: Report) -> Iterator[tuple[tuple[str, str], Amounts]]:
     for candidate in report.candidates:
         yield from _of_candidate(report, simulation, candidate, f" {candidate}" if several else "")
     margin = simulation.margin()
-    models = [*margin.models, margin.total]
+    models = [*sorted(margin.models, key=lambda each: (-each.revenues[0], each.model)), margin.total]
     for side, name in enumerate(report.names):
         yield ("Margin", f"{name}: revenue"), [each.revenues[side] for each in models]
         yield ("Margin", f"{name}: cost"), [each.costs[side] for each in models]
