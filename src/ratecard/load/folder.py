@@ -26,7 +26,6 @@ from ratecard.load.checks import (
     check_units,
     check_vocabulary,
 )
-from ratecard.load.contracts import is_contract, named_contracts
 from ratecard.load.faults import complaints
 from ratecard.load.metered_checks import check_metered
 from ratecard.load.names import check_names
@@ -45,6 +44,8 @@ if TYPE_CHECKING:
 UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"
 # Optional files: one allows open names of models, the other has the terms of a month of every account.
 NAMES, MONTHLY = OPTIONAL = "names.yaml", "monthly.yaml"
+# The folder of contracts, inside that of the tables, one a file.
+_CONTRACTS = "contracts/"
 _Part = TypeVar("_Part", bound=BaseModel)
 
 
@@ -85,6 +86,11 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
     if not any(name not in (*SHARED, *OPTIONAL) and not is_contract(name) for name in contents):
         raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
     return contents
+
+
+def is_contract(name: str) -> bool:
+    """Return True for the name of a file of a contract."""
+    return name.startswith(_CONTRACTS)
 
 
 def _shipped(name: str, kind: type[_Part]) -> _Part:
@@ -229,7 +235,13 @@ def _agreed(
     checks = TermChecks(models, families, units)
     monthly = _validated(texts[MONTHLY], Monthly) if MONTHLY in texts else None
     signed = [(text, agreed) for text in signed_texts if (agreed := _validated(text, Contract))]
-    contracts = named_contracts(signed)
+    contracts = dict[str, Contract]()
+    for text, contract in signed:
+        name = contract.contract
+        if name in contracts:
+            text.fault(("contract",), f"contract '{name}' is in {contracts[name].place} too. Give it another name")
+        place = f"{text.name}:{text.line(('contract',))}"
+        contracts[name] = contract.model_copy(update={"place": place})
     if units and monthly:
         _record(texts[MONTHLY], ("monthly",), checks.of(monthly.monthly))
     for text, contract in signed:

@@ -13,7 +13,7 @@ from ratecard.methods.hours import at_each_hour
 from ratecard.methods.method import AUDIO_BODY, method_of
 from ratecard.tables.metered import MeteredModel, MeteredVersion, TextModel, Tokens
 from ratecard.tables.meters import TOKEN, Meters
-from ratecard.tables.rate import Charge, Conditioned
+from ratecard.tables.rate import Conditioned
 
 
 def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[Finding]:
@@ -65,13 +65,13 @@ def _check_defaults(version: MeteredVersion) -> Iterator[Finding]:
             yield (name,), f"default '{value}' of {name} is not accepted. Allowed: {', '.join(allowed[name])}"
 
 
-def _check_charge(version: MeteredVersion, charge: Charge, type_: str, meters: Meters) -> Iterator[Finding]:
+def _check_charge(version: MeteredVersion, charge: Conditioned, type_: str, meters: Meters) -> Iterator[Finding]:
     """Check a charge as its method does: at each of its hours, and under each of the conditions that its rates name."""
     check: CheckOfCharge = lambda held: method_of(held).check(version, type_, meters)  # noqa: E731
-    if isinstance(charge, Conditioned):
-        yield from check_factors(charge.factors, meters, version.factors)
-        meter = meters.by_name.get(TOKEN) if isinstance(charge, Tokens) else None
-        yield from check_without_rate(charge.without_rate or {}, meter, meters.conditions)
-        if not isinstance(charge, Tokens):  # rates of tokens are chosen together with buckets and tiers
-            check = partial(at_each_condition, version, meters=meters, check=check)
+    by_tokens = isinstance(charge, Tokens)
+    yield from check_factors(charge.factors, meters, version.factors)
+    meter = meters.by_name.get(TOKEN) if by_tokens else None
+    yield from check_without_rate(charge.without_rate or {}, meter, meters.conditions)
+    if not by_tokens:  # rates of tokens are chosen together with buckets and tiers
+        check = partial(at_each_condition, version, meters=meters, check=check)
     yield from at_each_hour(version, charge, check)

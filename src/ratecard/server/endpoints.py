@@ -25,7 +25,7 @@ from ratecard.base.json_writer import compact_json, spaced
 from ratecard.base.messages import Problems, allowed_values, echo
 from ratecard.line_items.quote import Quote
 from ratecard.line_items.source_video import SourceVideo
-from ratecard.load.contracts import is_contract
+from ratecard.load.folder import is_contract
 from ratecard.price_book import PriceBook
 from ratecard.requests.body import MOST_BODY_BYTES, MOST_PROBLEMS, read_body
 from ratecard.requests.fields import Choice
