@@ -40,25 +40,25 @@ def selected(
         wrong += [*_unclear(names, at), *(((*at, part), words) for part, words in names.unknown(known))]
     if wrong:
         raise Refusal(*dict.fromkeys(wrong))
-    named = [model for model in models.values() if _fits(model, families, wanted) and (wanted.model or priced(model))]
+    has = {name: _names_of(model, families) for name, model in models.items()}
+    named = [
+        model
+        for name, model in models.items()
+        if ModelNames.fits(wanted, has[name]) and (wanted.model or priced(model))
+    ]
     wrong += [
         (path, f"matches nothing: no model of {words} has a price{day}") for words in _idle(named, families, wanted)
     ]
     for names, at in excluded if not wrong else ():
-        left_out = [model for model in named if _fits(model, families, names)]
+        left_out = [model for model in named if names.fits(has[model.model])]
         words = f"excludes nothing: of the models of {wanted} that have a price{day}, none is of"
         wrong += [(at, f"{words} {idle}") for idle in _idle(left_out, families, names)]
-    chosen = [model for model in named if not any(_fits(model, families, names) for names in wanted.excluded)]
+    chosen = [model for model in named if wanted.fits(has[model.model])]
     if not chosen and not wrong:
         wrong.append(((*path, "except"), f"excludes every model of {wanted} that has a price{day}; nothing is left"))
     if wrong:
         raise Refusal(*dict.fromkeys(wrong))
     return chosen
-
-
-def _fits(model: AnyModel, families: Mapping[str, str], names: ModelNames) -> bool:
-    has = _names_of(model, families)
-    return all(has[part] in allowed for part, allowed in names.named)
 
 
 def _names_of(model: AnyModel, families: Mapping[str, str]) -> dict[str, str | None]:
