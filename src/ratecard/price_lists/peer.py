@@ -75,20 +75,11 @@ class PeerVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class PeerModel:
-    """A model of a provider, by the id that the list has; `type` as in tables. Its table is `provider/id`.
-
-    `aliases` are further ids of the same provider; of two models that have one name, the first keeps it.
-    """
+class _Listed:
+    """A model of a provider, by the id that the list has."""
 
     provider: str
     id: str
-    versions: tuple[PeerVersion, ...]
-    name: str = ""
-    type: str = "text"
-    currency: str = "USD"
-    aliases: tuple[str, ...] = ()
-    reference: str | None = None
 
     @property
     def model(self) -> str:
@@ -97,22 +88,30 @@ class PeerModel:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class PeerModel(_Listed):
+    """A model of a provider, by the id that the list has; `type` as in tables. Its table is `provider/id`.
+
+    `aliases` are further ids of the same provider; of two models that have one name, the first keeps it.
+    """
+
+    versions: tuple[PeerVersion, ...]
+    name: str = ""
+    type: str = "text"
+    currency: str = "USD"
+    aliases: tuple[str, ...] = ()
+    reference: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut(_Listed):
     """A model of the list that becomes no table, and why no exact price of it can be written.
 
     `detail` is what of the reason is of this model alone, `priced` whether the list has a price of it at all.
     """
 
-    provider: str
-    id: str
     reason: str
     priced: bool = True
     detail: str = ""
-
-    @property
-    def model(self) -> str:
-        """Return its name in tables."""
-        return f"{self.provider}/{self.id}"
 
     def __str__(self) -> str:
         detail = f" ({self.detail})" if self.detail else ""

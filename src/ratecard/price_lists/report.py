@@ -43,10 +43,6 @@ class Imported:
         without_price = [each.model for each in self.left_out if not each.priced]
         return {**of, "added": counts, "files": list(self.files), "left_out": left_out, "without_price": without_price}
 
-    def left_out_text(self) -> bytes:
-        """Return the content of the file of everything that is left out: a line for each model, with its reason."""
-        return "".join(f"{each.model}: {each}\n" for each in self.left_out).encode()
-
     def __str__(self) -> str:
         parts = [plural(self.models, "model"), plural(self.versions, "version")]
         parts += [f"{plural(self.retired, 'model')} retired"] if self.retired else []

@@ -61,7 +61,7 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     )
     named = folder / LEFT_OUT
     kept = {LEFT_OUT: named.read_bytes()} if named.exists() else {}
-    names = {LEFT_OUT: report.left_out_text()} if kept or made.left_out else {}
+    names = {LEFT_OUT: _text(f"{each.model}: {each}" for each in made.left_out)} if kept or made.left_out else {}
     replace_files(folder, {**before, **kept}, {**made.contents, **names})
     return report
 
