@@ -24,7 +24,6 @@ class PerSecond(VideoCharge, Method):
 
     ATTRIBUTES: ClassVar = ("resolution", "audio")
     METERS: ClassVar = ("second of video",)
-    TYPES: ClassVar = ("video",)
     method: Literal["duration-rate", "resolution-rate"]
 
     def calculator(self, compiling: Compiling) -> Calculator:
@@ -38,7 +37,6 @@ class PerClip(VideoCharge, Method):
     ATTRIBUTES: ClassVar = ("duration", "resolution", "audio")
     METERS: ClassVar = ("clip", "input image")
     READS: ClassVar = ()
-    TYPES: ClassVar = ("video",)
     method: Literal["fixed", "duration-resolution-rate"]
 
     def units(self, of: Measures) -> Fraction:
@@ -107,7 +105,6 @@ class UpscaleRate(VideoCharge, Method):
     METERS: ClassVar = ("second of video",)
     READS: ClassVar = ("duration", "upscale_factor", "target_fps", "video_url")
     TIERS_OF_OUTPUT: ClassVar = True
-    TYPES: ClassVar = ("video",)
     method: Literal["upscale-rate"]
     frame_rate: FrameRateStep
 
@@ -149,7 +146,6 @@ class InterpolationRate(VideoCharge, Method):
     METERS: ClassVar = ("second of interpolated video",)
     READS: ClassVar = ("duration", "slowdown_factor", "target_fps", "video_url")
     NEEDS_FRAME_RATE: ClassVar = True
-    TYPES: ClassVar = ("video",)
     method: Literal["interpolation-rate"]
     at_frame_rate: Positive
 

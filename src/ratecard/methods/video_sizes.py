@@ -30,7 +30,6 @@ class TokenFormula(VideoCharge, Method):
     ATTRIBUTES: ClassVar = ("resolution", "video_input")
     METERS: ClassVar = ("token",)
     OF_DECIMALS: ClassVar = True
-    TYPES: ClassVar = ("video",)
     FORMULA: ClassVar = "tokens: seconds x width x height x frames_per_second / pixels_per_token"
     method: Literal["token-formula"]
     frames_per_second: Count
@@ -161,7 +160,6 @@ class MegapixelRate(VideoCharge, Method):
     ATTRIBUTES: ClassVar = ("resolution",)
     METERS: ClassVar = ("pixel of video",)
     NEEDS_SIZE: ClassVar = True
-    TYPES: ClassVar = ("video",)
     method: Literal["megapixel-rate"]
     frames: Frames | None = None
     megapixels: Literal["exact", "rounded-up"] = "exact"

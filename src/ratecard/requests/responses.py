@@ -128,12 +128,12 @@ class Stream:
         self.place += 1
         if (number := decimal(first_of(part, dialect.order)[1])) is not None:
             if self._number is not None and number <= self._number:
-                self._refuse(_NOT_IN_ORDER)
+                self.refuse(_NOT_IN_ORDER)
             self._number = number
         if says(part, dialect.begins):
             self._finished = False
             if self._of_turns is False:
-                self._refuse(_TWO)
+                self.refuse()
         self._finished |= says(part, dialect.ends)
         if says(part, dialect.complete):
             self._finished = True
@@ -149,23 +149,19 @@ class Stream:
             return False
         turn, id_ = says(part, self._dialect.turns), self._id_of(part)
         if turn and id_ in self._turns - {""}:
-            self._refuse(_TWICE)
+            self.refuse(_TWICE)
         elif self._of_turns is not None and not (turn and self._of_turns):
             goes_on = id_ or says(part, self._dialect.continues) or self._dialect.stream == "add"
             if turn or self._of_turns or not goes_on:
-                self._refuse(_TWO)
+                self.refuse()
         self._turns |= {id_} if turn else set()
         self._of_turns = turn
         return turn
 
-    def refuse_another(self) -> None:
-        """Refuse this part as a part of another response."""
-        self._refuse(_TWO)
-
     def in_order(self, before: int | Decimal, after: int | Decimal) -> None:
         """Refuse a total that is less than an earlier one."""
         if after < before:
-            self._refuse(_NOT_IN_ORDER)
+            self.refuse(_NOT_IN_ORDER)
 
     def note(self, has_usage: bool) -> dict[str, str]:
         """Return what a quote says of a stream that was cut off; it is refused unless what came is asked for."""
@@ -184,7 +180,7 @@ class Stream:
         id_ = first_of(part, self._dialect.id)[1]
         return "" if id_ is None or (word := word_of(id_)).startswith(self._dialect.ids_of_parts) else word
 
-    def _refuse(self, words: str) -> None:
+    def refuse(self, words: str = _TWO) -> None:
         """Add a problem of this part, unless it has one already."""
         at = (self.place,)
         if len(self._problems) < MOST_PROBLEMS and all(path != at for path, _ in self._problems):

@@ -151,7 +151,7 @@ class _Response:
         at_seconds, seconds = first_of(part, dialect.seconds)
         turn = self._stream is not None and bool(usage or has_counts) and self._stream.is_turn(part)
         if self._stream and self._other and (pieces or (seconds is not None and not has_counts)):
-            self._stream.refuse_another()
+            self._stream.refuse()
         self._list(part)
         if seconds is not None and not has_counts:
             of_part = CarefulReader(dialect, self._problems, ())

@@ -45,6 +45,7 @@ class Measures(NamedTuple):
 class VideoCharge(Charge):
     """A charge of a video model, as far as its version must know it: what it reads, and its plain formula."""
 
+    TYPES: ClassVar[tuple[str, ...]] = ("video",)
     # The request fields that every amount depends on, whatever the rates name.
     READS: ClassVar[tuple[str, ...]] = ("duration",)
     # Facts that must be known of a source video: its size; its frame rate, unless the request has a `target_fps`.

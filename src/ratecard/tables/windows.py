@@ -173,15 +173,14 @@ def version_at_hours(version: AnyVersion, held: frozenset[Window]) -> AnyVersion
     A rate with a window is more specific than one without. Where exactly one rate may hold for a request (see
     `Charge.SPECIFIC`), the others keep what is left of them.
     """
-    charges = tuple(charge_at_hours(cast(Accepting, version), charge, held) for charge in version.charges)
+    accepting = cast(Accepting, version)
+    charges = tuple(
+        charge.with_rates(rate for _, rate in held_rates(accepting, charge, held))
+        if any(ZONE in rate.attributes for rate in charge.rates)
+        else charge
+        for charge in version.charges
+    )
     return version.model_copy(update={"charges": charges})
-
-
-def charge_at_hours(version: Accepting, charge: Charge, held: frozenset[Window]) -> Charge:
-    """Return a charge of a version as it is while these windows hold."""
-    if not any(ZONE in rate.attributes for rate in charge.rates):
-        return charge
-    return charge.with_rates(rate for _, rate in held_rates(version, charge, held))
 
 
 def held_rates(version: Accepting, charge: Charge, held: frozenset[Window]) -> list[tuple[int, Rate]]:
