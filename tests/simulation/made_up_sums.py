@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
 import duckdb
 
@@ -32,4 +33,8 @@ def sums_of(rows: Sequence[Row]) -> KeySums:
         one = f"({', '.join('?' * (len(values) // len(rows)))})"
         connection.execute(f"INSERT INTO sums VALUES {', '.join([one] * len(rows))}", values)  # noqa: S608
     scales = Scales((0,) * len(QUANTITY_NAMES), (_PLACES, _PLACES), (1,))
-    return KeySums("sums", 1, scales, lambda query: connection.execute(query).fetchall())
+
+    def ask(query: str) -> list[Any]:
+        return connection.execute(query).fetchall()
+
+    return KeySums("sums", 1, scales, ask, lambda query: iter(ask(query)))

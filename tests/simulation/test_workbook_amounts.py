@@ -1,19 +1,24 @@
 """Every amount of every sheet is the exact amount of the answer, as far as a spreadsheet holds digits: fifteen."""
 
+import tracemalloc
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pyarrow
 import pytest
 
+import ratecard
 from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.answers.bridge import EFFECTS
 from ratecard.simulation.answers.rows import Row
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
+from ratecard.simulation.report.workbook import write_spreadsheet
 from reports import PERIODS, mixed
 
 Amounts = Sequence[Decimal | Fraction | None]
@@ -62,6 +67,23 @@ def test_the_sums_of_all_sheets_agree(found: tuple[Report, Any]) -> None:
         split = _sum(row[models.index(change)] for row in by_model[:-1])
         assert abs(parts - split) < Decimal("1e-10")
         assert abs(parts - report.simulation.total.difference(candidate)) < Decimal("1e-10")
+
+
+def test_the_groups_are_never_all_in_memory(tmp_path: Path) -> None:
+    def peak(groups: int) -> int:
+        rows = {"model": ["ovi-image-to-video"] * groups, "customer": [f"customer {at}" for at in range(groups)]}
+        usage = pyarrow.table({"type": ["video"] * groups, **rows})
+        with ratecard.simulate(usage, date(2026, 10, 1), by=["customer", "model"]) as found:
+            report = Report(found)
+            tracemalloc.start()
+            write_spreadsheet(report, tmp_path / f"{groups}.xlsx")
+            _, most = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+        return most
+
+    few, many = [peak(groups) for groups in (100, 2_000, 4_000)][1:]  # the first imports what all need
+    # A group takes some 90 bytes of the file, and took 1,500 of memory.
+    assert many - few < 2_000 * 400
 
 
 def test_changes_and_margins_are_formulas(found: tuple[Report, Any], tmp_path: Path) -> None:

@@ -35,6 +35,8 @@ _PERIOD_OF = {
 }
 # The engine adds up at most this many groups at once.
 _MOST_AT_ONCE = 1_000_000
+# The rows that are read at once where there may be many.
+_BATCH = 1_000
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _QUANTITIES = tuple(f"coalesce(sum({name}), 0)" for name in QUANTITY_COLUMNS)
 _ZERO = Decimal(0)
@@ -80,7 +82,7 @@ class Comparison:
         keys = tuple(keys)
         if keys not in self._rows:
             with uncollected():
-                self._rows[keys] = self.sums(keys).all()
+                self._rows[keys] = tuple(self.sums(keys).each())
         return self._rows[keys]
 
     def sums(self, keys: Sequence[str]) -> KeySums:
@@ -93,7 +95,7 @@ class Comparison:
         if keys not in self._sums:
             self._sums[keys] = self._summed(keys, lost_and_new)
         scales = Scales(self.places, tuple(side.scale for side in self.sides), lost_and_new)
-        return KeySums(self._sums[keys], len(keys), scales, self._asked)
+        return KeySums(self._sums[keys], len(keys), scales, self._asked, self._streamed)
 
     @property
     def _connection(self) -> duckdb.DuckDBPyConnection:
@@ -104,6 +106,13 @@ class Comparison:
 
     def _asked(self, query: str) -> list[Any]:
         return self._connection.execute(query).fetchall()
+
+    def _streamed(self, query: str) -> Iterator[Any]:
+        # On a connection of its own, so that others may be asked while it is read.
+        with self._connection.cursor() as connection:
+            connection.execute(query)
+            while rows := connection.fetchmany(_BATCH):
+                yield from rows
 
     def _summed(self, keys: tuple[str, ...], lost_and_new: Sequence[int]) -> str:
         """Make a table of sums by keys: at the current prices, kept for further candidates, and what others change."""

@@ -65,7 +65,7 @@ class Customers:
     @property
     def rows(self) -> tuple[Row, ...]:
         """Return all customers, in their order."""
-        return self.sums.all()
+        return tuple(self.sums.each())
 
     @property
     def kept(self) -> tuple[Row, ...]:

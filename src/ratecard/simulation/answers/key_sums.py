@@ -3,7 +3,7 @@
 There may be millions of them, as of customers: only the rows that an answer shows come here.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -42,28 +42,35 @@ class Ranked(NamedTuple):
 class KeySums:
     """A table of the engine with a row for each combination of values of keys, and the sums of `GroupAmounts`.
 
-    `name0` is the column of the first of its `keys`; without keys there is one row. `ask` runs a query of the engine.
+    `name0` is the column of the first of its `keys`; without keys there is one row. `ask` runs a query of the engine,
+    and `stream` gives its rows one at a time.
     """
 
     table: str
     keys: int
     scales: Scales
     ask: Callable[[str], list[tuple[Any, ...]]]
+    stream: Callable[[str], Iterator[tuple[Any, ...]]]
 
-    def all(self) -> tuple[Row, ...]:
-        """Return every row, in the order of the keys."""
+    @property
+    def size(self) -> int:
+        """Return the number of rows."""
+        return int(self.ask(f"SELECT count(*) FROM {self.table}")[0][0])
+
+    def each(self) -> Iterator[Row]:
+        """Yield every row, in the order of the keys; few are in memory at a time."""
         names = self._names()
         order = f" ORDER BY {', '.join(f'{name} NULLS LAST' for name in names)}" if names else ""
-        return self._rows(f"FROM {self.table}{order}")
+        return map(self._row, self.stream(f"{self._selected()} FROM {self.table}{order}"))
 
     def rows(self, where: str, order: str = BY_NAME, most: int | None = None, candidate: int = 1) -> tuple[Row, ...]:
         """Return some rows of `compared`, in an order; with `most`, no more than the first of them."""
         limit = "" if most is None else f" LIMIT {most}"
-        return self._rows(f"FROM {self.compared(candidate)} WHERE {where} ORDER BY {order}{limit}")
+        source = f"{self.compared(candidate)} WHERE {where} ORDER BY {order}{limit}"
+        return tuple(map(self._row, self.ask(f"{self._selected()} FROM {source}")))
 
-    def _rows(self, source: str) -> tuple[Row, ...]:
-        chosen = ", ".join((*self._names(), "requests", *QUANTITY_COLUMNS, *self._amounts()))
-        return tuple(map(self._row, self.ask(f"SELECT {chosen} {source}")))
+    def _selected(self) -> str:
+        return f"SELECT {', '.join((*self._names(), 'requests', *QUANTITY_COLUMNS, *self._amounts()))}"
 
     def counts(self, conditions: Sequence[str], candidate: int) -> list[int]:
         """Count the values that meet each of these conditions on `compared`."""

@@ -1,6 +1,6 @@
 """Tables of groups: requests, the amount under each side, and what changes; columns add up to the totals shown."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +12,7 @@ from ratecard.simulation.answers.rows import OwnDays, Row, remaining
 from ratecard.simulation.prices.sides import OWN_DATE
 from ratecard.simulation.report.figures import FRACTION_PLACES, apportion, apportion_rows
 from ratecard.simulation.report.report import CURRENT, Report, expectation, share_of_change
-from ratecard.simulation.report.table import Column, Kind, Table, Value
+from ratecard.simulation.report.table import Column, Kind, LazyRows, Table, Value
 
 _HEADINGS = {"model": "Model", "day": "Day", "week": "Week of", "month": "Month", "customer": "Customer"}
 _DAYS = ("day", "week")
@@ -30,15 +30,13 @@ def heading(key: str) -> str:
     return _HEADINGS.get(key, key)
 
 
-def breakdown(report: Report, *keys: str, exact: bool = False) -> Table:
-    """Return the table by some keys, its amounts rounded so that they add up.
+def breakdown(report: Report, *keys: str) -> Table:
+    """Return the table by some keys for a workbook: quantities, exact amounts, and beside these every digit as text.
 
-    With `exact`, for a workbook: the exact amounts, the quantities, and beside them every digit as text.
+    Its rows are made when they are read, one at a time.
     """
-    rows = report.simulation.table(*keys)
-    amounts = [row.amounts for row in rows] if exact else shown(report, rows)
     several = len(report.candidates) > 1
-    return _table(report, keys, rows, amounts, report.candidates, exact=exact, several=several, details=exact)
+    return _table(report, keys, None, (), report.candidates, exact=True, several=several)
 
 
 def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
@@ -189,14 +187,15 @@ def values_of(amounts: Sequence[Decimal], shares: Sequence[Fraction | None]) -> 
 def _table(
     report: Report,
     keys: Sequence[str],
-    rows: Sequence[Row],
+    rows: Sequence[Row] | None,
     amounts: Sequence[Sequence[Decimal]],
     candidates: Sequence[int],
     *,
     exact: bool,
     several: bool = False,
-    details: bool = False,
 ) -> Table:
+    """Return the table of some rows, whose amounts are shown so; without rows that of all, with every detail."""
+    details = rows is None
     used = [number for number in range(len(QUANTITY_NAMES)) if report.simulation.total.quantities[number]]
     names = [name.replace("_", " ").capitalize() for name in QUANTITY_NAMES]
     columns = [Column(heading(key), Kind.DAY if key in _DAYS else Kind.TEXT) for key in keys]
@@ -213,8 +212,6 @@ def _table(
         names = [f"{name}: {word}" for name in report.names for word in ("cost", "margin")]
         columns += [Column(name, Kind.MONEY) for name in names]
     usage = replace(report.simulation.total, key=(TOTAL, *[""] * (len(keys) - 1)))
-    parts = [_lost_and_new_shown(report, rows, side, exact) for side in differing]
-    lost_and_new = list(zip(*(column for part in parts for column in part), strict=True)) or [()] * len(rows)
 
     def values(row: Row, shown: Sequence[Decimal], more: Sequence[Decimal]) -> tuple[Value, ...]:
         named = (NO_VALUE if key is None else key for key in row.key)
@@ -228,20 +225,34 @@ def _table(
     if margins:
         margins[usage.key] = report.simulation.costs_by()[()]
     totals = usage.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
-    lines = tuple(values(*each) for each in zip(rows, amounts, lost_and_new, strict=True))
+    lines: Collection[tuple[Value, ...]]
+    if rows is None:
+        sums = report.simulation.comparison.sums(keys)
+        lines = LazyRows(
+            lambda: (values(row, row.amounts, _lost_and_new(row, differing)) for row in sums.each()), sums.size
+        )
+    else:
+        parts = [_lost_and_new_shown(report, rows, side, exact) for side in differing]
+        lost_and_new = list(zip(*(column for part in parts for column in part), strict=True)) or [()] * len(rows)
+        lines = tuple(values(*each) for each in zip(rows, amounts, lost_and_new, strict=True))
     last = values(usage, totals, [amount for side in differing for amount in report.parts(side, exact=exact)[1:]])
     return Table(f"By {', '.join(keys)}", tuple(columns), lines, last)
 
 
 def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[tuple[Decimal, ...], ...]:
     """Return what is lost and new in each row; unless `exact`, rounded to add up to the shown totals."""
-    lost_and_new = [row.beside(side) for row in rows]
-    lost, new = [EXACT.minus(each.lost) for each in lost_and_new], [each.new for each in lost_and_new]
+    lost, new = zip(*(_lost_and_new(row, [side]) for row in rows), strict=True) if rows else ((), ())
     if exact:
-        return tuple(lost), tuple(new)
+        return lost, new
     _, lost_shown, new_shown = report.parts(side)
     places = report.figures.places
     return apportion(lost, places, lost_shown), apportion(new, places, new_shown)
+
+
+def _lost_and_new(row: Row, sides: Iterable[int]) -> list[Decimal]:
+    """Return what is lost and new in a row under each side."""
+    beside = [row.beside(side) for side in sides]
+    return [amount for each in beside for amount in (EXACT.minus(each.lost), each.new)]
 
 
 def _rest(usage: Row, rows: Iterable[Row]) -> Row:

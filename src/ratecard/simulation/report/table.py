@@ -1,6 +1,6 @@
 """A table of the report: headings, what each column holds, rows of plain values, and perhaps their total."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -35,6 +35,25 @@ CHANGES = frozenset({Kind.CHANGE, Kind.LOST, Kind.NEW})
 Value = str | int | Decimal | Fraction | None
 
 
+class LazyRows(Collection[tuple[Value, ...]]):
+    """Rows that are made anew whenever they are asked for: a workbook may have a million of them."""
+
+    def __init__(self, make: Callable[[], Iterator[tuple[Value, ...]]], size: int) -> None:
+        self._make, self._size = make, size
+
+    def __len__(self) -> int:
+        """Return how many rows there are, without making them."""
+        return self._size
+
+    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+        """Make the rows, one at a time."""
+        return self._make()
+
+    def __contains__(self, row: object) -> bool:
+        """Return True for one of the rows."""
+        return any(each == row for each in self)
+
+
 class Column(NamedTuple):
     """A heading, and the kind of the values below it.
 
@@ -57,7 +76,7 @@ class Table(NamedTuple):
 
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Value, ...], ...]
+    rows: Collection[tuple[Value, ...]]
     total: tuple[Value, ...] | None = None
     note: str = ""
     tones: tuple[Kind, ...] = ()

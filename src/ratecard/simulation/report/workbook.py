@@ -5,12 +5,13 @@ sums and pivots of the cells agree, whatever they are grouped by. Where all digi
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -71,6 +72,16 @@ class Placed(NamedTuple):
         return f"'{name}'!{xl_rowcol_to_cell(self.last + 1, self.columns[column], row_abs=True, col_abs=True)}"
 
 
+class _NoCells(dict[tuple[int, int], str]):
+    """The cells of a sheet's tables, by which the library finds tables that overlap; a sheet has only one.
+
+    Of a quarter of a million groups it would keep 400 MB.
+    """
+
+    def __setitem__(self, cell: tuple[int, int], area: str) -> None:
+        """Keep nothing."""
+
+
 class Sheets:
     """The sheets of one workbook, with its formats."""
 
@@ -121,16 +132,17 @@ class Sheets:
         placed = Placed(sheet.name, top, top + 1, top + len(table.rows), {each: at for at, each in enumerate(names)})
         if table.rows and named:
             # A table is made of cells in memory, so before its rows: each row leaves the memory when the next begins.
-            sheet.constant_memory = False
+            sheet.constant_memory, sheet.table_cells = False, _NoCells()
             headings = [{"header": each, "header_format": self._heading} for each in names]
             area = (top, 0, placed.last, len(names) - 1)
             sheet.add_table(*area, {"name": named, "columns": headings, "style": "Table Style Light 1"})
             sheet.constant_memory = True
         elif table.rows:
             sheet.autofilter(top, 0, placed.last, len(names) - 1)
-        for number, name in enumerate(names):
+        measured = [*islice(table.rows, _MEASURED), *([table.total] if table.total else [])]
+        for number, (name, column) in enumerate(zip(names, table.columns, strict=True)):
             sheet.write_string(top, number, name, self._heading)
-            sheet.set_column(number, number, self._width(table, number))
+            sheet.set_column(number, number, self._width(column, [row[number] for row in measured]))
         sheet.freeze_panes(top + 1, 0)
         for number, row in enumerate(table.rows):
             self._write(sheet, placed.first + number, row, table.columns, self._formats)
@@ -205,10 +217,8 @@ class Sheets:
                 look = self._totals[column.kind]
                 sheet.write_formula(placed.last + 1, number, f"=SUM({cells})", look, _cell_value(value))
 
-    def _width(self, table: Table, number: int) -> int:
-        column = table.columns[number]
-        rows = (*table.rows[:_MEASURED], *([table.total] if table.total else []))
-        longest = max((len(written(row[number], column.kind, self.figures)) for row in rows), default=0)
+    def _width(self, column: Column, values: Iterable[Value]) -> int:
+        longest = max((len(written(value, column.kind, self.figures)) for value in values), default=0)
         return max(_LEAST_WIDTH, min(_MOST_WIDTH, max(longest, len(column.name)) + 2))
 
 
@@ -352,6 +362,6 @@ def _groups(report: Report, *keys: str) -> Table:
     """Return a breakdown; one sentence where it has more rows than a sheet."""
     size = report.simulation.size(*keys)
     if size <= MOST_SHEET_ROWS:
-        return breakdown(report, *keys, exact=True)
+        return breakdown(report, *keys)
     words = f"{report.figures.count(size)} groups are more than a sheet holds; write .csv or .parquet"
     return Table("", (Column("By " + ", ".join(keys)),), ((words,),))
