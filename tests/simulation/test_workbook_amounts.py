@@ -86,6 +86,18 @@ def test_the_groups_are_never_all_in_memory(tmp_path: Path) -> None:
     assert many - few < 2_000 * 400
 
 
+def test_a_workbook_tells_how_far_it_is(found: tuple[Report, Any], tmp_path: Path) -> None:
+    told: list[tuple[str, Any, float]] = []
+
+    def progress(words: str, percent: Callable[[], Any] | None) -> None:
+        told.append((words, percent, percent() if percent else -1))
+
+    write(found[0], [tmp_path / "report.xlsx"], progress)
+    (_, nothing, _), (words, percent, before) = told
+    assert (words, nothing, before) == ("Writing", None, 0)
+    assert percent() >= 100
+
+
 def test_changes_and_margins_are_formulas(found: tuple[Report, Any], tmp_path: Path) -> None:
     report, _ = found
     write(report, [tmp_path / "report.xlsx"])

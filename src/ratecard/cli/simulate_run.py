@@ -24,6 +24,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.engines.engine import writable
 from ratecard.simulation.prices.remap import Remapping
 from ratecard.simulation.prices.sides import AS_BILLED, costs_of, sides
+from ratecard.simulation.progress import PRICED, within
 from ratecard.simulation.report.groups import write_groups
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import CUSTOMER, USUAL_RISE, Question, Report
@@ -115,8 +116,7 @@ def run(
             report = Report(simulation, question, locale)
             report.check()
             if written := [*map(str, out), *places]:
-                begin("Writing", None)
-                write(report, out)
+                write(report, out, within(begin, PRICED, 100))
                 for place in places:
                     write_groups(report, place, settings["master"])
         if written:

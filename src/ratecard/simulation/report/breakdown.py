@@ -1,6 +1,6 @@
 """Tables of groups: requests, the amount under each side, and what changes; columns add up to the totals shown."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -225,7 +225,7 @@ def _table(
     if margins:
         margins[usage.key] = report.simulation.costs_by()[()]
     totals = usage.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
-    lines: Collection[tuple[Value, ...]]
+    lines: Sequence[tuple[Value, ...]]
     if rows is None:
         sums = report.simulation.comparison.sums(keys)
         lines = LazyRows(

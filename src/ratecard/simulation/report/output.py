@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,6 +17,7 @@ from ratecard.simulation.answers.discounts import Discounted
 from ratecard.simulation.answers.margin import Cost
 from ratecard.simulation.answers.volume import Expected
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.report.bridge_tables import bridge_record
 from ratecard.simulation.report.figures import adding_up
 from ratecard.simulation.report.groups import groups_query, json_plain, json_value, side_names, write_csv, write_parquet
@@ -185,21 +187,23 @@ WRITERS: Mapping[str, Write] = {
 _ALLOWED = ", ".join(WRITERS)
 
 
-def write(report: Report, paths: Sequence[Path]) -> None:
+def write(report: Report, paths: Sequence[Path], progress: Progress = silent) -> None:
     """Write a report in the formats that the names end in; a file that is there is replaced.
 
-    Everything is written beside the files first, and only when all is on the disk they get their names. Raises
-    `SimulationError` where that fails; then every file is as it was before.
+    Everything is written beside the files first, and only when all is on the disk they get their names. A workbook
+    tells how far it is. Raises `SimulationError` where a file cannot be written; then every file is as it was before.
     """
     for path in paths:
         if path.suffix.lower() not in WRITERS:
             raise SimulationError(f"{path}: '{path.suffix}' is not a format of reports. Allowed: {_ALLOWED}")
     made: dict[Path, Path] = {}
+    writers: dict[str, Write] = {**WRITERS, ".xlsx": partial(write_spreadsheet, progress=progress)}
+    progress("Writing", None)
     path = Path()
     try:
         for path in paths:
             made[path.resolve()] = place = beside(path)
-            WRITERS[path.suffix.lower()](report, place)
+            writers[path.suffix.lower()](report, place)
             _keep(place)
         for target, place in made.items():
             if place.is_dir():  # it cannot replace a file

@@ -1,10 +1,10 @@
 """A table of the report: headings, what each column holds, rows of plain values, and perhaps their total."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ratecard.base.money import plain, text
 from ratecard.simulation.report.figures import Figures
@@ -35,7 +35,7 @@ CHANGES = frozenset({Kind.CHANGE, Kind.LOST, Kind.NEW})
 Value = str | int | Decimal | Fraction | None
 
 
-class LazyRows(Collection[tuple[Value, ...]]):
+class LazyRows(Sequence[tuple[Value, ...]]):
     """Rows that are made anew whenever they are asked for: a workbook may have a million of them."""
 
     def __init__(self, make: Callable[[], Iterator[tuple[Value, ...]]], size: int) -> None:
@@ -49,9 +49,9 @@ class LazyRows(Collection[tuple[Value, ...]]):
         """Make the rows, one at a time."""
         return self._make()
 
-    def __contains__(self, row: object) -> bool:
-        """Return True for one of the rows."""
-        return any(each == row for each in self)
+    def __getitem__(self, at: Any) -> Any:
+        """Return the row at a number, or some of them."""
+        return tuple(self)[at]
 
 
 class Column(NamedTuple):
@@ -76,7 +76,7 @@ class Table(NamedTuple):
 
     title: str
     columns: tuple[Column, ...]
-    rows: Collection[tuple[Value, ...]]
+    rows: Sequence[tuple[Value, ...]]
     total: tuple[Value, ...] | None = None
     note: str = ""
     tones: tuple[Kind, ...] = ()

@@ -21,6 +21,7 @@ from xlsxwriter.exceptions import XlsxWriterException
 from xlsxwriter.utility import xl_rowcol_to_cell
 
 from ratecard.base.money import plain, text
+from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.report.breakdown import breakdown, changing_most, heading, largest, sides_table
 from ratecard.simulation.report.bridge_tables import bridge_table, effects_table
 from ratecard.simulation.report.discounts_table import discounts_table
@@ -87,6 +88,8 @@ class Sheets:
 
     def __init__(self, workbook: Workbook, figures: Figures) -> None:
         self.workbook, self.figures = workbook, figures
+        # The rows that are written.
+        self.rows = 0
         before, behind = (f'"{part}"' if part else "" for part in figures.symbol)
         money = f"{before}#,##0.{'0' * figures.places}{behind}"
         numbers = {
@@ -146,6 +149,7 @@ class Sheets:
         sheet.freeze_panes(top + 1, 0)
         for number, row in enumerate(table.rows):
             self._write(sheet, placed.first + number, row, table.columns, self._formats)
+            self.rows += 1
             for name, formula in (formulas or {}).get(number, {}).items():
                 place = placed.columns[name]
                 look = self._formats[table.columns[place].kind]
@@ -242,7 +246,7 @@ _BY_MODEL = "By model"
 _MODELS, _CHART_ROWS = 15, 22
 
 
-def write_spreadsheet(report: Report, path: Path) -> None:
+def write_spreadsheet(report: Report, path: Path, progress: Progress = silent) -> None:
     """Write the workbook: exact amounts as numbers of 15 digits; beside those of groups all digits as text.
 
     Totals, changes, shares and the summary are formulas. Groups is a table of the spreadsheet, and charts are its own.
@@ -253,7 +257,10 @@ def write_spreadsheet(report: Report, path: Path) -> None:
             file, {"tmpdir": work, "constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
         )
         try:
-            _write_sheets(Sheets(workbook, report.figures), report)
+            sheets = Sheets(workbook, report.figures)
+            groups = max(report.simulation.size(*report.simulation.by), 1)  # other sheets have few rows beside these
+            progress("Writing", lambda: 100 * sheets.rows / groups)
+            _write_sheets(sheets, report)
             if (failed := _failure(workbook)) is not None:
                 raise failed
         finally:
