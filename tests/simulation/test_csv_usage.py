@@ -50,6 +50,8 @@ def test_files_may_have_columns_that_others_lack(tmp_path: Path) -> None:
         ("type,n,n\ntext,1,2\n", "the columns 'n' and 'n' have one name"),
         ("type,n\ntext,1\ntext\n", "usage.csv, line 3 has 1 columns, and the heading 2: it may be cut off"),
         ("type,n\ntext,1,2\n", "usage.csv, line 2 has 3 columns, and the heading 2"),
+        ("type,n\r\ntext,1\n", r"lines of a CSV file end in different ways \(\\n, \\r\\n or \\r\)"),
+        ("type,n\ntext,1\ntext,2\r", "lines of a CSV file end in different ways"),
         ('type,n\ntext,"1\n', "usage.csv, line 2: Value with unterminated quote found"),
     ],
 )

@@ -34,6 +34,8 @@ def _one_name(name: str, other: str) -> str:
 
 
 _CSV = re.compile(r"CSV Error on Line: (\d+)\nOriginal Line: .*?\n([^\n]+)\s+Possible ", re.DOTALL)
+# The engine learns from the first lines of a file what its lines end in.
+_ENDS = "reached an invalid state"
 _JSON = re.compile(r'Malformed JSON in file "([^"\n]+)", at byte \d+ in line (\d+): ([^\n]+)')
 _TWICE = re.compile(r'has duplicate key "([^"\n]+)"')
 _FILE = re.compile(r"^  file = (.*)$", re.MULTILINE)
@@ -55,6 +57,8 @@ def _reason(words: str) -> str:
         return _one_name(twice[1], twice[1])
     if broken := _JSON.search(words):
         return f"{broken[1]}, line {_broken_line(broken[1], int(broken[2]))}: {broken[3].rstrip(' .')}"
+    if _ENDS in words:
+        return "lines of a CSV file end in different ways (\\n, \\r\\n or \\r). Save it again, with one of them"
     line, file = _CSV.search(words), _FILE.search(words)
     if line is None:
         reason = words.splitlines()[0].partition(" Error: ")[2].rstrip(" .") or words
