@@ -141,7 +141,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if module.partition(".")[0] != "simulation":
             raise
-        from ratecard.simulation.errors import missing_extra
+        from ratecard.base.errors import missing_extra
 
         raise missing_extra("simulate", error) from None
     globals()[name] = value

@@ -8,8 +8,15 @@ from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Literal, overload
 
-from ratecard.accounts.limits import Block, Limit, LimitError, Sunset, VideoLimit, failed_request_block
-from ratecard.accounts.rate_limit_headers import rate_limit_headers
+from ratecard.accounts.limits import (
+    Block,
+    Limit,
+    LimitError,
+    Sunset,
+    VideoLimit,
+    failed_request_block,
+    rate_limit_headers,
+)
 from ratecard.card import RateCard, load_rate_card
 
 __all__ = [

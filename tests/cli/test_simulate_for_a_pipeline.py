@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from ratecard.base.errors import SimulationError
 from ratecard.cli import main
 from ratecard.load.folder import read_folder
 from ratecard.simulation.answers.tornado import tornado
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from reports import CHEAPER, files
 from shipped import CARD

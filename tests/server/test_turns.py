@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from ratecard.processes.turns import _MOST_NEW, _NEW, _TURN, LoopTurns
+from ratecard.processes.protocol import _MOST_NEW, _NEW, _TURN, LoopTurns
 
 
 class Client:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 
 REFUSED = "This one would: ratecard rollup"

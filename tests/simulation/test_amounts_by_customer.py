@@ -16,10 +16,10 @@ from test_answers import CANDIDATE
 from test_oracle import MIXED
 from usage import row
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.money import total
 from ratecard.review.sides import Side
 from ratecard.simulation.demo.usage import demo_usage
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation

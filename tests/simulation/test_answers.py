@@ -11,6 +11,7 @@ from made_up_sums import sums_of
 from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT, row
 
+from ratecard.base.errors import SimulationError
 from ratecard.review.difference import RateChange
 from ratecard.review.rates import rate_changes
 from ratecard.simulation.answers import attribution
@@ -18,7 +19,6 @@ from ratecard.simulation.answers.customers import customers_of
 from ratecard.simulation.answers.rows import Row
 from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.answers.volume import read_elasticity
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from shipped import FEW as CARD

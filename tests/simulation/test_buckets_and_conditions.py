@@ -16,9 +16,9 @@ from pydantic_core import to_json
 
 from nightly import examples
 from ratecard import QuoteError, RateCard
+from ratecard.base.errors import SimulationError
 from ratecard.load.folder import read_folder, tables_from
 from ratecard.review.sides import Side
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.prices.outcome import Refused
 from ratecard.simulation.rows.columns import column_of
 from ratecard.simulation.simulate import simulate

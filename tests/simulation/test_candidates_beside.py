@@ -18,10 +18,10 @@ from test_row_by_row import written
 from usage import CALL, CLIP, ROWS, TEXT, row
 
 from ratecard import RateCard
+from ratecard.base.errors import SimulationError
 from ratecard.base.instants import utc
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, LostAndNew
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused

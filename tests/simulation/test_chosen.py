@@ -10,7 +10,7 @@ import pytest
 from chosen_rows import DAYS, WHERE, table
 from few import simulate
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.rows.where import read_condition
 
 TABLE = table()

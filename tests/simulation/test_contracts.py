@@ -18,9 +18,9 @@ from test_rows_at_their_hours import rows as rows_at_hours
 
 from contract_tables import card_of, contract, write
 from ratecard import TableError
+from ratecard.base.errors import SimulationError
 from ratecard.review.promote import promotion
 from ratecard.review.sides import Side
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import scope
 from ratecard.simulation.rollup import rollup

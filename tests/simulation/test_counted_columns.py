@@ -14,9 +14,9 @@ from kept_roll_ups import same_or_refused
 from test_buckets_and_conditions import DAY, by_row, check, flat, usage_of
 
 from ratecard import QuoteError, RateCard, rollup
+from ratecard.base.errors import SimulationError
 from ratecard.load.folder import tables_from
 from ratecard.review.sides import Side
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.prices.outcome import Refused
 from ratecard.simulation.simulate import simulate
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.engines.duckdb_engine import csv_query
 from ratecard.simulation.workspace.workspace import readable
 

@@ -8,11 +8,11 @@ from random import Random
 import pytest
 from made_up_sums import sums_of
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.money import round_half_up, total
 from ratecard.simulation.answers import customers
 from ratecard.simulation.answers.customers import Band, Customers, customers_of, rise_of
 from ratecard.simulation.answers.rows import LostAndNew, Row
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.figures import apportion, apportion_rows
 from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
 

@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from ratecard import QuoteError, RateCard, load_rate_card, usage_from
+from ratecard.base.errors import SimulationError
 from ratecard.cli import main
 from ratecard.load.folder import tables_from
 from ratecard.requests.counters import Counter
 from ratecard.requests.dialects import DIALECTS
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from token_tables import by_tokens, family, text_model
 

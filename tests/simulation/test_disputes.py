@@ -12,11 +12,11 @@ from pyarrow import parquet
 from rows import Row
 
 from ratecard import RateCard
+from ratecard.base.errors import SimulationError
 from ratecard.cli import main
 from ratecard.review.sides import Side
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.disputes import DISPUTE_COLUMNS, DisputedRows, write_disputes
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 
 NOW = Side("now", card_with())

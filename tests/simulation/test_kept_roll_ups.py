@@ -20,10 +20,10 @@ from rows import table_of
 from test_row_by_row import SLOW, usage_rows
 
 from ratecard import RateCard, rollup
+from ratecard.base.errors import SimulationError
 from ratecard.load.folder import tables_from
 from ratecard.review.sides import Side
 from ratecard.simulation.demo.usage import demo_usage
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.kept import keep
 from ratecard.simulation.groups.kept.place import KeptPlace
 from ratecard.simulation.rows.files import is_read_of

@@ -13,8 +13,8 @@ import pytest
 from ledgers import CHAT, HEAD, PICTURE, card_with, export, line
 
 from ratecard import RateCard
+from ratecard.base.errors import SimulationError
 from ratecard.review.sides import Side
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation

@@ -12,9 +12,9 @@ from rows import charge
 from test_row_by_row import SLOW, usage_rows
 
 from ratecard import QuoteError, RateCard
+from ratecard.base.errors import SimulationError
 from ratecard.load.folder import LIMITS, shipped_folder
 from ratecard.review.sides import Side
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from ratecard.testing.card_strategies import DRAWN_METHODS, card_of, table_files
 

@@ -12,8 +12,8 @@ from uneven import START, random_card, random_rows
 
 import ratecard
 from ratecard import RateCard
+from ratecard.base.errors import SimulationError
 from ratecard.review.sides import Side
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 

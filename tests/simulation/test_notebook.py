@@ -9,8 +9,8 @@ import pyarrow
 import pytest
 
 import ratecard
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.amounts import QUANTITY_NAMES
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.frames import ANSWERS
 from ratecard.simulation.simulation import Simulation
 from reports import files, simulated

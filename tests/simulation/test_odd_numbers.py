@@ -12,8 +12,8 @@ import pytest
 from usage import NOON
 
 from ratecard import QuoteError, RateCard
+from ratecard.base.errors import SimulationError
 from ratecard.load.folder import tables_from
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from shipped import CARD as SHIPPED
 from token_tables import by_tokens, family, text_model

@@ -12,9 +12,9 @@ import pyarrow
 import pytest
 
 import ratecard
+from ratecard.base.errors import SimulationError
 from ratecard.base.money import from_fraction, round_half_up
 from ratecard.load.folder import tables_from
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.bridge_tables import bridge_table
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import annualised

@@ -16,7 +16,7 @@ from few import simulate
 from rows import table_of
 from usage import ROWS
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.reading import Reading
 from ratecard.simulation.prices.pricer import NO_TYPE
 

@@ -18,8 +18,8 @@ import pyarrow.parquet
 import pytest
 from openpyxl.cell import Cell
 
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.amounts import QUANTITY_NAMES
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report import output
 from ratecard.simulation.report.output import WRITERS, write
 from ratecard.simulation.report.report import Question, Report

@@ -12,9 +12,9 @@ from rows import Row, expected, key_of, rows_of, table_of
 
 from nightly import examples
 from ratecard import RateCard
+from ratecard.base.errors import SimulationError
 from ratecard.review.sides import Side
 from ratecard.simulation.amounts import QUANTITY_NAMES
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from ratecard.testing import rate_cards, sourced_video_requests, usages

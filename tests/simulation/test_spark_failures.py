@@ -10,8 +10,8 @@ import pytest
 from engines_agree import Engines, same
 from functions_of_executors import failing, killing_always, killing_once
 
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.demo.usage import demo_usage
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.engines.spark_session import failures
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ USAGE = "type,model,timestamp,characters\nspeech,tts-kokoro,2026-10-01,5\n"
 BEGIN = """
 import os, sys
 from pyspark.sql import SparkSession
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.groups.engines.spark_session import spark_session
 

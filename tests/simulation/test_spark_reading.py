@@ -13,7 +13,7 @@ from rows import table_of
 from test_reading import CACHED, CHANGES, MANY, SPEECH, TEXT, UNCACHED, lines, written
 from usage import ROWS
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.engines.spark_files import read
 
 KEYS = ("type", "model", "day", "customer")

@@ -7,7 +7,7 @@ import pytest
 from engines_agree import Engines, usage_of
 from test_spark_failures import alone
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.engines.spark_session import spark_session
 from ratecard.simulation.simulate import simulate
 

@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 from engines_agree import Engines, same, usage_of
 
+from ratecard.base.errors import SimulationError
 from ratecard.cli import main, simulate_run
 from ratecard.simulation.demo.usage import demo_usage
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.engines.spark_files import read, write_table
 from ratecard.simulation.report.groups import write_groups
 from ratecard.simulation.report.report import Report

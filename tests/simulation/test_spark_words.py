@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from engines_agree import Engines, same, usage_of
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 
 NOON = datetime(2026, 10, 1, 12, tzinfo=UTC)
 INSTANT = pa.timestamp("us", "UTC")

@@ -24,10 +24,10 @@ from kept_roll_ups import answers
 from storages import Server, contents, in_memory, new_address, objects, store_of
 
 from ratecard import rollup
+from ratecard.base.errors import SimulationError
 from ratecard.cli import main
 from ratecard.review.sides import Side
 from ratecard.simulation.demo.usage import demo_usage
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.kept import storage
 from ratecard.simulation.groups.kept.place import KeptPlace
 from ratecard.simulation.groups.kept.storage import Stored

@@ -15,7 +15,7 @@ import pytest
 from rows import table_of
 from usage import ROWS, row
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.prices.pricer import NO_INSTANT
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation

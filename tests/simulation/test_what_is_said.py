@@ -18,13 +18,13 @@ from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT, row
 
 from ratecard import RateCard
+from ratecard.base.errors import SimulationError
 from ratecard.load.folder import shipped_folder
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.customers import customers_of
 from ratecard.simulation.answers.rows import LostAndNew, Row
 from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.answers.volume import Elasticity, read_elasticity, response
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.report.breakdown import sides_table
 from ratecard.simulation.report.output import write

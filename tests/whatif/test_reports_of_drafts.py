@@ -7,7 +7,7 @@ import pytest
 from small_usage import DAY, KLING, write_usage
 
 import ratecard
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.simulate import simulate
 from ratecard.whatif.draft import Draft, DraftError, Factor, Head, to_json

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import click
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.plural import plural
+from ratecard.base.messages import plural
 from ratecard.cli.simulate_progress import counted
 from ratecard.line_items.quote import Quote
 from ratecard.requests.body import INVALID

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from ratecard.base.errors import Fault, TableError
-from ratecard.base.plural import plural
+from ratecard.base.messages import plural
 from ratecard.card import RateCard, load_rate_card
 from ratecard.cli.diff_text import diff_text
 from ratecard.cli.options import FOLDER, checkout_tables, instant, json_option, now, tell_tables

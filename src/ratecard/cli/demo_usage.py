@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ratecard.base.plural import plural
+from ratecard.base.messages import plural
 from ratecard.card import load_rate_card
 from ratecard.cli.options import day, tables_option
 from ratecard.cli.simulate_progress import counted

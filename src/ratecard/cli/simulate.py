@@ -118,7 +118,7 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
     if disputes:
         [[path], _] = outputs([disputes], given["usage"], None, (".csv",))
         with stopping(context), needing("A simulation"):
-            from ratecard.cli.simulate_disputes import run_disputes
+            from ratecard.cli.simulate_run import run_disputes
 
             run_disputes(path, given)
         return

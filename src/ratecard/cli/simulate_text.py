@@ -10,12 +10,12 @@ from ratecard.simulation.answers.limits import Beyond, ChangeLimits
 from ratecard.simulation.answers.tornado import Swing
 from ratecard.simulation.report.breakdown import changing_most, largest, sides_table
 from ratecard.simulation.report.bridge_tables import bridge_sentences, bridge_table, effects_table
-from ratecard.simulation.report.discounts_table import discounts_table
 from ratecard.simulation.report.report import Report, share_of_change
 from ratecard.simulation.report.sections import (
     attribution_table,
     below_cost_table,
     beyond_table,
+    discounts_table,
     disputed_table,
     losers_table,
     lost_customers_table,

@@ -11,7 +11,7 @@ import click
 from babel import Locale
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.plural import plural
+from ratecard.base.messages import plural
 from ratecard.cli.modes import refuse_unused
 from ratecard.cli.options import (
     as_json_text,

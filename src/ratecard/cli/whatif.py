@@ -81,11 +81,11 @@ def whatif(
     again = command(usage, {**settings, "tables": tables if named else None, "cost": cost})
     with stopping(context, ""):
         # Loaded here, because --help needs none of it.
+        from ratecard.base.errors import SimulationError
         from ratecard.card import load_rate_card
         from ratecard.cli.simulate_progress import progress
         from ratecard.review.promote import folder_of
         from ratecard.review.sides import Side
-        from ratecard.simulation.errors import SimulationError
         from ratecard.simulation.prices.sides import costs_of
         from ratecard.simulation.rows.where import Chosen
         from ratecard.simulation.simulate import simulate

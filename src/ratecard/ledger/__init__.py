@@ -3,14 +3,14 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ratecard.ledger.clock import Clock
-from ratecard.ledger.errors import (
+from ratecard.base.errors import (
     LedgerConflictError,
     LedgerDamagedError,
     LedgerError,
     LedgerUnavailableError,
     RefundError,
 )
+from ratecard.ledger.clock import Clock
 from ratecard.ledger.files import iter_ledger, ledger_csv, ledger_json, read_ledger
 from ratecard.ledger.files import join_parts as join_parts
 

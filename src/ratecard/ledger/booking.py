@@ -9,10 +9,9 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from ratecard.base.errors import CurrencyError, InstantError
+from ratecard.base.errors import CurrencyError, InstantError, LedgerConflictError, LedgerDamagedError, RefundError
 from ratecard.base.messages import invalid_enum, too_big
 from ratecard.base.money import EXACT, minus, plain, total
-from ratecard.ledger.errors import LedgerConflictError, LedgerDamagedError, RefundError
 from ratecard.ledger.rows import ChargeRows, difference, entry_of_row, row_of
 from ratecard.ledger.schema import ACCOUNTS, ENTRIES, REFUNDS, REQUESTS
 from ratecard.ledger.walk import timestamp_of

@@ -7,11 +7,11 @@ from decimal import Decimal
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+from ratecard.base.errors import LedgerError, RefundError
 from ratecard.base.messages import echo
 from ratecard.base.money import text
 from ratecard.ledger.booking import NewRefund, find_charges, refuse_other_content, write_charges, write_refund
 from ratecard.ledger.clock import Clock
-from ratecard.ledger.errors import LedgerError, RefundError
 from ratecard.ledger.rows import NewCharge, charge_rows, check_count, check_moment, check_name, fingerprint
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import timestamp_of

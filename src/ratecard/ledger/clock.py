@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ratecard.ledger.errors import LedgerError
+from ratecard.base.errors import LedgerError
 from ratecard.ledger.walk import instant_of
 
 # Seconds: the clocks of two machines differ by less, and a typing error in a date by more.

@@ -23,7 +23,7 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
-from ratecard.ledger.errors import LedgerError, LedgerUnavailableError
+from ratecard.base.errors import LedgerError, LedgerUnavailableError
 from ratecard.ledger.schema import ACCOUNTS, ENTRIES, REFUNDS, REQUESTS, prepare
 
 log = logging.getLogger("ratecard.ledger")

@@ -10,10 +10,9 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from ratecard.base.errors import InstantError
+from ratecard.base.errors import InstantError, LedgerError
 from ratecard.base.messages import echo
 from ratecard.base.money import READING
-from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.files import PRICES
 from ratecard.ledger.walk import AFTER_ALL, instant_of, timestamp_of
 from ratecard.line_items.ledger_entry import InferenceDetails, LedgerEntry

@@ -27,8 +27,8 @@ from sqlalchemy import (
 from sqlalchemy import text as statement
 from sqlalchemy.types import TypeEngine
 
+from ratecard.base.errors import LedgerError
 from ratecard.base.money import text
-from ratecard.ledger.errors import LedgerError
 
 METADATA = MetaData()
 

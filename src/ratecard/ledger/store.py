@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, tuple_
 from sqlalchemy.pool import QueuePool
 
+from ratecard.base.errors import LedgerError, LedgerUnavailableError
 from ratecard.base.threads import Threads
 from ratecard.ledger.booking import write_charges
 from ratecard.ledger.clock import Clock
@@ -30,7 +31,6 @@ from ratecard.ledger.database import (
     try_to_write,
     unavailable,
 )
-from ratecard.ledger.errors import LedgerError, LedgerUnavailableError
 from ratecard.ledger.rows import NewCharge, charge_rows, entry_of_row
 from ratecard.ledger.schema import ACCOUNTS, ENTRIES
 from ratecard.ledger.walk import AFTER_ALL, BEFORE_ALL, Page, Walk, instant_of

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
+from ratecard.base.errors import LedgerError
 from ratecard.ledger.clock import Clock
 from ratecard.ledger.database import check_dialect, check_transaction
-from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.store import Ledger
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ratecard.base.errors import CurrencyError, InstantError
+from ratecard.base.messages import plural
 from ratecard.base.money import LINE_PLACES, USD, minus, multiply, nearest, plain, plain_text, text
-from ratecard.base.plural import plural
 from ratecard.line_items.ledger_entry import InferenceDetails, LedgerEntry, check_paid, pay_lines, worth_of
 from ratecard.tables.limits import Rates
 from ratecard.tables.rate import ListRate

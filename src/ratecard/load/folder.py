@@ -22,13 +22,13 @@ from ratecard.load.checks import (
     check_limits,
     check_meters,
     check_model,
+    check_names,
     check_references,
     check_units,
     check_vocabulary,
 )
 from ratecard.load.faults import complaints
 from ratecard.load.metered_checks import check_metered
-from ratecard.load.names import check_names
 from ratecard.load.text_file import TextFile
 from ratecard.load.video_checks import check_video
 from ratecard.tables.card import MODEL_CLASSES, AnyModel, Family, ModelsOnDemand, Tables

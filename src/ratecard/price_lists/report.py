@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ratecard.base.plural import plural
+from ratecard.base.messages import plural
 from ratecard.price_lists.peer import LeftOut
 
 # The file of a folder that names everything that the last import left out. It is not a table.

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError, TableError
+from ratecard.base.messages import plural
 from ratecard.base.money import places_of, plain, text
-from ratecard.base.plural import plural
 from ratecard.candidates.file import CandidateFile, read_candidate
 from ratecard.card import RateCard
 from ratecard.contracts.checks import fault_at

@@ -8,9 +8,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from ratecard.base.errors import SimulationError
 from ratecard.requests.dialects import TableDialect
 from ratecard.review.sides import Side
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.engines.engine import Engine, opened_usage
 from ratecard.simulation.groups.kept.addresses import kept_place, place_at
 from ratecard.simulation.groups.kept.keep import Changes, Written, keep

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ratecard.base.errors import QuoteError
+from ratecard.base.errors import LedgerError, QuoteError
 from ratecard.base.money import is_balance, minus, multiply
-from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.files import CONTRACT, entry_in
 from ratecard.line_items.ledger_entry import LedgerEntry, worths
 from ratecard.price_book import PriceBook

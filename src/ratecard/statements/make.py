@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ratecard.base.instants import utc
+from ratecard.base.messages import plural
 from ratecard.base.money import ISO_4217, USD, is_balance, nearest, text
-from ratecard.base.plural import plural
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard, load_rate_card
 from ratecard.requests.dialects import TableDialect

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from ratecard.base.errors import RateCardError, TableError
+from ratecard.base.errors import RateCardError, SimulationError, TableError
 from ratecard.base.json_reader import read_json
 from ratecard.base.money import MOST_PLACES, add, multiply, plain
 from ratecard.base.money import text as digits
@@ -15,7 +15,6 @@ from ratecard.card import RateCard
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.answers.volume import Elasticity, read_elasticity
-from ratecard.simulation.errors import SimulationError
 from ratecard.tables.scalars import read_percent, read_positive
 
 # Text that YAML reads unchanged; anything else is written in double quotes.

@@ -6,11 +6,11 @@ from threading import Lock
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, NamedTuple
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.no_effect import check_effect
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.roll_up import RollUp
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.report.figures import ENGLISH

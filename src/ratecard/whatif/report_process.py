@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 
 from babel import Locale
 
-from ratecard.base.errors import RateCardError
+from ratecard.base.errors import RateCardError, SimulationError
 from ratecard.base.instants import utc
 from ratecard.card import load_rate_card
 from ratecard.review.sides import Side
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.prices.sides import costs_of
 from ratecard.simulation.progress import within
 from ratecard.simulation.report.output import write

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from nicegui import run, ui
 
-from ratecard.base.errors import TableError
+from ratecard.base.errors import SimulationError, TableError
 from ratecard.card import load_rate_card
 from ratecard.review.promote import Promotion, promotion
-from ratecard.simulation.errors import SimulationError
 from ratecard.whatif.candidate_file import CANDIDATES_FOLDER, FileThereError, SaveError, candidates_in, opened, save
 from ratecard.whatif.draft import Draft, DraftError, Head
 from ratecard.whatif.draft_pricer import DraftPricer

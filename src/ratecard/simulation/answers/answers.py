@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.attribution import Attribution, attribute
@@ -33,7 +34,6 @@ from ratecard.simulation.answers.volume import (
     response,
     volumes_of,
 )
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.reading import Reading
 from ratecard.simulation.groups.roll_up import RollUp, uncollected

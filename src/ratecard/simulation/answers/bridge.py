@@ -6,12 +6,12 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.instants import utc
 from ratecard.base.money import total
 from ratecard.simulation.amounts import QUANTITY_NAMES, TOKEN_QUANTITIES
 from ratecard.simulation.answers.comparison import MODEL, Comparison
 from ratecard.simulation.answers.rows import Row
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.plan import MONTH, WEEK
 from ratecard.simulation.rows.columns import DAY
 

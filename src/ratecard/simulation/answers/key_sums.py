@@ -9,10 +9,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT
 from ratecard.simulation.amounts import LOST_AND_NEW, QUANTITY_COLUMNS
 from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, LostAndNew, Row
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 

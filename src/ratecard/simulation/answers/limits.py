@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.answers.rows import Row
-from ratecard.simulation.errors import SimulationError
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from datetime import date
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.instants import day_or_instant, utc
 from ratecard.review.rates import rate_changes
 from ratecard.review.sides import Side, Standing
 from ratecard.simulation.answers.comparison import Comparison
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.plan import EARLIEST
 from ratecard.simulation.groups.roll_up import RollUp
 from ratecard.tables.contract import Contract

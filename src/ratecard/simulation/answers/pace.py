@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.answers.rows import Row
-from ratecard.simulation.errors import SimulationError
 
 # The number of days that are scaled to a year by default, and the days of a year.
 DEFAULT_PACE, _YEAR = 90, 365

@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
-from ratecard.base.errors import TableError
+from ratecard.base.errors import SimulationError, TableError
 from ratecard.base.instants import utc
 from ratecard.base.money import from_fraction
 from ratecard.candidates.file import CandidateFile, read_candidate
@@ -14,7 +14,6 @@ from ratecard.review.sides import Side
 from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.answers.pace import Pace
 from ratecard.simulation.answers.volume import Elasticity
-from ratecard.simulation.errors import SimulationError
 from ratecard.tables.candidate import Scale
 
 # Factors are counted in ten-thousandths, up to a hundred times the price.

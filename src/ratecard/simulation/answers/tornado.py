@@ -6,12 +6,12 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT, from_fraction, places_of, total
 from ratecard.candidates.rates import Refusal, moved, rates_of, scaled
 from ratecard.card import RateCard
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.answers import Answers
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.outcome import PricedShape
 from ratecard.tables.candidate import Scale

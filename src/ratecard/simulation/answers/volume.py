@@ -6,10 +6,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT, from_fraction
 from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.answers.rows import ModelSums, Row
-from ratecard.simulation.errors import SimulationError
 
 _PLACES = 2
 ALL = "all"

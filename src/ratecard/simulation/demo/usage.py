@@ -17,11 +17,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ratecard.base.errors import SimulationError, missing_extra
 from ratecard.base.instants import utc
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard, load_rate_card
 from ratecard.simulation.demo.traffic import DEMO_COLUMNS, MILLION, Period, Sample, Traffic
-from ratecard.simulation.errors import SimulationError, missing_extra
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import duckdb
 
+from ratecard.base.errors import SimulationError
 from ratecard.card import RateCard
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.numbering import PlacedGroups, number, place
 from ratecard.simulation.groups.plan import PREDICATES, SUMMED, Plan
 from ratecard.simulation.groups.predicates import BY_BUCKET, Predicates

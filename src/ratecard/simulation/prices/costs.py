@@ -9,12 +9,12 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.line_items.quote import MINIMUM
 from ratecard.review.sides import Side
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.outcome import NOTHING, ROUNDING_PART, PricedLine, PricedShape, Vector
 from ratecard.simulation.prices.pricer import Pricer

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.requests.service_parameters import plain_name, split_name
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.tables.card import Tables
 

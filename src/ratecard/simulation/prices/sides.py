@@ -6,13 +6,12 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from ratecard.base.errors import TableError
+from ratecard.base.errors import SimulationError, TableError
 from ratecard.base.instants import utc
 from ratecard.candidates.file import read_candidate
 from ratecard.card import RateCard, load_rate_card
 from ratecard.load.revision import RevisionError
 from ratecard.review.sides import Side, SideError, Stack, named, side_of
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.prices.costs import CardCosts, Costs, read_costs, share_costs
 
 AS_BILLED, OWN_DATE = "as-billed", "each row's own date"

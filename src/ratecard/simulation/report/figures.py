@@ -9,6 +9,7 @@ from math import floor
 from babel import Locale, UnknownLocaleError
 from babel.numbers import NumberPattern, get_currency_precision, get_currency_symbol, parse_pattern
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.money import (
     EXACT,
     ROUNDING,
@@ -21,7 +22,6 @@ from ratecard.base.money import (
     step,
     total,
 )
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
 
 # Fractions without an exact decimal are written with more decimals than any other amount.

@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.money import from_fraction, places_of
 from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.answers.attribution import Part
 from ratecard.simulation.answers.customers import rise_of
 from ratecard.simulation.answers.rows import Unpriced
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.groups import groups_query, parquet_value, side_names
 from ratecard.simulation.report.report import CUSTOMER, Report
 from ratecard.simulation.report.table import unlike

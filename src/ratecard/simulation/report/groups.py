@@ -13,10 +13,10 @@ from typing import Any, Literal, NamedTuple
 
 import duckdb
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.money import nearest, text
 from ratecard.simulation.amounts import QUANTITY_COLUMNS, QUANTITY_NAMES
 from ratecard.simulation.answers.comparison import Comparison
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.figures import FRACTION_PLACES
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.workspace.dialect import DECIMAL_DIGITS

@@ -5,8 +5,8 @@ from decimal import Decimal
 from fractions import Fraction
 from html import escape
 
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.answers.answers import Answers
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.breakdown import changes_of, changing_most
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import answers, scope

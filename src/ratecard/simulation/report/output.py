@@ -11,12 +11,12 @@ from typing import Any, TextIO
 
 import duckdb
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.money import total as total_of
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.answers.discounts import Discounted
 from ratecard.simulation.answers.margin import Cost
 from ratecard.simulation.answers.volume import Expected
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.report.bridge_tables import bridge_record
 from ratecard.simulation.report.figures import adding_up

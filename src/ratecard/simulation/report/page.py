@@ -27,13 +27,13 @@ from ratecard.simulation.report.charts import (
     revenue_by_period,
     waterfall,
 )
-from ratecard.simulation.report.discounts_table import discounts_table
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sections import (
     about_table,
     attribution_table,
     below_cost_table,
+    discounts_table,
     disputed_table,
     expected_table,
     losers_table,

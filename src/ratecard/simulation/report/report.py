@@ -9,6 +9,7 @@ from pathlib import Path
 
 from babel import Locale
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT, round_half_up
 from ratecard.review.sides import Side
 from ratecard.simulation.amounts import QUANTITY_NAMES
@@ -22,7 +23,6 @@ from ratecard.simulation.answers.pace import DEFAULT_PACE, Pace
 from ratecard.simulation.answers.rows import OwnDays, Row, Unpriced
 from ratecard.simulation.answers.target import Reached, Target
 from ratecard.simulation.answers.volume import Elasticity, Expected
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.plan import PERIODS
 from ratecard.simulation.report.figures import ENGLISH, Figures, apportion
 from ratecard.simulation.rows.columns import DAY

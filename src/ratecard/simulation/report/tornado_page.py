@@ -9,10 +9,10 @@ from fractions import Fraction
 from io import StringIO
 from pathlib import Path
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.money import round_half_up, text
 from ratecard.pages import page_text
 from ratecard.simulation.answers.tornado import Swing
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.groups import json_plain
 from ratecard.simulation.report.place import replacing

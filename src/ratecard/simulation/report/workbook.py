@@ -24,7 +24,6 @@ from ratecard.base.money import plain, text
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.report.breakdown import breakdown, changing_most, heading, largest, sides_table
 from ratecard.simulation.report.bridge_tables import bridge_table, effects_table
-from ratecard.simulation.report.discounts_table import discounts_table
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sections import (
@@ -32,6 +31,7 @@ from ratecard.simulation.report.sections import (
     attribution_table,
     below_cost_table,
     customers_table,
+    discounts_table,
     disputed_table,
     expected_table,
     margin_table,

@@ -16,6 +16,7 @@ import duckdb
 import pyarrow
 from pyarrow import parquet
 
+from ratecard.base.errors import LedgerError, SimulationError
 from ratecard.base.messages import echo
 from ratecard.base.money import (
     BALANCE_NAME,
@@ -31,10 +32,8 @@ from ratecard.base.money import (
     text,
     total,
 )
-from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.files import COLUMNS, PRICES, json_rows
 from ratecard.line_items.ledger_entry import worths
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.rows.columns import LEDGER
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 from ratecard.simulation.workspace.workspace import readable

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import duckdb
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.counters import UsageDialect, Way
 from ratecard.requests.dialects import DIALECTS, TABLE_DIALECTS
 from ratecard.requests.token_usage import NO_PRICE, UsagePlan, is_counter, usage_plan
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.rows.columns import BUCKET_OF, OF_BUCKETS, OF_METERS
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 

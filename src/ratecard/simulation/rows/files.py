@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 
 _ENDINGS = {".parquet": ".parquet", ".pq": ".parquet", ".csv": ".csv", ".tsv": ".csv"}
 _ENDINGS |= dict.fromkeys((".jsonl", ".ndjson", ".json"), ".jsonl")

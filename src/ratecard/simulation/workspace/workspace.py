@@ -16,7 +16,7 @@ import duckdb
 import numpy
 import pyarrow
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.workspace.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK, SpillFolder
 
 

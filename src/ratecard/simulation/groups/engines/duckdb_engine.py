@@ -13,9 +13,9 @@ from typing import Any
 
 import duckdb
 
+from ratecard.base.errors import SimulationError
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.counters import UsageDialect
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import Usage
 from ratecard.simulation.groups.roll_up_sql import RESERVED_COLUMNS

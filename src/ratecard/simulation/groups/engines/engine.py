@@ -5,9 +5,9 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, Literal
 
+from ratecard.base.errors import SimulationError
 from ratecard.card import RateCard
 from ratecard.requests.counters import UsageDialect
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.engines.duckdb_engine import open_usage
 from ratecard.simulation.groups.engines.spark_files import writable as writable
 from ratecard.simulation.groups.engines.spark_files import write_table as write_table

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pyarrow
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.engines.duckdb_engine import checked_usage
 from ratecard.simulation.groups.engines.spark_files import UNREADABLE, named_stamps, place_of, read, stamps
 from ratecard.simulation.groups.engines.spark_session import (

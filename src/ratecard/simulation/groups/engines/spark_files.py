@@ -11,7 +11,7 @@ from urllib.request import url2pathname
 
 import pyarrow
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.engines.spark_session import failures, spark_session
 from ratecard.simulation.groups.engines.spark_sql import SparkSql
 from ratecard.simulation.rows.files import (

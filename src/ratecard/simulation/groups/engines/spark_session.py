@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 from typing import IO, TYPE_CHECKING, Any
 
-from ratecard.simulation.errors import SimulationError, missing_extra
+from ratecard.base.errors import SimulationError, missing_extra
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

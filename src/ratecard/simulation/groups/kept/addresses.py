@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.kept.place import KeptPlace
 from ratecard.simulation.rows.files import LOCAL, is_remote, is_usage
 

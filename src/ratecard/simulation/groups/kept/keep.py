@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.kept.kept_usage import (
     ROWS,
     SECOND,

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
+from ratecard.base.errors import SimulationError
 from ratecard.requests.dialects import TableDialect
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.groups.kept.manifest import (
     MANIFEST,
     Asked,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.kept.manifest import MANIFEST, Manifest, PackedFile, not_a_manifest, of_others
 from ratecard.simulation.groups.plan import parts_of
 from ratecard.simulation.rows.columns import LAYOUTS

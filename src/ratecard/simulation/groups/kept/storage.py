@@ -16,7 +16,7 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
-from ratecard.simulation.errors import SimulationError
+from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.kept.manifest import MANIFEST, Manifest, of_others
 from ratecard.simulation.groups.kept.place import PACKS, KeptPlace, missing_of
 
