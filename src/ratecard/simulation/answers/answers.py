@@ -25,6 +25,7 @@ from ratecard.simulation.answers.pace import DEFAULT_PACE, Pace, pace_of
 from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, Disputed, OwnDays, Row, Since, Uncommon, Unpriced
 from ratecard.simulation.answers.volume import (
     AnyElasticity,
+    Elasticity,
     Expected,
     Response,
     check_named_usage,
@@ -355,6 +356,12 @@ class Answers:
         """
         changes, elastic = volumes_of(volumes), elasticities_of(elasticities or {})
         self.check_named(elastic, changes)
+        return self.expected_at(elastic, changes, since)
+
+    def expected_at(
+        self, elastic: Mapping[str, Elasticity], changes: Mapping[str, Decimal], since: date | None = None
+    ) -> Expected:
+        """Estimate the same where `check_named` has been asked: once for all factors that a search tries."""
         costs = self.cost_prices if self.costs and since is None else ()
         marks = marks_of(changes, self.by)
         cells = self.comparison.cells(marks, since, costs)

@@ -95,6 +95,7 @@ def smallest_factor(
         raise SimulationError(f"a margin of {100 * target.share} % cannot be reached: it leaves nothing for the costs")
     if target.kind == MARGIN and simulation.costs and simulation.total.beside(1).new_requests:
         simulation.costs.check_margin(kept)
+    simulation.check_named(elasticities or {}, volumes or {})
     since = pace.first if target.kind == YEAR and pace else None
     known: dict[int, tuple[Fraction, Fraction] | None] = {}
     refused: list[SimulationError] = []
@@ -111,7 +112,7 @@ def smallest_factor(
             with simulation.trying(side) as trial:
                 if trial.priced != simulation.priced:
                     raise SimulationError(f"{side.label}: {trial.unpriced_text()}")
-                expected = trial.expected(elasticities, volumes or {}, since=since)
+                expected = trial.expected_at(elasticities or {}, volumes or {}, since)
             now, revenue = expected.total.revenues
             if target.kind == MARGIN:
                 cost, margin = expected.total.costs[1], expected.total.margins[1]
