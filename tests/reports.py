@@ -9,7 +9,7 @@ import pyarrow
 import pyarrow.parquet
 
 import ratecard
-from ratecard.simulation.simulation import Simulation
+from ratecard.simulation.result import Simulation
 
 # What a spreadsheet would run, what HTML would read, and no name at all.
 CUSTOMERS = ("acme", "=1+2", "+49", "-5", "@sum", "<b>bold</b>", 'quo"te, comma', None)

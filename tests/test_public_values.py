@@ -18,7 +18,7 @@ from ratecard.review.sides import Side
 from ratecard.simulation.answers.limits import ChangeLimits, beyond
 from ratecard.simulation.answers.tornado import tornado
 from ratecard.simulation.prices.sides import AsBilled
-from ratecard.simulation.simulation import Simulation
+from ratecard.simulation.result import Simulation
 
 WHEN = datetime(2026, 10, 1, tzinfo=UTC)
 TOKENS = {"prompt_tokens": 5_500, "completion_tokens": 0, "prompt_tokens_details": {"cached_tokens": 5_000}}

@@ -15,7 +15,7 @@ from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import AUDIO_BODY
 from ratecard.pricing.compiler import Compiler
 from ratecard.pricing.estimate import EstimateRequest, estimate
-from ratecard.pricing.shape import ShapeRates, rates_of_tokens, stated_in
+from ratecard.pricing.shape_rates import ShapeRates, rates_of_tokens, stated_in
 from ratecard.pricing.video import VideoPricer
 from ratecard.requests.body import INVALID, RATED, Body, read_body, read_usage
 from ratecard.requests.counters import usage_of_buckets

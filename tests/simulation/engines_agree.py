@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

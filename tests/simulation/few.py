@@ -3,7 +3,7 @@
 from typing import Any
 
 import ratecard
-from ratecard.simulation.simulation import Simulation
+from ratecard.simulation.result import Simulation
 from shipped import FEW
 
 

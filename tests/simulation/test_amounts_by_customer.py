@@ -21,8 +21,8 @@ from ratecard.base.money import total
 from ratecard.review.sides import Side
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.prices.sides import AsBilled
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 from shipped import FEW as CARD
 
 # Of some models of the usage what they cost falls away, and of others it is dearer.

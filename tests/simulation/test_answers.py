@@ -19,8 +19,8 @@ from ratecard.simulation.answers.customers import customers_of
 from ratecard.simulation.answers.rows import Row
 from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.answers.volume import read_elasticity
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 from shipped import FEW as CARD
 
 KEYS = ("model", "day", "customer")

@@ -20,9 +20,9 @@ from ratecard.base.errors import SimulationError
 from ratecard.load.folder import read_folder, tables_from
 from ratecard.review.sides import Side
 from ratecard.simulation.prices.outcome import Refused
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.rows.columns import column_of
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 from ratecard.testing import rate_cards
 from shipped import CARD as SHIPPED
 from token_tables import by_tokens, family, text_model

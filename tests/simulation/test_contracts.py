@@ -23,9 +23,9 @@ from ratecard.review.promote import promotion
 from ratecard.review.sides import Side
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import scope
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.rollup import rollup
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 
 ROWS = usage()
 NOW = Side("now", SHOP)

@@ -27,8 +27,8 @@ from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.report.sections import expected_table
 from ratecard.simulation.report.sentences import annualised, answer, every_sentence, further, headline, own_days, scope
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 from shipped import FEW as CARD
 
 CLAUDE, KLING, GPT = "claude-opus-4-6", "kling-o3-pro-text-to-video", "openai-gpt-54"

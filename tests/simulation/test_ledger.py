@@ -15,8 +15,8 @@ from nightly import examples
 from ratecard import RateCard
 from ratecard.line_items import LedgerEntry
 from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 from shipped import FEW
 
 ROWS = examples(8_000, nightly=200_000)

@@ -12,8 +12,8 @@ from ratecard.accounts import settle
 from ratecard.line_items import LedgerEntry
 from ratecard.review.sides import Side
 from ratecard.simulation.prices.sides import AsBilled
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 from ratecard.testing.card_strategies import card_of
 
 HEAD = "timestamp,sku,pricePerUnitUsd,pricePerUnit,unit,amount,currency,notes,requestId"

@@ -16,8 +16,8 @@ from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.review.sides import Side
 from ratecard.simulation.prices.sides import AsBilled
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 
 CURRENT = card_with()
 NOW, BILLED = Side("now", CURRENT), AsBilled("as-billed", CURRENT)

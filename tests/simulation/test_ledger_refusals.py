@@ -14,8 +14,8 @@ from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.shapes import UsageShape
 from ratecard.simulation.prices.outcome import PricedShape, Refused
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 
 CURRENT = card_with()
 GONE = "SKU {} is not in the version of 2026-01-01 of {}, or not for all that it stood for"

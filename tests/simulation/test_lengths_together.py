@@ -10,8 +10,8 @@ import pytest
 
 from ratecard import QuoteError, load_rate_card, simulate
 from ratecard.simulation.groups.shapes import request_of
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.rows.columns import LENGTH
-from ratecard.simulation.simulation import Simulation
 
 MODELS = ("seedance-2-0-fast-reference-to-video-basic", "seedance-2-5-reference-to-video-basic", "no-such-model")
 ODD = [None, Decimal(0), Decimal("0.001"), Decimal("3.999"), Decimal(4), Decimal(30), Decimal("30.001"), Decimal(999)]

@@ -14,8 +14,8 @@ import ratecard
 from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.review.sides import Side
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 
 
 def check(found: Simulation, cards: list[RateCard], rows: list[Row]) -> None:

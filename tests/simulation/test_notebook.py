@@ -12,7 +12,7 @@ import ratecard
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.report.frames import ANSWERS
-from ratecard.simulation.simulation import Simulation
+from ratecard.simulation.result import Simulation
 from reports import files, simulated
 
 

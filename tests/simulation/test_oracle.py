@@ -22,8 +22,8 @@ from ratecard.simulation.answers.target import read_target, smallest_factor
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.prices.sides import costs_of
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 from shipped import FEW as SHIPPED
 from shipped import few_models
 

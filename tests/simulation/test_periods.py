@@ -18,7 +18,7 @@ from ratecard.load.folder import tables_from
 from ratecard.simulation.report.bridge_tables import bridge_table
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import annualised
-from ratecard.simulation.simulation import Simulation
+from ratecard.simulation.result import Simulation
 from reports import simulated, usage
 from token_tables import by_tokens, family, text_model
 

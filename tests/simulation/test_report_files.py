@@ -23,7 +23,7 @@ from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.report import output
 from ratecard.simulation.report.output import WRITERS, write
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.simulation import Simulation
+from ratecard.simulation.result import Simulation
 from reports import CUSTOMERS, simulated
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.simulation import Simulation
+from ratecard.simulation.result import Simulation
 from reports import PERIODS, mixed
 
 OFFICE = shutil.which("soffice") or shutil.which("libreoffice")

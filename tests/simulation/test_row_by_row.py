@@ -15,8 +15,8 @@ from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.review.sides import Side
 from ratecard.simulation.amounts import QUANTITY_NAMES
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 from ratecard.testing import rate_cards, sourced_video_requests, usages
 from shipped import CARD as SHIPPED
 

@@ -14,8 +14,8 @@ from rows import Row, charge, table_of
 from ratecard import RateCard
 from ratecard.load.folder import tables_from
 from ratecard.review.sides import Side
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 from token_tables import by_tokens, family, text_model
 
 PLAIN = "- {tokens: [input, output], rate: 1}"

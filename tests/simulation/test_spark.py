@@ -14,7 +14,7 @@ from ratecard import QuoteError, RateCard
 from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.groups.engines import spark_engine
-from ratecard.simulation.simulation import Simulation
+from ratecard.simulation.result import Simulation
 
 ROWS = 20_000
 BY = ("model", "day", "customer")

@@ -17,8 +17,8 @@ from usage import ROWS, row
 
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.prices.pricer import NO_INSTANT
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 
 TABLE = table_of(ROWS)
 KEYS = ("model", "day", "customer")

@@ -31,8 +31,8 @@ from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.report.sections import margin_table
 from ratecard.simulation.report.sentences import answer, every_sentence
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 from shipped import FEW as CARD
 
 KLING = "kling-o3-pro-text-to-video"

@@ -11,8 +11,8 @@ from small_usage import CLAUDE, DAY, KLING, OVI, STANDING, write_usage
 import ratecard
 from ratecard.review.sides import Side
 from ratecard.simulation.report.report import Report
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 from ratecard.whatif.draft import Draft, DraftChange, DraftError, Factor, NewRate
 from ratecard.whatif.draft_pricer import DraftPricer
 from ratecard.whatif.view import panel_now, panel_of

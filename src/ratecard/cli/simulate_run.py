@@ -30,9 +30,9 @@ from ratecard.simulation.report.groups import write_groups
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import CUSTOMER, USUAL_RISE, Question, Report
 from ratecard.simulation.report.tornado_page import write_tornado
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 from ratecard.statements.simulated import SimulatedMonth, simulated_months, write_months
 
 

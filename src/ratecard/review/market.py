@@ -27,7 +27,7 @@ from ratecard.line_items.conditions import (
 )
 from ratecard.load.yaml_text import read_yaml_text
 from ratecard.price_book import PriceBook
-from ratecard.pricing.shape import rates_of_tokens
+from ratecard.pricing.shape_rates import rates_of_tokens
 from ratecard.pricing.text import token_rates
 from ratecard.review.difference import Priced, RateChange
 from ratecard.review.rates import described

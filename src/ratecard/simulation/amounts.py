@@ -5,8 +5,8 @@ It is in DuckDB, which spills it to disk.
 
 from collections.abc import Mapping, Sequence
 
+from ratecard.simulation.groups.grouped_usage import RollUp
 from ratecard.simulation.groups.plan import token_types
-from ratecard.simulation.groups.roll_up import RollUp
 from ratecard.simulation.prices.coverage import LOST, NEITHER, NEW, Coverage
 from ratecard.simulation.prices.price_table import SidePrices
 from ratecard.simulation.rows.columns import BUCKETS, LAYOUTS

@@ -14,9 +14,9 @@ from ratecard.simulation.billing.repricer import BY_USAGE, Dispute, LedgerPricer
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.sides import Specification
 from ratecard.simulation.report.place import replacing
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.rows.billing_export import ROW_COLUMNS, number_of
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.simulation import Simulation
 
 DISPUTE_COLUMNS = ("requestId", "timestamp", "sku", "billed", "should be", "difference", "currency", "reason")
 _BATCH = 10_000

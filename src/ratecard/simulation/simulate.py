@@ -15,13 +15,13 @@ from ratecard.review.sides import Side
 from ratecard.simulation.answers.no_effect import check_effect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.groups.engines.engine import Engine, layouts_for, opened_usage
+from ratecard.simulation.groups.grouped_usage import RollUp, uncollected
 from ratecard.simulation.groups.kept.addresses import kept_place
 from ratecard.simulation.groups.kept.kept_usage import open_kept
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import NO_ACCOUNT, PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.reading import Reading
-from ratecard.simulation.groups.roll_up import RollUp, uncollected
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.prices.outcomes import Outcomes
 from ratecard.simulation.prices.price_table import TooManyDigitsError
@@ -30,12 +30,12 @@ from ratecard.simulation.prices.remap import NO_REMAPPING, Remapping
 from ratecard.simulation.prices.shape_price import FEWER_PLACES_ADDED
 from ratecard.simulation.prices.sides import AS_BILLED, OWN_DATE, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
+from ratecard.simulation.result import Simulation
 from ratecard.simulation.rows.billing_export import EXPORT_NAMES, ROW_COLUMNS
 from ratecard.simulation.rows.columns import DAY, LAYOUTS, USAGE_COLUMNS
 from ratecard.simulation.rows.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.rows.files import FILE
 from ratecard.simulation.rows.where import Chosen
-from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.workspace.workspace import Workspace
 
 _ALL = Chosen()

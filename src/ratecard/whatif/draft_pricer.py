@@ -11,11 +11,11 @@ from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.no_effect import check_effect
-from ratecard.simulation.groups.roll_up import RollUp
+from ratecard.simulation.groups.grouped_usage import RollUp
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.report.figures import ENGLISH
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.simulation import Simulation
+from ratecard.simulation.result import Simulation
 from ratecard.tables.scalars import read_day
 from ratecard.whatif.draft import YOURS, Draft, DraftError
 from ratecard.whatif.view import Panel, panel_now, panel_of

@@ -35,9 +35,9 @@ from ratecard.simulation.answers.volume import (
     response,
     volumes_of,
 )
+from ratecard.simulation.groups.grouped_usage import RollUp, uncollected
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.reading import Reading
-from ratecard.simulation.groups.roll_up import RollUp, uncollected
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused

@@ -8,8 +8,8 @@ from ratecard.base.instants import day_or_instant, utc
 from ratecard.review.rates import rate_changes
 from ratecard.review.sides import Side, Standing
 from ratecard.simulation.answers.comparison import Comparison
+from ratecard.simulation.groups.grouped_usage import RollUp
 from ratecard.simulation.groups.plan import EARLIEST
-from ratecard.simulation.groups.roll_up import RollUp
 from ratecard.tables.contract import Contract
 
 _NAMED = 5

@@ -11,7 +11,7 @@ import duckdb
 from ratecard.base.instants import utc
 from ratecard.simulation.groups.parties import Parties, parties_of
 from ratecard.simulation.groups.plan import ACCOUNT_COLUMN, EARLIEST, Plan
-from ratecard.simulation.groups.roll_up_sql import Grouping, period
+from ratecard.simulation.groups.queries import Grouping, period
 from ratecard.simulation.groups.shapes import Shapes, ShapeTemplate
 from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
 from ratecard.simulation.workspace.workspace import Workspace

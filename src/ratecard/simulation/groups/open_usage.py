@@ -6,7 +6,7 @@ from copy import copy
 from typing import Any, Self
 
 from ratecard.simulation.groups.plan import Plan, Usage
-from ratecard.simulation.groups.roll_up_sql import Grouping, RollUpSql
+from ratecard.simulation.groups.queries import Grouping, RollUpSql
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.rows.files import FILE, Source, Stamp
 from ratecard.simulation.workspace.dialect import Dialect

@@ -11,7 +11,7 @@ import pyarrow
 
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT, places_of
-from ratecard.simulation.groups.roll_up import RollUp
+from ratecard.simulation.groups.grouped_usage import RollUp
 from ratecard.simulation.prices.outcome import Refused, Vector
 from ratecard.simulation.prices.outcomes import Outcomes
 

@@ -15,9 +15,9 @@ from ratecard.card import RateCard
 from ratecard.contracts.overlay import layers_of
 from ratecard.contracts.winner import ContractChain
 from ratecard.review.sides import Side
+from ratecard.simulation.groups.grouped_usage import uncollected
 from ratecard.simulation.groups.plan import EARLIEST
 from ratecard.simulation.groups.predicates import Predicates, PriceBasis, price_basis
-from ratecard.simulation.groups.roll_up import uncollected
 from ratecard.simulation.groups.shapes import Shapes, UsageShape
 from ratecard.simulation.prices.outcome import NOT_ADDED, NOT_OFFERED, Outcome, PricedLine, Refused
 from ratecard.simulation.prices.outcomes import Outcomes

@@ -1,4 +1,4 @@
-"""The expressions that differ between the SQL of engines; the query itself is written once, in `roll_up_sql`.
+"""The expressions that differ between the SQL of engines; the query itself is written once, in `groups/queries.py`.
 
 The engine that holds the usage groups it. DuckDB writes the groups as text, so that every engine gives the same digits.
 """

@@ -18,7 +18,7 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.counters import UsageDialect
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import Usage
-from ratecard.simulation.groups.roll_up_sql import RESERVED_COLUMNS
+from ratecard.simulation.groups.queries import RESERVED_COLUMNS
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.rows.billing_export import Export, are_pages, ledger_view, pages_to_parquet
 from ratecard.simulation.rows.columns import COUNTED, LAYOUTS, LEDGER, LEDGER_LAYOUTS, USAGE_COLUMNS, LayoutsOf

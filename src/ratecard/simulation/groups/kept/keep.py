@@ -25,7 +25,7 @@ from ratecard.simulation.groups.kept.manifest import MANIFEST, KeptFile, Manifes
 from ratecard.simulation.groups.kept.place import BEING_WRITTEN, PACKS, SHAPES, KeptPlace, name_in_pack
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import Plan
-from ratecard.simulation.groups.roll_up_sql import SLOT, Grouping
+from ratecard.simulation.groups.queries import SLOT, Grouping
 from ratecard.simulation.progress import Progress
 from ratecard.simulation.rows.columns import DAY
 from ratecard.simulation.rows.files import FILE, Stamps

@@ -19,7 +19,7 @@ from ratecard.simulation.groups.kept.manifest import (
 from ratecard.simulation.groups.kept.place import KeptPlace, missing_of
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED, Plan
-from ratecard.simulation.groups.roll_up_sql import Grouping, RollUpSql, RowQuantities, Summed
+from ratecard.simulation.groups.queries import Grouping, RollUpSql, RowQuantities, Summed
 from ratecard.simulation.rows.columns import DAY, Layout, LayoutsOf, UsageColumn
 from ratecard.simulation.rows.files import Stamps, local_stamps, pattern_escaped, unchanged
 from ratecard.simulation.workspace.dialect import ColumnType

@@ -13,8 +13,8 @@ from ratecard.card import RateCard
 from ratecard.simulation.groups.numbering import PlacedGroups, number, place
 from ratecard.simulation.groups.plan import PREDICATES, SUMMED, Plan
 from ratecard.simulation.groups.predicates import BY_BUCKET, Predicates
+from ratecard.simulation.groups.queries import Grouping
 from ratecard.simulation.groups.reading import Reading
-from ratecard.simulation.groups.roll_up_sql import Grouping
 from ratecard.simulation.groups.shapes import Counted, Shapes, ShapeTemplate, UsageShape
 from ratecard.simulation.rows.columns import DAY, LAYOUTS
 from ratecard.simulation.workspace.workspace import Workspace
