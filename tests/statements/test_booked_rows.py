@@ -57,6 +57,12 @@ def test_what_was_booked_is_on_it_whatever_the_tables_say(tmp_path: Path, tables
     assert (found.list_total, str(found.payable), found.digests) == (None, "11.15", ())
 
 
+def test_what_was_booked_before_the_first_price_of_its_model_has_no_unit(tmp_path: Path, tables: Path) -> None:
+    file = export(tmp_path, f"2026-07-02T00:00:00Z,{INPUT},1.23,2,-2.46,USD,scribe,r-1")
+    (line,) = statement(file, account="acme", month="2026-07", tables=tables).lines
+    assert (line.rated.unit, line.quantity, line.amount) == (None, Decimal(2), Decimal("2.46"))
+
+
 def test_a_refund_is_a_line_of_the_month_in_which_it_was_booked(tmp_path: Path, tables: Path) -> None:
     rows = (
         f"2026-09-02T00:00:00Z,{INPUT},4,2,-8,USD,scribe,r-1",

@@ -23,6 +23,10 @@ def test_another_price_of_the_same_quantity() -> None:
     assert parts([line("a", "10", "20")], [line("a", "10", "25")]) == {"price": "5"}
 
 
+def test_what_becomes_free_is_a_change_of_price() -> None:
+    assert parts([line("a", "10", "20")], [line("a", "10", "0")]) == {"price": "-20"}
+
+
 def test_more_of_everything() -> None:
     before, after = [line("a", "10", "20"), line("b", "5", "50")], [line("a", "12", "24"), line("b", "6", "60")]
     assert parts(before, after) == {"volume": "14"}

@@ -100,6 +100,7 @@ def test_against_an_issued_statement(words: list[str], tmp_path: Path) -> None:
     assert (later.exit_code, (tmp_path / "later.md").exists()) == (1, True)
     assert "charges" in later.stdout
     assert "included: 0.5 mtoken" in later.stdout
+    assert "(1)" not in later.stdout
     other = run([*words[:3], "bolt", *words[4:]], "--against", str(issued))
     assert (other.exit_code, "is of acme 2026-10 USD, and this statement of bolt" in other.stderr) == (1, True)
     over = run(words, "--against", str(issued), "--out", str(issued))
@@ -158,3 +159,4 @@ def test_a_row_without_a_price_ends_with_1_and_writes_nothing(words: list[str], 
     assert (done.exit_code, (tmp_path / "acme.json").exists()) == (1, False)
     assert "no statement of acme for 2026-10: 1 row without a price" in done.stderr
     assert "1 row of nobody" in done.stderr
+    assert "more reason" not in done.stderr

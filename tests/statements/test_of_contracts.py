@@ -71,6 +71,9 @@ def test_a_line_has_the_contract_rate_and_the_list_rate_each_with_its_place(tmp_
     assert (reel.amount, reel.rated.source) == (Decimal("0.15"), "contracts/acme.yaml:9")
     assert (rounding.amount, rounding.list_amount) == (Decimal(0), Decimal("0.0035"))
     assert (found.charges, found.list_total, found.contracts) == (Decimal("2.79"), Decimal("3.47"), ("acme",))
+    record = found.to_dict()["lines"][2]
+    assert [record[name] for name in ("list_rate", "list_amount", "list_source")] == ["3.3", "3.3", "words.yaml:33"]
+    assert rounding.rated.list_rate == Decimal(0)
     stranger = made(tmp_path, tmp_path / "tables", rows, "2026-10", "bolt")
     assert (stranger.charges, stranger.list_total, stranger.contracts) == (Decimal("3.3"), Decimal("3.3"), ())
 
