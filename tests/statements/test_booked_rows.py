@@ -63,6 +63,12 @@ def test_what_was_booked_before_the_first_price_of_its_model_has_no_unit(tmp_pat
     assert (line.rated.unit, line.quantity, line.amount) == (None, Decimal(2), Decimal("2.46"))
 
 
+def test_an_export_may_say_nothing_of_requests(tmp_path: Path, tables: Path) -> None:
+    heading = HEADING.removesuffix(",requestId")
+    found = made(tmp_path, tables, f"2026-10-02T00:00:00Z,{INPUT},1.23,2,-2.46,USD,scribe", heading=heading)
+    assert str(found.payable) == "2.46"
+
+
 def test_a_refund_is_a_line_of_the_month_in_which_it_was_booked(tmp_path: Path, tables: Path) -> None:
     rows = (
         f"2026-09-02T00:00:00Z,{INPUT},4,2,-8,USD,scribe,r-1",

@@ -1,0 +1,43 @@
+"""What a statement shows in its tables: numbers as numbers, and each place once."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from test_edges_of_terms import lines, settled, term
+from test_of_contracts import ACME, contract, made, text
+
+from ratecard.statements.issued import differences
+from ratecard.statements.report import written_tables
+
+
+def test_numbers_are_told_from_words_and_a_list_rate_has_a_place_where_it_is_another(tmp_path: Path) -> None:
+    rows = [text("2026-10-02"), text("2026-10-02", "bolt")]
+    own, *_ = written_tables(made(tmp_path, contract(tmp_path, ACME), rows, "2026-10"))
+    numbers = ["Quantity", "Rate", "Amount", "List rate", "List amount"]
+    assert [name for name, number in own.headings if number] == numbers
+    assert [name for name, number in own.headings if not number] == [
+        "SKU", "Unit", "Contract", "Rate from", "List rate from",
+    ]  # fmt: skip
+    listed, *_ = written_tables(made(tmp_path, tmp_path / "tables", rows, "2026-10", "bolt"))
+    assert [name for name, number in listed.headings if not number] == ["SKU", "Unit", "Rate from"]
+
+
+@pytest.mark.parametrize(("percent", "words"), [("-0.5%", "-0.5 %"), ("0.5%", "+0.5 %"), ("5%", "+5 %")])
+def test_the_percent_of_a_tier_has_one_sign(percent: str, words: str) -> None:
+    found = settled(lines("4"), term(graduated=[{"up_to": "2", "percent": "0%"}, {"percent": percent}], unit="mtoken"))
+    assert found.terms[-1].words == f"graduated: above 2 mtoken at {words} of contract prices"
+
+
+def test_of_several_lines_of_one_name_each_is_compared(tmp_path: Path) -> None:
+    """One contract rate and two list rates make two lines, of which one is no longer what was issued."""
+    tables = contract(tmp_path, ACME.replace("percent: -20%", "rate: 3"))
+    found = made(tmp_path, tables, [text("2026-10-05"), text("2026-10-20"), text("2026-10-21")], "2026-10")
+    issued = found.to_dict()
+    assert differences(issued, found) == ()
+    for at, line in enumerate(found.lines):
+        changed = [dict(each) for each in issued["lines"]]
+        changed[at]["amount"] = str(line.amount + 1)
+        (difference,) = differences(issued | {"lines": changed}, found)
+        assert (difference.figure, Decimal(difference.now)) == ("amount", line.amount)
+        assert difference.line.endswith("(2)") == bool(at)
