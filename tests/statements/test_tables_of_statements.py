@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 from test_edges_of_terms import lines, settled, term
-from test_of_contracts import ACME, contract, made, text
+from test_of_contracts import ACME, clip, contract, made, text
 
+from ratecard.statements.focus import focus_rows
 from ratecard.statements.issued import differences
-from ratecard.statements.report import written_tables
+from ratecard.statements.report import statement_markdown, written_tables
 
 
 def test_numbers_are_told_from_words_and_a_list_rate_has_a_place_where_it_is_another(tmp_path: Path) -> None:
@@ -21,6 +22,16 @@ def test_numbers_are_told_from_words_and_a_list_rate_has_a_place_where_it_is_ano
     ]  # fmt: skip
     listed, *_ = written_tables(made(tmp_path, tmp_path / "tables", rows, "2026-10", "bolt"))
     assert [name for name, number in listed.headings if not number] == ["SKU", "Unit", "Rate from"]
+
+
+def test_markdown_and_focus_have_every_line_with_its_unit(tmp_path: Path) -> None:
+    found = made(tmp_path, contract(tmp_path, ACME), [text("2026-10-02"), clip("2026-10-03")], "2026-10")
+    words, units = statement_markdown(found), {row["SkuId"]: row["PricingUnit"] for row in focus_rows(found, "Us")}
+    for line in found.lines:
+        assert f"| {line.rated.sku} |" in words
+        if line.quantity:
+            assert units[line.rated.sku] == (line.rated.unit or "").replace("_", " ")
+    assert {"mtoken", "video_second"} <= {line.rated.unit for line in found.lines}
 
 
 @pytest.mark.parametrize(("percent", "words"), [("-0.5%", "-0.5 %"), ("0.5%", "+0.5 %"), ("5%", "+5 %")])
