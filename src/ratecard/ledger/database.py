@@ -55,7 +55,7 @@ class Waiting:
 
 
 def engine_of(database: str | Engine, waiting: Waiting) -> Engine:
-    """Make the engine of a URL without connecting, or take that of the host. Raises `LedgerError` for others."""
+    """Make the engine of a URL without connecting, or return the host's own. Raises `LedgerError` for anything else."""
     if isinstance(database, Engine):
         check_dialect(database.dialect.name)
         return database

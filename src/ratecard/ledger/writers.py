@@ -48,7 +48,7 @@ def check_asynchronous(connection: "AsyncConnection") -> None:
 
 
 def _kind(writer: object) -> str:
-    """Return the name of the class of SQLAlchemy that an object is of; empty if it is of none."""
+    """Return the name of an object's class in SQLAlchemy; empty for any other object."""
     names = [each.__name__ for each in type(writer).__mro__ if each.__module__.startswith("sqlalchemy.")]
     return next((name for name in names if name in _INSTEAD), "")
 
@@ -60,7 +60,7 @@ def _refusal(writer: object, connection: str) -> LedgerError:
 
 
 def latest_of(writer: LedgerWriter, clock: Clock | None) -> int:
-    """Return the latest instant of what is new: by this clock, else by that of the ledger, else by the machine's."""
+    """Return the latest instant that a new charge may have: by this clock, else the ledger's, else the machine's."""
     if clock is not None:
         return clock.latest()
     return (writer.clock if isinstance(writer, Ledger) else Clock()).latest()

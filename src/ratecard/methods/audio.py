@@ -84,7 +84,7 @@ class PerSong(Conditioned, Method):
     method: Literal["per-song"]
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """Read nothing that has an effect."""
+        """Read no field: none has an effect."""
         count, sku = metered.counter(self), f"{metered.model.model}-fixed"
         return UsageReading(lambda shape: [count(1, self.rates[0], sku)], _SOUND, inert=tuple(_SOUND))
 

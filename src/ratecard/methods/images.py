@@ -86,7 +86,7 @@ class PerImage(CountedCharge, Method):
         return UsageReading(lines, fields, {"n": 1}, tuple(required), inert)
 
     def required(self, version: MeteredVersion) -> dict[str, str]:
-        """Return those that neither a default nor a rate of `unstated` decides."""
+        """Return the fields that neither a default nor a rate of `unstated` decides."""
         # The words are those of the version, because this charge may only have the rates of some condition.
         values = {name: version.values_of(name) for name in self.CHOICES if name not in version.default_values}
         return {name: words[0] for name, words in values.items() if len(words) > 1 and UNSTATED not in words}

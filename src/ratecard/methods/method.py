@@ -60,7 +60,7 @@ class UsageReading(NamedTuple):
 
 
 def least_charged(charge: CountedCharge, count: int) -> int:
-    """Return the count of which `count` are charged: `count` and what is included."""
+    """Return how many a request must have for `count` of them to be charged: the included ones come first."""
     return ceil(charge.included or 0) + count
 
 

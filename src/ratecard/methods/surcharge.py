@@ -20,7 +20,7 @@ _ONCE = "prompt"
 
 
 class Surcharge(CountedCharge, Method):
-    """A charge for what a text request does beside its tokens, as searches; the unit says what is counted."""
+    """A charge for what a text request does beside its tokens, such as searches; its unit says what is counted."""
 
     METERS: ClassVar = ("search request", "search query", "search result", "scraped URL", _ONCE)
     ANY_METER: ClassVar = True

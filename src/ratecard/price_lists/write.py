@@ -350,7 +350,7 @@ def _new_versions(old: AnyModel, wanted: AnyModel, effective: date) -> Iterator[
 
 
 def _same(one: Version | None, other: Version) -> bool:
-    """Return True if two versions mean the same but for when they begin."""
+    """Return True if two versions differ in nothing but their first day."""
     return one is not None and _undated(one) == _undated(other)
 
 

@@ -20,7 +20,7 @@ from ratecard.tables.windows import Window, open_at, version_at_hours, windows_o
 
 
 class Compiler:
-    """A compiler of versions of one set of tables, shared by all price books of a card with what it compiled."""
+    """A compiler of the versions of one set of tables. All price books of a card share it, and what it compiled."""
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables

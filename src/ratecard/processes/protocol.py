@@ -273,7 +273,7 @@ class Connection(HttpToolsProtocol):
         return self.stuck_since < now
 
     def break_off(self) -> None:
-        """End the connection at once: closed otherwise, it would wait until its answer is taken."""
+        """End the connection at once, without waiting until the client has taken its answer."""
         REFUSED_REQUESTS.labels("write seconds").inc()
         if self._running is not None:
             # Woken by the end, it would write into a closed connection: an error with a traceback in the log for each.

@@ -62,7 +62,7 @@ def read_counts(
 
 
 def count_listed(usage: Mapping[str, Any], meters: Collection[str]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    """Return a usage whose `counts` have what it lists of these meters, and the paths of what it lists of others.
+    """Return a usage whose `counts` are those of these meters, and the paths of other counts that it lists.
 
     Raises `QuoteError` for a list of another form.
 

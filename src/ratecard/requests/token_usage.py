@@ -152,7 +152,7 @@ def _read_with_care(
 
 
 def read_buckets(given: object, known: Collection[str], problems: Problems) -> TokenCounts:
-    """Read `tokens`, the counts by bucket, of which `known` are those of the tables; problems are added."""
+    """Read `tokens`, the counts by bucket, and add its problems. `known` are the buckets of the tables."""
     at: Path = ("tokens",)
     fields = mapping_of(given)
     if fields is None:
@@ -406,7 +406,7 @@ _TWO_WAYS = "The same tokens may be counted here twice: give this or {}"
 
 
 class CountCheck(NamedTuple):
-    """A count that is at most the sum of others, less some; with words, exactly that; `apart`, one of both is 0."""
+    """A rule for a count: at most a sum and difference of others; with words, equal to it; `apart`: one of two is 0."""
 
     name: str
     of: _Names

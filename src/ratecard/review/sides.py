@@ -114,7 +114,7 @@ class Stack:
                     yield f"{file.place_of(key)}: {key} {day} is more than a year ahead. Is its year right?"
 
     def holds(self, since: date) -> date:
-        """Return the first day, from one on, on which all of them hold. Raises `SideError` if one has ended by then."""
+        """Return the first day since another on which all of them hold. Raises `SideError` if one has ended by then."""
         heads = [(path, read_candidate(path).candidate) for path in self.paths]
         day = max(since, *(head.effective for _, head in heads))
         for path, head in heads:

@@ -39,7 +39,7 @@ def may_be_absent(schema: dict[str, Any]) -> None:
 
 
 class _InList(BaseModel):
-    """An answer that may be in a list, where it has in fields what is said in headers otherwise."""
+    """An answer that may stand in a list: there it has fields for what a single answer says in headers."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=may_be_absent)
     deprecation: ModelNotice | None = Field(None, description="In a list: that the model will be retired")

@@ -179,7 +179,7 @@ def _state(place: KeptPlace) -> Manifest | None:
 
 
 def _anew(before: Manifest | None, made: Manifest, place: KeptPlace) -> str:
-    """Return why all files are read again, where groups of another kind are there."""
+    """Return why all files are read again: the groups that are there are of another kind."""
     if before is None:
         return ""
     parts: dict[str, tuple[Any, Any]] = {

@@ -78,7 +78,7 @@ class AccountRows:
         return [name for (name,) in self._rows(query) if name]
 
     def count(self, first: date, end: date) -> RowCounts:
-        """Count the rows of the usage, those of the account from a day on and before another, and those of nobody."""
+        """Count all rows of the usage, those of the account between two days, and those of no account."""
         where = (f"{self._own} AND {self._within(first, end)}", self._of_nobody)
         counted = ", ".join(f"count(*) FILTER (WHERE {each})" for each in where)
         return RowCounts(*next(self._rows(f"SELECT count(*), {counted} FROM {self._table}")))

@@ -142,7 +142,7 @@ def _never_paid(refunds: Iterable[Line], paid: PaidShares, currency: str) -> lis
 
 
 class _Found(NamedTuple):
-    """A term that is for a line, and how many units of the term one of the line is; None for a term of money."""
+    """A term that a line falls under, and how many of its units one unit of the line is; None for a term of money."""
 
     term: Term
     times: Fraction | None

@@ -43,7 +43,7 @@ def video_requests(
 def sourced_video_requests(
     prices: PriceBook, *, model: str | None = None, without_effect: bool = True
 ) -> st.SearchStrategy[Request]:
-    """Draw as `video_requests` does, of every video model: pairs of a body and its source video, which may be None."""
+    """Draw like `video_requests`, for every video model: pairs of a body and its source video, which may be None."""
     return _of_any(offers_of(prices, model), sourced=True, further=without_effect)
 
 

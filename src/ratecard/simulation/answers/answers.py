@@ -361,7 +361,7 @@ class Answers:
     def expected_at(
         self, elastic: Mapping[str, Elasticity], changes: Mapping[str, Decimal], since: date | None = None
     ) -> Expected:
-        """Estimate the same where `check_named` has been asked: once for all factors that a search tries."""
+        """Estimate the same without `check_named`, which a search asks once for all factors that it tries."""
         costs = self.cost_prices if self.costs and since is None else ()
         marks = marks_of(changes, self.by)
         cells = self.comparison.cells(marks, since, costs)

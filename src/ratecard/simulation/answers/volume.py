@@ -182,7 +182,7 @@ def _turns(moving: Sequence[Moving], elasticity: Elasticity) -> list[Fraction]:
 
 
 def _special(named: Collection[str], model: str, groups: Groups) -> str | None:
-    """Return the most special of a model, its family, its type and `all` that is named here."""
+    """Return the most specific name that is listed: of a model, else its family, its type, or `all`."""
     return next((each for each in (model, *groups.get(model, ()), ALL) if each in named), None)
 
 

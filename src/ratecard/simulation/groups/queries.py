@@ -272,7 +272,7 @@ class RollUpSql:
         return numbers
 
     def _rows_of(self, part: str) -> str:
-        """Return the rows of which those of a part are read."""
+        """Return the table from which the rows of a part are read."""
         return self._from
 
     def _key(self, key: str) -> str:

@@ -69,7 +69,7 @@ class Reading:
         )
 
     def record(self) -> dict[str, Any]:
-        """Return all of it as JSON would hold it."""
+        """Return its parts as values of JSON."""
         return asdict(self)
 
     def warnings(self) -> list[str]:

@@ -167,7 +167,7 @@ class ShareCosts(Costs):
 
 
 def share_costs(given: str) -> ShareCosts | None:
-    """Read `60%`; None for what is not a percentage. Raises `SimulationError` for one that no cost can be."""
+    """Read `60%`; None for anything but a percentage. Raises `SimulationError` for one that cannot be a cost."""
     if not given.endswith("%"):
         return None
     try:

@@ -72,7 +72,7 @@ class Outcomes:
         return outcome.of_shape(self.shapes[number].shape) if outcome.price else outcome
 
     def changed(self, base: "Outcomes") -> Any:
-        """Return the numbers of the shapes whose outcome is not that of the base, beside which these were priced."""
+        """Return the numbers of the shapes whose outcome differs from that of the base."""
         return numpy.flatnonzero(self.of != base.of)
 
     def charge_like(self, base: "Outcomes") -> bool:

@@ -255,7 +255,7 @@ class Pricer:
         return ""
 
     def _state(self, side: Side, shape: UsageShape, moment: date) -> "PriceState":
-        """Return what decides the price of a shape's model on a side at a moment: one object for the same parts."""
+        """Return what decides a shape's price on a side at a moment: one object wherever the same parts decide it."""
         place = (side.card, shape.model if shape.type != "rpc" else None)
         if (inputs := self._inputs.get(place)) is None:
             basis = price_basis(side.card.tables, place[1])

@@ -14,7 +14,7 @@ from ratecard.tables.card import Tables
 
 @dataclass(frozen=True, slots=True)
 class Remapping:
-    """As which models a candidate prices rows: `models` by name, each with the one instead of it.
+    """Models that a candidate prices as others: `models` has the other one's name by the name of each.
 
     With `successors`, what a candidate no longer offers is priced at the successor that its tables name.
     """
@@ -33,7 +33,7 @@ class Remapping:
                 raise SimulationError(f"remap {old}={new}: there is no model '{new}'.{did_you_mean(new, known)}")
 
     def check_used(self, models: Iterable[str | None]) -> None:
-        """Raise `SimulationError` for a model of which there are no rows: `models` are those of the usage."""
+        """Raise `SimulationError` for a model that is not among `models`, those of the usage."""
         named = {part for model in models if model for part in (model, model.partition(":")[0])}
         for old, new in self.models.items():
             if old not in named:

@@ -130,7 +130,7 @@ class ShapePrices:
     def _with_counts(
         self, price: PricedShape, none: dict[str, Any], counted: Iterable[tuple[int, str]], prompt: int = 0
     ) -> PricedShape:
-        """Return a price and the rates of counts by meter, of a usage with none of what is summed, beside a prompt."""
+        """Add the rates of counts by meter to a price, as a usage has them that counts nothing else yet."""
         layout = LAYOUTS[none["type"]]
         first = 1 + len(self._predicates.buckets.names if layout.buckets else layout.quantities)
         meters = {f"counts.{meter}": first + number for number, meter in counted}
@@ -245,7 +245,7 @@ def _line(line: LineItem, number: int) -> PricedLine:
 
 
 def _line_of(rate: LineRate, number: int) -> PricedLine:
-    """Return the line of one of what `number` numbers."""
+    """Return the line for one unit of the quantity with a number."""
     return _line(LineItem(rate, 1, rate.price(1)), number)
 
 

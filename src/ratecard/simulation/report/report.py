@@ -92,7 +92,7 @@ class Report:
 
     @property
     def noun(self) -> str:
-        """Return the noun for a row of the usage: a request, or of a bill a row."""
+        """Return the noun for a row: a request of usage, a row of a bill."""
         return self.simulation.pricer.noun
 
     def rows_of(self, count: int) -> str:

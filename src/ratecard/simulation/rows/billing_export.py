@@ -61,7 +61,7 @@ _MOST_DIGITS, _MOST_PLACES = 15, 18
 
 
 class Export(NamedTuple):
-    """The columns of a billing export by what each is, and all of its columns."""
+    """The columns of a billing export: all of them, and the known ones by what they hold."""
 
     named: Mapping[str, str]
     columns: Sequence[str]
@@ -99,7 +99,7 @@ class _Numbers(NamedTuple):
 
     @property
     def most(self) -> int:
-        """Return how far an amount may be from units x price, in these integers: the rounding of a line."""
+        """Return how far an amount may be from units x price, in these integers: half of a line's last decimal."""
         return int(10 ** max(0, self.places + self.price_places - LINE_PLACES)) // 2
 
     def difference(self, units: str, charged: str) -> str:
@@ -184,8 +184,9 @@ def ledger_view(
 
 
 def _keep_repeated(connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
-    """Keep the requests that are charged by one SKU at one price more than once; how to join them, and what marks all
-    but the first of each.
+    """Keep the requests that one SKU charges at one price more than once.
+
+    Return how to join them, and the expression that marks all but the first charge of each.
 
     A further part of a charge, which has no units, and a refund are no charge of their own.
     """

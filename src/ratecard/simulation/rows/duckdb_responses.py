@@ -133,7 +133,7 @@ class _Table:
         return f"({' + '.join(terms) or '0'})"
 
     def _counted(self) -> Iterator[Way]:
-        """Yield the ways to its counts, in columns that nothing else of a simulation reads."""
+        """Yield the paths of its counts, in columns that no other part of a simulation reads."""
         return (way for counter in self._dialect.counters for way in self._ways(counter.paths))
 
     def refuse_unknown(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:

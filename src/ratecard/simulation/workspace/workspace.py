@@ -151,7 +151,7 @@ class Workspace:
             self.connection.execute(f"SET memory_limit = '{MEMORY_BESIDE_SPARK}'")
 
     def another(self) -> duckdb.DuckDBPyConnection:
-        """Return one more connection, for what is done while this one reads. A time zone is of one connection only."""
+        """Return one more connection, to be used while this one reads. Each connection has a time zone of its own."""
         connection = self.connection.cursor()
         connection.execute("SET TimeZone = 'UTC'")
         return connection

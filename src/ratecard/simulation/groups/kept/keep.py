@@ -47,7 +47,7 @@ class Changes:
 
     @classmethod
     def of(cls, before: Manifest | None, stamps: Stamps) -> "Changes":
-        """Return the files of a usage beside those of a roll-up."""
+        """Compare the files of a usage with those that a roll-up has read."""
         known = {file: each.stamp for file, each in before.files.items()} if before else {}
         there = [file for file in stamps if file in known]
         return cls(
@@ -71,7 +71,7 @@ def keep(
     changes: Changes,
     written: "Written",
 ) -> Manifest:
-    """Write what is new beside the packs that stay, then the manifest, which makes it the state of the folder.
+    """Write the new packs, then the manifest: from then on they are part of the folder.
 
     `made` has everything but files and packs, `before` the state until now, if it stays.
     """

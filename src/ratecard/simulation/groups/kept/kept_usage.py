@@ -44,7 +44,7 @@ def shape_column(name: str) -> str:
 
 
 def is_of_shape(column: str) -> bool:
-    """Return True if a column of kept rows is of their shape, and not of the group."""
+    """Return True for a column of kept rows that is a part of their shape."""
     return column in (*_OWN, *_OF_QUANTITIES) or column.startswith(shape_column(""))
 
 

@@ -55,7 +55,7 @@ class KeptPlace:
         return not missing_of(self.folder, kept)
 
     def manifest(self) -> Manifest:
-        """Return what is here. Raises `SimulationError` for what is not the manifest of a roll-up."""
+        """Return the manifest. Raises `SimulationError` for a file that is not the manifest of a roll-up."""
         place = self.folder / MANIFEST
         try:
             return Manifest.read(place.read_bytes(), str(place))

@@ -85,7 +85,7 @@ class Stored(KeptPlace):
             return all(there.get(file.name) == file.bytes for pack in kept.packs for file in pack.files)
 
     def manifest(self) -> Manifest:
-        """Return what is here. Raises `SimulationError` for what is not the manifest of a roll-up."""
+        """Return the manifest. Raises `SimulationError` for a file that is not the manifest of a roll-up."""
         with self._asking("read"):
             text, self._version = self._look()
             if text is None:
@@ -214,7 +214,7 @@ class Stored(KeptPlace):
 
 
 def no_storage(address: str) -> str:
-    """Return why an address is of no storage that is known, in words; empty where it is of one."""
+    """Return why an address cannot be read or written; empty for one of a known storage."""
     try:
         return "" if obstore.parse_scheme(address) in _KINDS else _refused("no object storage")
     except _NO_ADDRESS as error:
