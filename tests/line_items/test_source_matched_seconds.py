@@ -32,6 +32,23 @@ def test_the_seconds_of_the_clip_are_billed_rounded_up(
     assert quote.ignored == ()
 
 
+def test_a_default_that_matches_the_clip_is_that_of_each_clip() -> None:
+    """What one request without a duration was priced at is not kept for the next one of other seconds."""
+    sizes = "method: token-formula\nunit: mtoken\nframes_per_second: 24\npixels_per_token: 1024\n"
+    sizes += "sizes: [{size: 1280x720}]\nreference_minimum: 0\n"
+    prices = prices_of(
+        f'{{duration: ["-1", auto], audio: none, {FIELD}: {{max: 15}}}}',
+        charge(sizes, ["rate: 1000"]),
+        mode="reference-to-video",
+        defaults='{duration: "-1"}',
+    )
+    for seconds in (4, 10, 4, 5.5):
+        body = {"model": "made-up", FIELD: seconds}
+        stated = prices.quote_video({**body, "duration": "-1"})
+        assert prices.quote_video(body).lines == stated.lines
+        assert f"-{-int(-seconds // 1)}s" in stated.lines[0].sku
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [

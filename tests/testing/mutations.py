@@ -222,6 +222,12 @@ MUTATIONS = [
         quotes(lambda quote, body: replace(quote, ignored=tuple(body))),
     ),
     Mutation(
+        "what is kept of one body is the answer to all",
+        (KLING,),
+        ("what_was_asked_before_changes_nothing",),
+        wrapped(VideoRequests, "layout", lambda original, *args: replace(original(*args), words=lambda body: ())),
+    ),
+    Mutation(
         "only the first wrong field is told",
         (KLING,),
         ("a_wrong_request_is_refused_field_by_field",),

@@ -83,7 +83,8 @@ def price_video(
             kept = quote_layout(body, layout, None)
         else:
             shape = shape_of(body, layout, None)
-            if body.get("duration") not in SOURCE_MATCHED_DURATIONS:
+            # Stated or by default, such a duration is that of the seconds.
+            if body.get("duration", defaults.get("duration")) not in SOURCE_MATCHED_DURATIONS:
                 kept = [line_of(shape) for line_of in by_seconds()]
         if len(recent) >= MOST_KEPT:
             recent.clear()

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import USD, plain, text
-from ratecard.line_items.quote import MINIMUM
+from ratecard.card import RateCard
+from ratecard.line_items.quote import MINIMUM, Quote
+from ratecard.price_book import PriceBook
 from ratecard.requests.body import METERED_TYPES, TYPES
 from ratecard.tables.rate import Rate, domains_of, less
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
@@ -99,6 +101,24 @@ def extra_keys_and_order_change_nothing(case: Case, data: st.DataObject) -> None
         expect((*known, *sorted(listed[len(known) :])) == ignored, f"Named as ignored: {', '.join(listed)}", again)
 
 
+def what_was_asked_before_changes_nothing(case: Case, data: st.DataObject) -> None:
+    """A request has the answer of the same tables where nothing was asked before: what is kept decides no price."""
+    first, second = data.draw(case.requests), data.draw(case.requests)
+    field = data.draw(st.sampled_from(sorted({*first.body} & {*second.body})))
+    for request in (first, first.with_fields(**{field: second.body[field]})):
+        alone = RateCard(case.prices.tables, proves=False).at(case.prices.instant)
+        kept, anew = (_answer(request, prices) for prices in (case.prices, alone))
+        expect(kept == anew, f"{request}\nhas the answer {kept}, and asked first {anew}")
+
+
+def _answer(request: Request, prices: PriceBook) -> Quote | str:
+    """Return the price of a request, or why it has none."""
+    try:
+        return request.price(prices)
+    except QuoteError as refusal:
+        return str(refusal)
+
+
 def an_unknown_key_of_a_usage_is_refused(case: Case, data: st.DataObject) -> None:
     """A usage with a key that is not of its type is refused as a whole: what was meant by it is not assumed."""
     asked = case.ask(data.draw(case.requests))
@@ -128,6 +148,7 @@ EVERY_QUOTE = (
     Law(a_line_is_quantity_times_rate, any_case),
     Law(the_total_is_rounded_once, any_case),
     Law(extra_keys_and_order_change_nothing, of_type(*TYPES.words)),
+    Law(what_was_asked_before_changes_nothing, any_case),
     Law(an_unknown_key_of_a_usage_is_refused, of_type(*METERED_TYPES)),
     Law(the_answer_has_the_digits_of_the_total, any_case),
 )
