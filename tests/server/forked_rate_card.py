@@ -3,12 +3,16 @@
 Parent and child then both wait until they serve a changed price.
 """
 
+import faulthandler
 import os
 import sys
 import threading
 import time
+import traceback
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from serving import GROK, at_rate, rewrite
 
@@ -29,10 +33,25 @@ def wait_for_change(live: LiveRateCard, before: str, who: str) -> None:
 def main(folder: Path, held: str) -> None:
     state = folder.with_name("state")
     live = LiveRateCard(folder, allow_edits=True, state=state)
+    changing, go_on = threading.Event(), threading.Event()
+    used = threading.Event()
+    if held == "starting":  # the thread is at the first use of the watcher, which makes things once
+        names = vars(tables)
+        first = names["watch"]
+
+        def slow(*words: Any, **options: Any) -> Iterator[object]:
+            names["watch"] = first
+            changing.set()
+            time.sleep(0.5)
+            yield from first(*words, **options)
+            used.set()
+
+        names["watch"] = slow
     before = live.served.digest if held == "unstarted" else live.now().digest
     watch = live._watch
     assert watch is not None
-    changing, go_on = threading.Event(), threading.Event()
+    if held == "starting":
+        changing.wait()
     if held in ("changing", "loading"):  # the thread has seen the change, and has not served it yet
         take = watch.taken
 
@@ -54,6 +73,7 @@ def main(folder: Path, held: str) -> None:
             locks.enter_context(lock)
         child = os.fork()
         assert held != "loading" or live.served.digest != before, "the fork waits for the thread"
+        assert held != "starting" or used.is_set(), "the fork waits for the watcher"
         if child == 0:
             watch.taken = live._take
             os.close(0)
@@ -63,6 +83,10 @@ def main(folder: Path, held: str) -> None:
                     change(folder)
                 wait_for_change(live, before, "the child")
                 live.stop()
+            except BaseException:  # os._exit would hide it
+                faulthandler.dump_traceback()
+                traceback.print_exc()
+                raise
             finally:
                 sys.stdout.flush()
                 os._exit(0 if live.served.digest != before else 1)

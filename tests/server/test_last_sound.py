@@ -355,7 +355,7 @@ def forked(folder: Path) -> Iterator[Callable[[str], str]]:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
-@pytest.mark.parametrize("held", ["", "card", "watch", "stop", "state", "changing", "loading", "unstarted"])
+@pytest.mark.parametrize("held", ["", "card", "watch", "stop", "state", "changing", "loading", "unstarted", "starting"])
 def test_a_forked_process_follows_its_folder(forked: Callable[[str], str], held: str) -> None:
     """Also where a thread of the parent holds a lock at the fork, or is in the midst of a change."""
     assert forked(held) == "the child serves the change\nthe parent serves the change\n"

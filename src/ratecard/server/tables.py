@@ -312,8 +312,12 @@ class TableWatch:
             atexit.unregister(self.stop)
 
     def _run(self, stop: Event) -> None:
+        stopped = Event()
+        stopped.set()
         while not stop.is_set():
             try:
+                with _LOOKS:  # a fork must not find half of what the watcher makes once, at its first use
+                    list(self._changes(stopped))
                 for _ in self._changes(stop):
                     self._look(stop)
             except (
