@@ -40,7 +40,7 @@ def scan(usage: str, by: list[str], out: str) -> dict[str, Any]:
     import duckdb
 
     from ratecard.simulation.rows.columns import USAGE_COLUMNS
-    from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+    from ratecard.simulation.sql import DuckDbSql
 
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")

@@ -21,7 +21,7 @@ from ratecard.tables.windows import Window, changes_between, windows_of
 if TYPE_CHECKING:
     from ratecard.candidates.file import CandidateFile
     from ratecard.contracts.accounts import ContractsInForce
-    from ratecard.contracts.winner import ContractChain, Later
+    from ratecard.contracts.overlay import ContractChain, Later
     from ratecard.tables.contract import Contract
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ratecard.base.json_reader import MOST_LEVELS, JsonError, read_json
+from ratecard.base.json_text import MOST_LEVELS, JsonError, read_json
 from ratecard.base.money import READING
 
 # Texts that have what the proof of distinct keys counts, or look as if they had.

@@ -10,8 +10,8 @@ from overlays import ADDED, MIXED, candidate, made_up
 
 import ratecard
 from ratecard import TableError
+from ratecard.base.files import replace_files
 from ratecard.review.promote import promotion
-from ratecard.review.replace_files import replace_files
 
 CHECKED = date(2027, 8, 20)
 SCALE = "- scale: {type: video}\n  factor: 2\n"

@@ -7,8 +7,8 @@ from overlays import amounts, candidate, made_up, refusal
 
 import ratecard
 from ratecard import RateCard
+from ratecard.candidates.overlay import selected
 from ratecard.candidates.rates import Refusal
-from ratecard.candidates.selection import selected
 from ratecard.tables.selection import Selection
 
 # The rates of the made-up tables on the day of a candidate.

@@ -30,9 +30,8 @@ from ratecard.cli.batch import answer_batch
 from ratecard.ledger import append_many, charge, ledger_csv, ledger_json, open_ledger, read_ledger, refund
 from ratecard.ledger.clock import Clock
 from ratecard.ledger.files import join_parts
-from ratecard.ledger.rows import NewCharge
+from ratecard.ledger.rows import NewCharge, Walk
 from ratecard.ledger.store import Ledger
-from ratecard.ledger.walk import Walk
 from ratecard.load.folder import tables_from
 from ratecard.load.positions import Positions
 from ratecard.load.yaml_text import read_yaml_text
@@ -40,7 +39,7 @@ from ratecard.price_lists.litellm import read_litellm
 from ratecard.price_lists.models_dev import read_models_dev
 from ratecard.price_lists.write import import_list
 from ratecard.probe.container import facts_of
-from ratecard.probe.limits import UnreadableError
+from ratecard.probe.probing import UnreadableError
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.service_parameters import split_model
 from ratecard.requests.text_body import body_of_text
@@ -50,11 +49,10 @@ from ratecard.review.sides import Side
 from ratecard.server import LiveRateCard, application
 from ratecard.server.auth import ApiKeys
 from ratecard.server.charges import read_charge, read_refund
-from ratecard.server.content_encoding import decoder
-from ratecard.server.http import preferred
+from ratecard.server.http import decoder, preferred
 from ratecard.server.usage_history import Cursors, read_query
 from ratecard.simulation.rows.where import read_condition
-from ratecard.tables.names import matcher_of, share_a_name
+from ratecard.tables.selection import matcher_of, share_a_name
 from ratecard.whatif.draft import Draft, Factor, from_json, to_json
 from shipped import CARD
 from token_tables import by_tokens, family, text_model

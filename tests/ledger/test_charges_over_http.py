@@ -20,7 +20,7 @@ from ratecard.ledger import Clock, open_ledger
 from ratecard.ledger.store import Ledger
 from ratecard.server import Bearer, LiveRateCard
 from ratecard.server.charges import BookedEntry, charges_router
-from ratecard.server.long_work import LONG_BODY
+from ratecard.server.http import LONG_BODY
 from ratecard.server.usage_history import UsageEntry
 
 WHEN = "2026-10-01T12:00:00+00:00"

@@ -6,7 +6,7 @@ import pytest
 
 from ratecard.load.folder import shipped_folder
 from ratecard.load.yaml_text import read_yaml_text
-from ratecard.tables.places import SOURCE_KEY
+from ratecard.tables.scalars import SOURCE_KEY
 
 
 def read(text: str | bytes) -> Any:

@@ -13,9 +13,8 @@ from counted_models import book, book_card, faults, model
 from hypothesis import HealthCheck, Phase, given, settings
 
 from ratecard import PriceBook, QuoteError
-from ratecard.line_items.counts import per_unit
 from ratecard.methods import METHODS, register
-from ratecard.methods.metered import Metered
+from ratecard.methods.metered import Metered, per_unit
 from ratecard.methods.method import ANY_NUMBER, Method, UsageReading
 from ratecard.review.sides import Side
 from ratecard.server.models import listed_model

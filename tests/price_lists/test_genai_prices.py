@@ -14,8 +14,7 @@ import pytest
 
 import ratecard
 from ratecard.price_lists.genai_prices import installed_list
-from ratecard.price_lists.report import Imported
-from ratecard.price_lists.write import import_list
+from ratecard.price_lists.write import Imported, import_list
 from ratecard.tables.card import meaning
 
 genai_prices = pytest.importorskip("genai_prices", reason="genai-prices is not installed: see make test-imports")

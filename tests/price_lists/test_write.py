@@ -18,6 +18,7 @@ from click.testing import CliRunner
 import ratecard
 from ratecard.cli import main
 from ratecard.line_items.conditions import Edge, WrittenRate, chosen
+from ratecard.price_lists.lines import EVERY_LENGTH, PricedCase, amount_at, specific_rates
 from ratecard.price_lists.peer import (
     UNDATED,
     LeftOut,
@@ -30,9 +31,7 @@ from ratecard.price_lists.peer import (
     PeerVersion,
     PriceList,
 )
-from ratecard.price_lists.report import Imported
-from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, amount_at, specific_rates
-from ratecard.price_lists.write import import_list
+from ratecard.price_lists.write import Imported, import_list
 from ratecard.tables.rate import Rate
 
 DAY = date(2026, 6, 1)

@@ -11,8 +11,8 @@ from video_server import VideoServer, running
 
 from ratecard import QuoteError
 from ratecard.probe import Limits, network, probe
-from ratecard.probe.limits import UnreadableError
 from ratecard.probe.network import is_public
+from ratecard.probe.probing import UnreadableError
 from ratecard.probe.worker import read_source
 
 

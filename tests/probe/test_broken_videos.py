@@ -16,7 +16,7 @@ from made_videos import black, mp4, number, patched, sound_alone, video
 from ratecard import QuoteError
 from ratecard.probe import Limits, probe
 from ratecard.probe.container import OPTIONS
-from ratecard.probe.limits import UnreadableError
+from ratecard.probe.probing import UnreadableError
 from ratecard.probe.worker import facts_of_bytes, read_source
 
 NO_VIDEO_FILE = "it is not an MP4, MOV, WebM or Matroska file"

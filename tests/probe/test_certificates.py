@@ -11,7 +11,7 @@ from video_server import VideoServer, running
 
 from ratecard import QuoteError
 from ratecard.probe import probe
-from ratecard.probe.limits import UnreadableError
+from ratecard.probe.probing import UnreadableError
 from ratecard.probe.worker import facts_of_bytes, read_source
 
 NAME = "video.example"

@@ -9,7 +9,7 @@ from made_videos import NTSC, number, patched, video, with_cover
 
 from ratecard import PriceBook, SourceVideo
 from ratecard.probe import probe
-from ratecard.probe.limits import UnreadableError
+from ratecard.probe.probing import UnreadableError
 from ratecard.probe.worker import facts_of_bytes as facts
 
 TWO_SECONDS = SourceVideo(seconds=Fraction(60 * 1001, 30000), width=160, height=120, fps=NTSC)

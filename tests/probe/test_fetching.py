@@ -14,7 +14,7 @@ from video_server import VideoServer
 
 from ratecard import QuoteError
 from ratecard.probe import probe
-from ratecard.probe.limits import UnreadableError
+from ratecard.probe.probing import UnreadableError
 from ratecard.probe.worker import facts_of_bytes, read_source
 
 # A noisy picture fills about 20 kB a frame: these files have some megabytes, most of them media.

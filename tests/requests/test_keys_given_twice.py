@@ -12,7 +12,7 @@ from ratecard.accounts.keys import ApiKey
 from ratecard.base.errors import RateCardError
 from ratecard.cli import main
 from ratecard.ledger import iter_ledger, read_ledger
-from ratecard.price_lists.json_file import read_list
+from ratecard.price_lists.peer import read_list
 from ratecard.server import application
 from ratecard.server.last_sound import LastSound
 from ratecard.whatif.draft import Draft, from_json, to_json

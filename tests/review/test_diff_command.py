@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from git_tables import FILES, SECOND, edited, git, newer, repository, write
 from ratecard import load_rate_card
 from ratecard.cli import main
-from ratecard.cli.diff_text import diff_text as as_text
+from ratecard.cli.diff import diff_text as as_text
 from ratecard.review.compare import compare_sides
 from ratecard.review.markdown import diff_markdown
 from ratecard.review.page import diff_page

@@ -12,8 +12,7 @@ import ratecard
 from ratecard.cli import main
 from ratecard.cli.compare import market_text
 from ratecard.review.market import Market, absolute, compare_models
-from ratecard.review.market_markdown import market_markdown
-from ratecard.review.market_page import market_page
+from ratecard.review.market_report import market_markdown, market_page
 
 HEAD = """
     versions:

@@ -15,9 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 
 import ratecard
 from ratecard.server import application
-from ratecard.server.content_encoding import too_long
-from ratecard.server.http import preferred, read_json_body
-from ratecard.server.long_work import LONG_BODY, LONG_LIST, LongWork
+from ratecard.server.http import LONG_BODY, LONG_LIST, LongWork, preferred, read_json_body, too_long
 from ratecard.server.tables import LiveRateCard
 
 RATE = "/api/v1/rate"

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 import ratecard
 from ratecard.ledger.store import Ledger
 from ratecard.server import application, router
-from ratecard.server.content_encoding import _PIECE, decoder
+from ratecard.server.http import _PIECE, decoder
 from ratecard.server.usage_history import usage_history_router
 
 MOST = 100_000

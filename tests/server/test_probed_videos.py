@@ -11,7 +11,7 @@ from asking import QUOTE, asked, post
 import ratecard
 from ratecard import QuoteError, SourceVideo
 from ratecard.server import LiveRateCard, application
-from ratecard.server.long_work import LONG_BODY
+from ratecard.server.http import LONG_BODY
 
 URL = "https://example.com/clip.mp4"
 CLIP = SourceVideo(seconds="10", width=854, height=480, fps=30)

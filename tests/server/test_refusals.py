@@ -9,7 +9,7 @@ from asking import BODY, QUOTE, asked, post
 
 import ratecard
 from ratecard.server import application
-from ratecard.server.content_encoding import too_long
+from ratecard.server.http import too_long
 
 MOST = 8192
 

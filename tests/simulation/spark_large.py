@@ -11,7 +11,7 @@ from unittest.mock import patch
 import duckdb
 import pytest
 
-from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.simulate import simulate
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from usage import row
 from ratecard.base.errors import SimulationError
 from ratecard.base.money import total
 from ratecard.review.sides import Side
-from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate

@@ -7,7 +7,7 @@ import pytest
 
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.groups.engines.duckdb_engine import csv_query
-from ratecard.simulation.workspace.workspace import readable
+from ratecard.simulation.workspace import readable
 
 
 def read(*files: Path) -> list[tuple[str | None, ...]]:

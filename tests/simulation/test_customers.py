@@ -14,7 +14,7 @@ from ratecard.simulation.answers import customers
 from ratecard.simulation.answers.customers import Band, Customers, customers_of, rise_of
 from ratecard.simulation.answers.rows import LostAndNew, Row
 from ratecard.simulation.report.figures import apportion, apportion_rows
-from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
+from ratecard.simulation.sql import MOST_OF_SHARE
 
 SHOWN, ZERO = 5, Decimal(0)
 SHARES = (Fraction(-1, 50), Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(7, 2), Fraction(10**17 + 3, 10**18))

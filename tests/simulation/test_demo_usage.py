@@ -16,8 +16,7 @@ import pytest
 from ratecard import QuoteError, RateCard, load_rate_card
 from ratecard.load.folder import shipped_folder, tables_from
 from ratecard.requests.body import TYPES
-from ratecard.simulation.demo.traffic import DEMO_COLUMNS, MILLION, Traffic, quote_row
-from ratecard.simulation.demo.usage import demo_stretches, demo_usage
+from ratecard.simulation.demo_usage import DEMO_COLUMNS, MILLION, Traffic, demo_stretches, demo_usage, quote_row
 from shipped import CARD, FEW
 from token_tables import by_tokens, family, text_model
 

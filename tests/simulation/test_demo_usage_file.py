@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ratecard.cli import main
-from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.demo_usage import demo_usage
 
 
 def run(*words: str) -> Result:

@@ -15,7 +15,7 @@ from ratecard import RateCard
 from ratecard.base.errors import SimulationError
 from ratecard.cli import main
 from ratecard.review.sides import Side
-from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.disputes import DISPUTE_COLUMNS, DisputedRows, write_disputes
 from ratecard.simulation.simulate import simulate
 

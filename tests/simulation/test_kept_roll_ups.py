@@ -23,7 +23,7 @@ from ratecard import RateCard, rollup
 from ratecard.base.errors import SimulationError
 from ratecard.load.folder import tables_from
 from ratecard.review.sides import Side
-from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.groups.kept import keep
 from ratecard.simulation.groups.kept.place import KeptPlace
 from ratecard.simulation.rows.files import is_read_of

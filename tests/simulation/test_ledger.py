@@ -14,7 +14,7 @@ from rows import Row
 from nightly import examples
 from ratecard import RateCard
 from ratecard.line_items import LedgerEntry
-from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
 from shipped import FEW

@@ -19,7 +19,7 @@ from nightly import examples
 from ratecard import Quote, RateCard
 from ratecard.base.money import places_of
 from ratecard.simulation.answers.target import read_target, smallest_factor
-from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.prices.sides import costs_of
 from ratecard.simulation.result import Simulation

@@ -17,7 +17,7 @@ from rows import table_of
 from usage import ROWS
 
 from ratecard.base.errors import SimulationError
-from ratecard.simulation.groups.reading import Reading
+from ratecard.simulation.groups.grouped_usage import Reading
 from ratecard.simulation.prices.pricer import NO_TYPE
 
 TEXT = {"type": "text", "model": "claude-opus-4-6", "timestamp": "2026-10-02", "completion_tokens": 0}

@@ -12,7 +12,7 @@ from rows import charge
 
 from ratecard import QuoteError, RateCard
 from ratecard.simulation.amounts import QUANTITY_NAMES
-from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.groups.engines import spark_engine
 from ratecard.simulation.result import Simulation
 

@@ -8,7 +8,7 @@ import pyarrow
 import pytest
 from engines_agree import Engines, same, usage_of
 
-from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.demo_usage import demo_usage
 
 BY, CANDIDATE = ("customer",), "2026-10-01"
 FREE = """\

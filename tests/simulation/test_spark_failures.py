@@ -11,7 +11,7 @@ from engines_agree import Engines, same
 from functions_of_executors import failing, killing_always, killing_once
 
 from ratecard.base.errors import SimulationError
-from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.groups.engines.spark_session import failures
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from storages import in_memory, new_address
 
 from ratecard import rollup
 from ratecard.review.sides import Side
-from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.demo_usage import demo_usage
 from shipped import CARD as SHIPPED
 
 if TYPE_CHECKING:

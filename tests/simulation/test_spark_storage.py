@@ -15,7 +15,7 @@ from engines_agree import Engines, same, usage_of
 
 from ratecard.base.errors import SimulationError
 from ratecard.cli import main, simulate_run
-from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.groups.engines.spark_files import read, write_table
 from ratecard.simulation.report.groups import write_groups
 from ratecard.simulation.report.report import Report

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ratecard.simulation.workspace.workspace import Workspace
+from ratecard.simulation.workspace import Workspace
 
 ANOTHER = """
 import sys
-from ratecard.simulation.workspace.workspace import Workspace
+from ratecard.simulation.workspace import Workspace
 workspace = Workspace()
 (workspace.folder / "spilled").write_bytes(b"x")
 print(workspace.folder, flush=True)

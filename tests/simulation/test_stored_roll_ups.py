@@ -27,7 +27,7 @@ from ratecard import rollup
 from ratecard.base.errors import SimulationError
 from ratecard.cli import main
 from ratecard.review.sides import Side
-from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.groups.kept import storage
 from ratecard.simulation.groups.kept.place import KeptPlace
 from ratecard.simulation.groups.kept.storage import Stored

@@ -21,8 +21,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_python
 
 from ratecard.base.errors import CurrencyError
-from ratecard.base.json_reader import JsonError, read_json
-from ratecard.base.json_writer import spaced
+from ratecard.base.json_text import JsonError, read_json, spaced
 from ratecard.base.messages import echo
 from ratecard.base.money import EXACT, add, text
 from ratecard.base.suggestions import suggestions

@@ -9,8 +9,7 @@ from pydantic import ValidationError
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import Path as Place
 from ratecard.base.suggestions import did_you_mean
-from ratecard.load.faults import complaints
-from ratecard.load.text_file import TextFile
+from ratecard.load.faults import TextFile, complaints
 from ratecard.load.yaml_text import read_yaml_text
 from ratecard.tables.candidate import KINDS, Candidate, Change
 from ratecard.tables.contract import Contract

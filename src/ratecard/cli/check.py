@@ -13,7 +13,7 @@ import click
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import plural
 from ratecard.card import RateCard, load_rate_card
-from ratecard.cli.diff_text import diff_text
+from ratecard.cli.diff import diff_text
 from ratecard.cli.options import FOLDER, checkout_tables, instant, json_option, now, tell_tables
 from ratecard.cli.simulate_options import share
 from ratecard.examples import faults_of, work

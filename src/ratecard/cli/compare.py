@@ -12,7 +12,7 @@ from ratecard.cli.options import FOLDER, as_json_text, at_option, format_options
 from ratecard.cli.screen import align, heading_style, paragraph
 from ratecard.cli.simulate_options import check_usage, needing
 from ratecard.review.market import Market, compare_models, read_matches
-from ratecard.review.market_markdown import (
+from ratecard.review.market_report import (
     HEADINGS,
     MARKET_LEGEND,
     both_lists,
@@ -44,7 +44,7 @@ def _blocks(market: Market) -> Iterator[list[str]]:
 
 def _page(market: Market) -> str:
     # Loaded here, because the other formats need no templates.
-    from ratecard.review.market_page import market_page
+    from ratecard.review.market_report import market_page
 
     return market_page(market)
 

@@ -10,8 +10,8 @@ from ratecard.base.messages import plural
 from ratecard.card import load_rate_card
 from ratecard.cli.options import day, tables_option
 from ratecard.cli.simulate_progress import counted
-from ratecard.simulation.demo.usage import BAD_SHARE, CUSTOMERS, FRACTIONAL_SHARE, MOST_CUSTOMERS, MOST_ROWS
-from ratecard.simulation.demo.usage import demo_usage as write_demo_usage
+from ratecard.simulation.demo_usage import BAD_SHARE, CUSTOMERS, FRACTIONAL_SHARE, MOST_CUSTOMERS, MOST_ROWS
+from ratecard.simulation.demo_usage import demo_usage as write_demo_usage
 
 
 def _share(given: str | Decimal) -> Decimal:

@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from ratecard.base.errors import SimulationError
+from ratecard.base.files import beside
 from ratecard.cli.options import Decorator, options
 from ratecard.requests.dialects import TABLE_DIALECTS
-from ratecard.simulation.report.place import beside
 from ratecard.simulation.rows.files import kind_to_write
-from ratecard.simulation.workspace.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK
+from ratecard.simulation.workspace import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
 TORNADO_ENDINGS = (".html", ".csv", ".json")

@@ -7,8 +7,7 @@ from functools import cached_property, lru_cache
 from ratecard.base.errors import UnknownContractError
 from ratecard.base.instants import utc
 from ratecard.base.suggestions import did_you_mean
-from ratecard.contracts.overlay import fits, layers_of
-from ratecard.contracts.winner import ContractChain, Later
+from ratecard.contracts.overlay import ContractChain, Later, fits, layers_of
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import Contract
 from ratecard.tables.selection import OverrideTarget

@@ -12,8 +12,16 @@ from ratecard.base.instants import utc
 from ratecard.base.money import ISO_4217
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.contracts.accounts import ContractsInForce, chain_of
-from ratecard.contracts.overlay import VersionSpan, fits, in_term, inside, layers_of, version_under
-from ratecard.contracts.winner import ContractChain, UnclearError
+from ratecard.contracts.overlay import (
+    ContractChain,
+    UnclearError,
+    VersionSpan,
+    fits,
+    in_term,
+    inside,
+    layers_of,
+    version_under,
+)
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override
 from ratecard.tables.selection import ModelNames, OverrideTarget, known_names

@@ -1,21 +1,31 @@
 """Charges and refunds as functions, in a transaction of the ledger or of the host, from threads and event loops."""
 
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+from sqlalchemy import Connection
+
 from ratecard.base.errors import LedgerError, RefundError
 from ratecard.base.messages import echo
 from ratecard.base.money import text
 from ratecard.ledger.booking import NewRefund, find_charges, refuse_other_content, write_charges, write_refund
 from ratecard.ledger.clock import Clock
-from ratecard.ledger.rows import NewCharge, charge_rows, check_count, check_moment, check_name, fingerprint
+from ratecard.ledger.database import check_dialect, check_transaction
+from ratecard.ledger.rows import (
+    NewCharge,
+    charge_rows,
+    check_count,
+    check_moment,
+    check_name,
+    fingerprint,
+    timestamp_of,
+)
 from ratecard.ledger.store import Ledger
-from ratecard.ledger.walk import timestamp_of
-from ratecard.ledger.writers import LedgerWriter, check_asynchronous, check_writer, latest_of, reading_on, writing_on
 from ratecard.line_items.ledger_entry import LedgerEntry
 from ratecard.line_items.quote import Quote
 from ratecard.requests.body import Body, read_usage
@@ -23,6 +33,68 @@ from ratecard.requests.usage import AnyUsage
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection  # needs greenlet, which a ledger of its own does without
+
+
+# Where a function writes: a ledger, in a transaction of its own, or a connection of the host, who commits.
+LedgerWriter = Ledger | Connection
+
+# The object to pass instead, by the class of SQLAlchemy that was given.
+_INSTEAD = {
+    "Engine": "Pass open_ledger(engine), or a connection of it: with engine.begin() as connection",
+    "AsyncEngine": "Pass a connection of it to the async form: async with engine.begin() as connection",
+    "Session": "Pass session.connection()",
+    "scoped_session": "Pass session.connection()",
+    "AsyncSession": "Pass await session.connection() to the async form",
+    "async_scoped_session": "Pass await session.connection() to the async form",
+    "AsyncConnection": "Await charge_async, refund_async or append_many_async with it",
+    "Connection": "Call charge, refund or append_many with it, or pass a connection of an AsyncEngine",
+}
+_OTHER = "Pass open_ledger(...) of a URL or an engine, or a connection of SQLAlchemy: engine.connect()"
+
+
+def check_writer(writer: LedgerWriter) -> None:
+    """Refuse what is not a ledger or a connection in a transaction, with what to pass. Raises `LedgerError`."""
+    if isinstance(writer, Ledger):
+        return
+    if not isinstance(writer, Connection):
+        raise _refusal(writer, "a Connection of SQLAlchemy")
+    check_dialect(writer.dialect.name)
+    check_transaction(writer)
+
+
+def check_asynchronous(connection: "AsyncConnection") -> None:
+    """Refuse what is not an asynchronous connection, with what to pass. Raises `LedgerError`."""
+    if _kind(connection) != "AsyncConnection":
+        raise _refusal(connection, "an AsyncConnection of SQLAlchemy")
+
+
+def _kind(writer: object) -> str:
+    """Return the name of an object's class in SQLAlchemy; empty for any other object."""
+    names = [each.__name__ for each in type(writer).__mro__ if each.__module__.startswith("sqlalchemy.")]
+    return next((name for name in names if name in _INSTEAD), "")
+
+
+def _refusal(writer: object, connection: str) -> LedgerError:
+    name = f"{type(writer).__module__}.{type(writer).__qualname__}".removeprefix("builtins.")
+    words = f"a charge or refund is booked by a ledger or {connection}, not by {name}"
+    return LedgerError(f"{words}. {_INSTEAD.get(_kind(writer), _OTHER)}")
+
+
+def latest_of(writer: LedgerWriter, clock: Clock | None) -> int:
+    """Return the latest instant that a new charge may have: by this clock, else the ledger's, else the machine's."""
+    if clock is not None:
+        return clock.latest()
+    return (writer.clock if isinstance(writer, Ledger) else Clock()).latest()
+
+
+def reading_on(writer: LedgerWriter) -> AbstractContextManager[Connection]:
+    """Give a connection to read on."""
+    return nullcontext(writer) if isinstance(writer, Connection) else writer.reading()
+
+
+def writing_on(writer: LedgerWriter, accounts: Collection[str]) -> AbstractContextManager[Connection]:
+    """Give a connection to write rows of these accounts on; that of a ledger is committed at the end."""
+    return nullcontext(writer) if isinstance(writer, Connection) else writer.writing(accounts)
 
 
 class PricesAt(Protocol):

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
 from ratecard.base.errors import LedgerError
-from ratecard.base.json_reader import JsonError, distinct
-from ratecard.base.json_writer import compact_json, digits
+from ratecard.base.json_text import JsonError, compact_json, digits, distinct
 from ratecard.base.messages import echo, field_name, type_word
 from ratecard.base.money import READING, text
 from ratecard.line_items.ledger_entry import InferenceDetails, LedgerEntry, price_field, unknown_currency

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ratecard.base.messages import Path as Place
-from ratecard.load.text_file import TextFile
+from ratecard.load.faults import TextFile
 from ratecard.tables.card import Tables
-from ratecard.tables.places import PLACED_BY
+from ratecard.tables.scalars import PLACED_BY
 
 # In the package. The first line is the SHA-256 of the others. The second is an object: the keys of places, the name and
 # the SHA-256 of each table, and what `BuiltFolder` holds of all of them. Each further line holds the data of one table.

@@ -1,16 +1,39 @@
 """Translate pydantic's errors into messages that say what was given, where, and what is allowed."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from ratecard.base.errors import Fault
 from ratecard.base.messages import Path, echo
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.metered import MeteredVersion, Tokens
-from ratecard.tables.places import MINIMUM_KEY, SOURCE_KEY
 from ratecard.tables.rate import Charge, ChargeClasses, Conditioned, CountedCharge
+from ratecard.tables.scalars import MINIMUM_KEY, SOURCE_KEY
+
+
+@dataclass(slots=True)
+class TextFile:
+    """The data of one YAML file, the line of every part of it, and what was wrong with it."""
+
+    name: str
+    data: Any = None
+    lines: dict[Path, int] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+
+    def line(self, path: Path) -> int:
+        """Return the line number of a part; for a missing part, of the part that should hold it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def fault(self, path: Path, message: str) -> None:
+        """Record a mistake at a part of the file."""
+        self.faults.append(Fault(self.name, self.line(path), path, message))
+
 
 _MAPPING, _LIST = "must hold keys, like `key: value`", 'must be a list (items start with "- ")'
 # Keys that only prices under conditions have, and the options of charges that count one thing.

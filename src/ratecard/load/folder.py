@@ -20,6 +20,7 @@ from ratecard.base.messages import Path as Place
 from ratecard.load.built import BuiltFolder, built_file, built_folder, text_file
 from ratecard.load.checks import (
     check_limits,
+    check_metered,
     check_meters,
     check_model,
     check_names,
@@ -27,9 +28,7 @@ from ratecard.load.checks import (
     check_units,
     check_vocabulary,
 )
-from ratecard.load.faults import complaints
-from ratecard.load.metered_checks import check_metered
-from ratecard.load.text_file import TextFile
+from ratecard.load.faults import TextFile, complaints
 from ratecard.load.video_checks import check_video
 from ratecard.tables.card import MODEL_CLASSES, AnyModel, Family, ModelsOnDemand, Tables
 from ratecard.tables.limits import Limits, LimitsFile, Rates
@@ -211,7 +210,7 @@ def _open_patterns(text: TextFile | None) -> bool | None:
     """Return whether the file of names lets models have open patterns; None if it is at fault."""
     if text is None:
         return False
-    from ratecard.tables.names import Names  # imported here, because few folders have such a file
+    from ratecard.tables.selection import Names  # imported here, because few folders have such a file
 
     names = _validated(text, Names)
     return None if names is None else names.patterns

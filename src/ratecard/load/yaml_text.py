@@ -21,8 +21,8 @@ from yaml.events import (
 
 from ratecard.base.errors import Fault
 from ratecard.base.messages import Path
-from ratecard.load.text_file import TextFile
-from ratecard.tables.places import MINIMUM_KEY, PLACED_BY, SOURCE_KEY
+from ratecard.load.faults import TextFile
+from ratecard.tables.scalars import MINIMUM_KEY, PLACED_BY, SOURCE_KEY
 
 # Every scalar stays text; the reader in C is used if it is installed.
 LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)

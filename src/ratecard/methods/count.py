@@ -6,8 +6,8 @@ from ratecard.line_items.quote import LineItem
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import ANY_NUMBER, Method, Samples, UsageReading, least_charged
 from ratecard.requests.body import METERED_TYPES
-from ratecard.requests.counts import Meterage
 from ratecard.requests.fields import RequestShape
+from ratecard.requests.metered import Meterage
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import CountedCharge

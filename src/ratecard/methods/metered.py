@@ -6,18 +6,42 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from ratecard.base.money import EXACT, nearest, plain, plain_text, total
+from ratecard.base.money import EXACT, LINE_PLACES, multiply, nearest, part_of, plain, plain_text, total
 from ratecard.line_items.compiling import slug
 from ratecard.line_items.conditions import charge_under, is_plain
-from ratecard.line_items.counts import LineCounter, per_unit
 from ratecard.line_items.quote import MINIMUM, LineItem, LineRate, PricedVersion, Quote
 from ratecard.requests.service_parameters import Suffix
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Charge, ListRate
+from ratecard.tables.rate import Charge, ListRate, Rate
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Model
+
+_Count = int | Decimal
+LineCounter = Callable[..., LineItem]
+
+
+def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCounter:
+    """Compile the function (count, rate, SKU, times=1, note="") -> line item; `per` is how many one unit holds.
+
+    What the options of the charge make of a count is charged `times` times. Exact, but for an amount that no decimal
+    holds, which is rounded to `line_places`.
+    """
+    of_unit = part_of(per)
+
+    def line(count: _Count, rate: Rate, sku: str, times: int = 1, note: str = "") -> LineItem:
+        count, why = charge.charged(count)
+        if times != 1:
+            count, why = multiply(count, times), why and f"{why}; times {times}"
+        sku, factors, notes = rate.on_line(sku)
+        note = "; ".join(filter(None, (*notes, note, why)))
+        unit, unit_rate = charge.unit, charge.unit_rate(rate)
+        by = LineRate(sku, unit, unit_rate, rate.source, note, of_unit, line_places, factors, rate.listed)
+        return LineItem(by, count, by.price(count))
+
+    return line
+
 
 # The function that a version is compiled into: (usage, parameters in the model's name) -> quote.
 Rater = Callable[[Mapping[str, Any], Suffix], Quote]

@@ -11,9 +11,8 @@ from ratecard.line_items.compiling import Calculator, Compiling, LineBySeconds, 
 from ratecard.line_items.quote import LineItem
 from ratecard.methods.check_rates import check_rates
 from ratecard.methods.metered import Metered
-from ratecard.requests.counts import Meterage
 from ratecard.requests.fields import Field, NumberField, RequestShape
-from ratecard.requests.metered import Settle
+from ratecard.requests.metered import Meterage, Settle
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
 from ratecard.tables.meters import Meters

@@ -10,10 +10,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from ratecard.base.messages import REQUIRED, Finding, NotOffered, Problems, echo, wrong_type
 from ratecard.base.money import add, multiply, text
 from ratecard.base.suggestions import did_you_mean
-from ratecard.line_items.counts import LineCounter
 from ratecard.line_items.quote import LineItem
 from ratecard.methods.findings import below, listed_twice
-from ratecard.methods.metered import Metered
+from ratecard.methods.metered import LineCounter, Metered
 from ratecard.methods.method import Items, Method, Samples, UsageReading
 from ratecard.requests.body import mapping_of
 from ratecard.requests.fields import Boolean, Choice, Field, RequestShape, TextField, field_problems

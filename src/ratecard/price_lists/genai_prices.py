@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from ratecard.base.errors import QuoteError, RateCardError
 from ratecard.base.money import EXACT
 from ratecard.load.folder import shipped_meters
+from ratecard.price_lists.lines import EVERY_LENGTH, PricedCase, TierAmounts, specific_rates
 from ratecard.price_lists.peer import (
     UNDATED,
     InexpressibleError,
@@ -29,7 +30,6 @@ from ratecard.price_lists.peer import (
     PriceList,
     without_rate,
 )
-from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, TierAmounts, specific_rates
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.usage_from import usage_from
 from ratecard.tables.meters import PROMPT, TOKEN, Bucket, UsageCondition

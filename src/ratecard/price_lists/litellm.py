@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ratecard.base.money import multiply, total
-from ratecard.price_lists.json_file import page_of, price_of, read_entries, read_list
+from ratecard.price_lists.lines import EVERY_LENGTH, PricedCase, TierAmounts, amount_at, specific_rates
 from ratecard.price_lists.peer import (
     UNDATED,
     InexpressibleError,
@@ -22,9 +22,12 @@ from ratecard.price_lists.peer import (
     PeerRate,
     PeerVersion,
     PriceList,
+    page_of,
+    price_of,
+    read_entries,
+    read_list,
     without_rate,
 )
-from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, TierAmounts, amount_at, specific_rates
 from ratecard.tables.meters import TOKEN
 
 _NAME = "litellm"

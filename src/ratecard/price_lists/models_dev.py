@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from ratecard.base.money import multiply, total
-from ratecard.price_lists.json_file import page_of, price_of, read_entries, read_list
 from ratecard.price_lists.peer import (
     UNDATED,
     InexpressibleError,
@@ -20,6 +19,10 @@ from ratecard.price_lists.peer import (
     PeerRate,
     PeerVersion,
     PriceList,
+    page_of,
+    price_of,
+    read_entries,
+    read_list,
 )
 from ratecard.tables.meters import TOKEN
 

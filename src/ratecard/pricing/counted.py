@@ -12,9 +12,8 @@ from ratecard.methods import METHODS, method_of
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import AUDIO_BODY, Lines, UsageReading
 from ratecard.requests.body import INVALID, mapping_of
-from ratecard.requests.counts import LISTED, count_listed, read_counts
 from ratecard.requests.fields import RequestShape
-from ratecard.requests.metered import UsageSchema
+from ratecard.requests.metered import LISTED, UsageSchema, count_listed, read_counts
 from ratecard.requests.service_parameters import Suffix
 from ratecard.requests.token_usage import read_conditions
 

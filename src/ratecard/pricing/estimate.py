@@ -16,7 +16,7 @@ from ratecard.pricing.counted import readings_of
 from ratecard.pricing.text import SearchLines, counted_meters, search_lines_under, token_rates
 from ratecard.requests.body import INVALID
 from ratecard.requests.counters import MOST_TOKENS
-from ratecard.requests.counts import read_counts
+from ratecard.requests.metered import read_counts
 from ratecard.requests.service_parameters import SEARCHES, Suffix, billed_searches, read_parameters
 from ratecard.requests.token_usage import count_messages
 from ratecard.tables.limits import Limits

@@ -18,8 +18,7 @@ from ratecard.methods.surcharge import surcharge_count, surcharge_line
 from ratecard.pricing.counted import CONDITIONS, MOST_STATED, lines_under, once_for_each, readings_of
 from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.counters import MOST_TOKENS, path_of, path_of_bucket
-from ratecard.requests.counts import LISTED, Meterage, count_listed, read_counts
-from ratecard.requests.metered import usage_keys, usage_problems
+from ratecard.requests.metered import LISTED, Meterage, count_listed, read_counts, usage_keys, usage_problems
 from ratecard.requests.service_parameters import NO_PARAMETERS, SEARCHES, Suffix, billed_searches, read_parameters
 from ratecard.requests.token_usage import (
     NO_PRICE,

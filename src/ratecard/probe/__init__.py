@@ -1,6 +1,5 @@
 """Reads seconds, size and frame rate of a video from its URL or data URI. Needs `ratecard[probe]`."""
 
-from ratecard.probe.limits import Limits
-from ratecard.probe.probing import probe
+from ratecard.probe.probing import Limits, probe
 
 __all__ = ["Limits", "probe"]

@@ -12,7 +12,7 @@ from av.stream import Discard, Disposition
 from av.video.stream import VideoStream
 
 from ratecard.line_items.source_video import SourceVideo
-from ratecard.probe.limits import UnreadableError
+from ratecard.probe.probing import UnreadableError
 
 # Matroska keeps the length of a frame in whole nanoseconds, and FFmpeg a rate as a fraction of small numbers: together
 # they are off by less than this part of the rate.

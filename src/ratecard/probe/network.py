@@ -7,7 +7,7 @@ from typing import Any
 
 import httpcore
 
-from ratecard.probe.limits import UnreadableError
+from ratecard.probe.probing import UnreadableError
 
 # The special-purpose registries of IANA (RFC 6890), written out: `is_global` differs between versions of Python.
 _NOT_PUBLIC_4 = tuple(

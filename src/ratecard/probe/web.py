@@ -10,8 +10,8 @@ from typing import NoReturn
 import httpcore
 import httpx
 
-from ratecard.probe.limits import Limits, UnreadableError
 from ratecard.probe.network import CheckedNetwork, Resolver
+from ratecard.probe.probing import Limits, UnreadableError
 
 _CONTENT_RANGE = re.compile(rb"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 _REDIRECTS = {301, 302, 303, 307, 308}

@@ -20,9 +20,8 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ratecard.processes.settings import Settings
-from ratecard.server.content_encoding import too_long
 from ratecard.server.endpoints import DRAINING
-from ratecard.server.http import error_object
+from ratecard.server.http import error_object, too_long
 from ratecard.server.metrics import REFUSED_REQUESTS
 
 # Connections that go on in one turn of the event loop, and the turns that a connection has before it is not new.

@@ -10,8 +10,8 @@ from fastapi import APIRouter, FastAPI
 from ratecard.processes.settings import Settings
 from ratecard.server.app import application, while_running
 from ratecard.server.auth import DEFAULT_ACCOUNT, ApiKeys, Bearer, Check, KeyFile
+from ratecard.server.endpoints import Probe
 from ratecard.server.last_sound import LastSound
-from ratecard.server.source_videos import Probe
 from ratecard.server.tables import LiveRateCard, TableFolder
 
 # The settings as JSON, and the folder that the workers share: in the environment, which every worker inherits.

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from pydantic import BaseModel, ConfigDict
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.json_reader import EMPTY, JsonError, read_json
+from ratecard.base.json_text import EMPTY, JsonError, read_json
 from ratecard.base.messages import REQUIRED, wrong_type
 from ratecard.requests.fields import Choice
 from ratecard.tables.card import MODEL_CLASSES

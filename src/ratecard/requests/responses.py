@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.json_reader import JsonError, read_json
+from ratecard.base.json_text import JsonError, read_json
 from ratecard.base.messages import Path, Problems, field_name
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of
 from ratecard.requests.counters import Sign, UsageDialect, Way

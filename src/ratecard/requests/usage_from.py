@@ -8,9 +8,9 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, Problems, invalid_enum, wrong_type
 from ratecard.requests.body import mapping_of
 from ratecard.requests.counters import UsageDialect, Way
-from ratecard.requests.counts import LISTED
 from ratecard.requests.dialects import DIALECTS, MODALITIES
 from ratecard.requests.fields import decimal
+from ratecard.requests.metered import LISTED
 from ratecard.requests.responses import (
     INVALID_RESPONSE,
     Stream,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError, TableError
+from ratecard.base.files import replace_files
 from ratecard.base.messages import plural
 from ratecard.base.money import places_of, plain, text
 from ratecard.candidates.file import CandidateFile, read_candidate
@@ -30,7 +31,6 @@ from ratecard.review.insertion import (
     new_retirement,
     new_version,
 )
-from ratecard.review.replace_files import replace_files
 from ratecard.review.sides import Stack
 from ratecard.tables.candidate import Add
 from ratecard.tables.card import AnyModel, Tables

@@ -16,8 +16,8 @@ except ImportError as missing:
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.server.app import PARTS, application, router
 from ratecard.server.auth import Bearer, Check
+from ratecard.server.endpoints import Probe
 from ratecard.server.last_sound import StateError
-from ratecard.server.source_videos import Probe
 from ratecard.server.tables import LiveRateCard
 
 __all__ = ["BASE_PATH", "PARTS", "Bearer", "Check", "LiveRateCard", "Probe", "StateError", "application", "router"]

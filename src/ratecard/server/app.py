@@ -17,6 +17,7 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.body import MOST_BODY_BYTES
 from ratecard.server.auth import Check
 from ratecard.server.endpoints import (
+    Probe,
     Service,
     billing_routes,
     health_routes,
@@ -30,7 +31,6 @@ from ratecard.server.rates import rate_routes
 from ratecard.server.request_log import RequestLog
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import Lifespan, new_router
-from ratecard.server.source_videos import Probe
 from ratecard.server.tables import LiveRateCard, TableSource
 
 _PARTS: dict[str, Callable[[APIRouter, Service], None]] = {

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ratecard.base.errors import CurrencyError, InstantError, QuoteError
-from ratecard.base.json_writer import compact_json
+from ratecard.base.json_text import compact_json
 from ratecard.base.messages import REQUIRED, Problems, echo, too_small, wrong_type
 from ratecard.base.money import USD, places_of
 from ratecard.base.suggestions import few_suggestions
@@ -44,8 +44,7 @@ from ratecard.server.bodies import (
     RefundRequest,
 )
 from ratecard.server.describe import IGNORED, headers_of, operation
-from ratecard.server.http import error_object, ignored_fields, json_answer, read_json_body
-from ratecard.server.long_work import LONG_BODY, LongWork
+from ratecard.server.http import LONG_BODY, LongWork, error_object, ignored_fields, json_answer, read_json_body
 from ratecard.server.route import UNREAD, new_router
 from ratecard.server.tables import LiveRateCard
 from ratecard.server.usage_history import EntryDetails, LedgerRow, Timestamp

@@ -3,10 +3,11 @@
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
+from inspect import iscoroutinefunction
 from threading import Event
 from typing import Any
 
@@ -21,14 +22,14 @@ from starlette.responses import Response
 
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import QuoteError
-from ratecard.base.json_writer import compact_json, spaced
+from ratecard.base.json_text import compact_json, spaced
 from ratecard.base.messages import Problems, allowed_values, echo
 from ratecard.line_items.quote import Quote
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.load.folder import is_contract
 from ratecard.price_book import PriceBook
 from ratecard.requests.body import MOST_BODY_BYTES, MOST_PROBLEMS, read_body
-from ratecard.requests.fields import Choice
+from ratecard.requests.fields import Choice, Url
 from ratecard.server.answers import (
     ErrorObject,
     Health,
@@ -55,11 +56,66 @@ from ratecard.server.describe import (
     table_answer_of,
     video_examples,
 )
-from ratecard.server.http import INVALID_QUERY, JSON, ignored_fields, json_answer, read_json_body
-from ratecard.server.long_work import LONG_BODY, LongWork, Result
+from ratecard.server.http import (
+    INVALID_QUERY,
+    JSON,
+    LONG_BODY,
+    LongWork,
+    Result,
+    ignored_fields,
+    json_answer,
+    read_json_body,
+)
 from ratecard.server.route import UNREAD
-from ratecard.server.source_videos import Probe, Sources
 from ratecard.server.tables import LiveRateCard, Served
+from ratecard.tables.video import SOURCE_MATCHED_RATIOS, VideoVersion
+
+# Reads a video from its URL or data URI. A coroutine function, or a function that is run in a thread. May raise
+# `QuoteError`.
+Probe = Callable[[str], Any]
+
+_URL = Url()
+
+
+class Sources:
+    """Probes source videos in threads of their own, `at_a_time` at most: a probe takes seconds."""
+
+    def __init__(self, probe: Probe, at_a_time: int = 8) -> None:
+        self.probe, self._work = probe, LongWork(at_a_time)
+
+    async def of(self, request: Request, prices: PriceBook, fields: Mapping[str, Any]) -> SourceVideo | None:
+        """Read the video of a request; None where the price depends on none, or the request has none."""
+        url = fields.get("video_url")
+        if not isinstance(url, str) or _URL.accept(url) is None or not reads_source(prices, fields):
+            return None
+        if iscoroutinefunction(self.probe):
+            video = await self.probe(url)
+        else:
+            video = await self._work.result_of(request, partial(self.probe, url))
+        return video if isinstance(video, SourceVideo) else None
+
+
+def reads_source(prices: PriceBook, fields: Mapping[str, Any]) -> bool:
+    """Return True if the price of a request depends on its source video: upscaling, interpolation, a matched ratio.
+
+    >>> from datetime import date
+    >>> from ratecard import load_rate_card
+    >>> reads_source(load_rate_card().at(date(2026, 10, 1)), {"model": "topaz-video-upscale"})
+    True
+    """
+    name = fields.get("model")
+    if not isinstance(name, str):
+        return False
+    try:
+        _, version = prices.in_effect(name, "video")
+    except QuoteError:
+        return False
+    if not isinstance(version, VideoVersion):
+        return False
+    if version.of_source:
+        return True
+    ratio = fields.get("aspect_ratio")
+    return isinstance(ratio, str) and ratio in SOURCE_MATCHED_RATIOS and ratio in (version.accepts.aspect_ratio or ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,14 @@
 """HTTP for every endpoint: error objects, the headers of what a client accepts, encodings, bodies."""
 
+import asyncio
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import copy_context
 from decimal import Decimal
 from functools import partial
+from typing import TypeVar
 from urllib.parse import quote
 
 import brotli  # type: ignore[import-untyped]
@@ -15,9 +19,104 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ratecard.server.content_encoding import decoder, too_long
-from ratecard.server.long_work import LONG_BODY, LongWork
+from ratecard.base.threads import Threads
 from ratecard.server.revision import SERVICE_VERSION
+
+# What a window of zlib begins with: the header of gzip, or that of zlib, which HTTP calls deflate.
+_WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+UNDERSTOOD = "gzip, deflate"
+# A reader copies what follows its member: it is given pieces, so that a body of many members is not copied for each.
+_PIECE = 4096
+
+
+def decoder(coding: str, most: int) -> Callable[[bytes], bytes]:
+    """Return the function from an encoded body to its bytes.
+
+    Raises `HTTPException`: 415 for a coding that is not understood.
+
+    The function raises `HTTPException` too: 400 for bytes that are not of the coding, 413 for more than `most` of them.
+
+    >>> decoder("gzip", 100)(zlib.compress(b"{}", wbits=31))
+    b'{}'
+    """
+    names = [name for each in coding.lower().split(",") if (name := each.strip()) not in ("", "identity")]
+    if not names:
+        return bytes
+    if len(names) > 1 or names[0] not in _WINDOWS:
+        words = f"The Content-Encoding of the body is not understood. Send it plain, or as one of: {UNDERSTOOD}"
+        # The body is not read, so the connection must end with the answer.
+        raise HTTPException(415, words, {"Accept-Encoding": UNDERSTOOD, "Connection": "close"})
+    return partial(_decoded, names[0], most)
+
+
+def too_long(most: int) -> str:
+    """Say that a body is too long, and by which setting.
+
+    >>> too_long(1024)
+    'The body is too long: at most 1024 bytes, by the setting --body-bytes of the server'
+    """
+    return f"The body is too long: at most {most} bytes, by the setting --body-bytes of the server"
+
+
+def _decoded(coding: str, most: int, body: bytes) -> bytes:
+    parts, left, at = list[bytes](), most, 0
+    while at < len(body) or not parts:  # gzip may have several members
+        reader = zlib.decompressobj(_WINDOWS[coding])
+        while not reader.eof:
+            if at >= len(body):
+                raise HTTPException(400, f"The body is not whole: its {coding} ends early")
+            try:
+                part = reader.decompress(body[at : at + _PIECE], left + 1)
+            except zlib.error:
+                raise HTTPException(400, f"The body is not {coding}, as its Content-Encoding says") from None
+            at += _PIECE
+            left -= len(part)
+            if left < 0:
+                raise HTTPException(413, too_long(most))
+            parts.append(part)
+        at = min(at, len(body)) - len(reader.unused_data)
+    return b"".join(parts)
+
+
+Result = TypeVar("Result")
+
+# Longer bodies in bytes, and longer lists of usages, are not read and priced on the event loop.
+LONG_BODY, LONG_LIST = 2**14, 4
+
+
+class LongWork:
+    """Threads for work that takes long. One is enough where the work holds Python's lock: more would slow the loop."""
+
+    def __init__(self, threads: int = 1, most_waiting: int = 64) -> None:
+        self._threads, self._most, self._begun = Threads(threads, "ratecard long work"), most_waiting + threads, 0
+
+    async def result_of(self, request: Request, work: Callable[[], Result]) -> Result:
+        """Return what `work` returns, or raise what it raises, once it is its turn.
+
+        Raises `HTTPException` 503 where too much waits already, and `ClientDisconnect` if the client goes: work that
+        has not begun is then dropped. The body of the request must have been read.
+        """
+        if self._begun >= self._most:
+            raise HTTPException(503, "Too much long work waits here. Try again later", {"Retry-After": "1"})
+        # The log names the request.
+        done = asyncio.wrap_future(self._threads.submit(partial(copy_context().run, work)))
+        gone = asyncio.ensure_future(_has_gone(request))
+        self._begun += 1
+        try:
+            await asyncio.wait((done, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not done.done():
+                raise ClientDisconnect
+            return done.result()
+        finally:
+            self._begun -= 1
+            gone.cancel()
+            done.cancel()
+
+
+async def _has_gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
 
 JSON = "application/json"
 INVALID_QUERY = "Invalid query parameters"

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ratecard.base.errors import RateCardError
-from ratecard.base.json_reader import read_json
+from ratecard.base.json_text import read_json
 
 try:
     import fcntl

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.json_writer import compact_json
+from ratecard.base.json_text import compact_json
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, field_names, wrong_type
 from ratecard.base.suggestions import few_suggestions
 from ratecard.requests.body import INVALID, read_body
@@ -19,8 +19,7 @@ from ratecard.server.answers import EstimatedCost, RatedList, RatedQuote
 from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateRequest, UsageList
 from ratecard.server.describe import estimate_examples, operation, priced_answers, usage_examples
 from ratecard.server.endpoints import Service, table_answer
-from ratecard.server.http import INVALID_QUERY, read_json_body
-from ratecard.server.long_work import LONG_BODY, LONG_LIST
+from ratecard.server.http import INVALID_QUERY, LONG_BODY, LONG_LIST, read_json_body
 from ratecard.server.route import UNREAD
 from ratecard.server.tables import Served
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ratecard.simulation.groups.grouped_usage import RollUp
 from ratecard.simulation.groups.plan import token_types
-from ratecard.simulation.prices.coverage import LOST, NEITHER, NEW, Coverage
-from ratecard.simulation.prices.price_table import SidePrices
+from ratecard.simulation.prices.price_table import LOST, NEITHER, NEW, Coverage, SidePrices
 from ratecard.simulation.rows.columns import BUCKETS, LAYOUTS
 
 _TOKEN_TYPES = token_types(LAYOUTS)

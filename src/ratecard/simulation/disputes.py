@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, cast
 
 import pyarrow
 
+from ratecard.base.files import replacing
 from ratecard.base.money import EXACT, minus, multiply, plain, text
 from ratecard.simulation.billing.repricer import BY_USAGE, Dispute, LedgerPricer
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.sides import Specification
-from ratecard.simulation.report.place import replacing
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.rows.billing_export import ROW_COLUMNS, number_of
 from ratecard.simulation.simulate import simulate

@@ -15,13 +15,12 @@ from ratecard.review.sides import Side
 from ratecard.simulation.answers.no_effect import check_effect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.groups.engines.engine import Engine, layouts_for, opened_usage
-from ratecard.simulation.groups.grouped_usage import RollUp, uncollected
+from ratecard.simulation.groups.grouped_usage import Reading, RollUp, uncollected
 from ratecard.simulation.groups.kept.addresses import kept_place
 from ratecard.simulation.groups.kept.kept_usage import open_kept
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.groups.plan import NO_ACCOUNT, PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.groups.predicates import Predicates
-from ratecard.simulation.groups.reading import Reading
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.prices.outcomes import Outcomes
 from ratecard.simulation.prices.price_table import TooManyDigitsError
@@ -36,7 +35,7 @@ from ratecard.simulation.rows.columns import DAY, LAYOUTS, USAGE_COLUMNS
 from ratecard.simulation.rows.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.rows.files import FILE
 from ratecard.simulation.rows.where import Chosen
-from ratecard.simulation.workspace.workspace import Workspace
+from ratecard.simulation.workspace import Workspace
 
 _ALL = Chosen()
 # The columns that a simulation knows.

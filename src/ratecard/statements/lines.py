@@ -1,4 +1,4 @@
-"""Lines of a month: what is charged for one request at one rate, and the sums of these by SKU and rate."""
+"""Lines of a month: what is charged for one request at one rate, their sums by SKU and rate, and whose rate it is."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from ratecard.base.errors import RateCardError
 from ratecard.base.money import add, as_decimal, plain_text
+from ratecard.candidates.rates import attributes_of
 from ratecard.line_items.quote import MINIMUM
+from ratecard.tables.card import Tables
 
 # The kinds of a line: usage, or a refund.
 USAGE_LINE, REFUND_LINE = "usage", "refund"
@@ -144,3 +146,26 @@ def exact_text(amount: Fraction | Decimal) -> str:
     """
     exact = as_decimal(amount) if isinstance(amount, Fraction) else amount
     return plain_text(exact) if isinstance(exact, Decimal) else str(exact)
+
+
+class RatePlace(NamedTuple):
+    """The model and the charge of a rate, and its attributes."""
+
+    model: str
+    charge: str
+    attributes: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+# The place of a line without a rate of the list.
+NOWHERE = RatePlace("", "", ())
+
+
+def places_in(tables: Tables) -> dict[str, RatePlace]:
+    """Return the place of every rate of some tables, by its `file:line`."""
+    return {
+        rate.source: RatePlace(name, charge.charge, tuple(sorted(attributes_of(charge, rate, tables.meters).items())))
+        for name, model in tables.models.items()
+        for version in model.versions
+        for charge in version.charges
+        for rate in charge.rates
+    }

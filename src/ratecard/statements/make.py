@@ -18,7 +18,7 @@ from ratecard.requests.dialects import TableDialect
 from ratecard.simulation.groups.engines.engine import opened_usage
 from ratecard.simulation.progress import silent
 from ratecard.simulation.rows.duckdb_responses import table_dialect
-from ratecard.simulation.workspace.workspace import Workspace
+from ratecard.simulation.workspace import Workspace
 from ratecard.statements.change import change_of
 from ratecard.statements.issued import Statement
 from ratecard.statements.lines import Line, StatementError, StatementLine, Sums

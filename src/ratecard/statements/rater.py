@@ -17,10 +17,8 @@ from ratecard.requests.body import INVALID
 from ratecard.simulation.groups.shapes import UsageShape, request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import NO_TYPE
-from ratecard.statements.booked import Bookings, booked_entry
-from ratecard.statements.lines import Line, Rated, with_added
-from ratecard.statements.places import NOWHERE, places_in
-from ratecard.statements.rows import AccountRows
+from ratecard.statements.lines import NOWHERE, Line, Rated, places_in, with_added
+from ratecard.statements.rows import AccountRows, Bookings, booked_entry
 
 _ONE = Decimal(1)
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from babel import Locale
 
+from ratecard.base.files import beside
 from ratecard.base.money import LINE_PLACES, as_decimal, nearest, plain, text
 from ratecard.pages import page_text
 from ratecard.review.markdown import escaped, markdown_table
 from ratecard.simulation.report.figures import ENGLISH, Figures
-from ratecard.simulation.report.place import beside
 from ratecard.simulation.report.table import Column, Kind, Table, Value, written
 from ratecard.statements.focus import write_focus
 from ratecard.statements.issued import Statement, line_record

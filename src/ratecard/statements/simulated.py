@@ -18,7 +18,7 @@ from ratecard.simulation.groups.kept.addresses import kept_place
 from ratecard.simulation.prices.sides import Specification, sides
 from ratecard.simulation.progress import silent
 from ratecard.simulation.rows.duckdb_responses import table_dialect
-from ratecard.simulation.workspace.workspace import Workspace
+from ratecard.simulation.workspace import Workspace
 from ratecard.statements.issued import Statement
 from ratecard.statements.lines import StatementError, exact_text
 from ratecard.statements.make import AccountMonths

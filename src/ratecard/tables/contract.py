@@ -10,8 +10,7 @@ from ratecard.base.instants import utc
 from ratecard.base.money import USD, add
 from ratecard.tables.limits import Flag
 from ratecard.tables.monthly import Term
-from ratecard.tables.places import SOURCE_KEY
-from ratecard.tables.scalars import Day, Frozen, Id, Number, Percent, Positive, Text, Words
+from ratecard.tables.scalars import SOURCE_KEY, Day, Frozen, Id, Number, Percent, Positive, Text, Words
 from ratecard.tables.selection import OverrideTarget
 from ratecard.tables.version import Example
 

@@ -10,8 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_v
 
 from ratecard.base.messages import echo
 from ratecard.base.money import BALANCE_NAME, is_balance
-from ratecard.tables.places import SOURCE_KEY
-from ratecard.tables.scalars import Count, Day, Frozen, Positive, Scalar, Text, Words, read_text
+from ratecard.tables.scalars import SOURCE_KEY, Count, Day, Frozen, Positive, Scalar, Text, Words, read_text
 
 # The tiers of text models, and the other types that have limits, as the API names them.
 TierName = Literal["XS", "S", "M", "L"]

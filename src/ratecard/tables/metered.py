@@ -8,9 +8,8 @@ from pydantic import Field
 from ratecard.base.money import LINE_PLACES
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import Meters, OfCharge
-from ratecard.tables.places import MINIMUM_KEY
 from ratecard.tables.rate import ChargeClasses, Conditioned, RateFactor, named_conditions
-from ratecard.tables.scalars import Id, Integer, Positive, Text
+from ratecard.tables.scalars import MINIMUM_KEY, Id, Integer, Positive, Text
 from ratecard.tables.version import Example, Model, Version
 
 # The keys of a rate of tokens that say where its tier begins.

@@ -7,8 +7,8 @@ from decimal import Decimal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from ratecard.base.money import add
-from ratecard.tables.places import SOURCE_KEY
 from ratecard.tables.scalars import (
+    SOURCE_KEY,
     Day,
     Frozen,
     Id,

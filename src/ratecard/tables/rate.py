@@ -28,8 +28,8 @@ from pydantic_core.core_schema import no_info_plain_validator_function
 
 from ratecard.base.money import EXACT, multiply, plain, plain_text
 from ratecard.tables.meters import OfCharge
-from ratecard.tables.places import SOURCE_KEY
 from ratecard.tables.scalars import (
+    SOURCE_KEY,
     Frozen,
     Id,
     Multiplier,

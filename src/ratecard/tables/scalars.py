@@ -1,4 +1,4 @@
-"""Read the text of one YAML scalar as a value. Every error says what is allowed."""
+"""Read the text of one YAML scalar as a value, and where its `file:line` is kept. Every error says what is allowed."""
 
 import re
 import unicodedata
@@ -370,3 +370,24 @@ Pixels = Annotated[Size, Scalar(read_size, _text(_SIZE), Size)]
 Ratio = Annotated[Fraction, Scalar(read_fraction, _number(_FRACTION, "integer", minimum=0), Fraction)]
 Words = Annotated[tuple[str, ...], Scalar(read_words, _ONE_OR_MORE)]
 Counts = Annotated[tuple[int, ...], Scalar(_read_counts, _ONE_OR_MORE)]
+
+
+# The key of the `file:line` of a rate, and of any other part on one line.
+SOURCE_KEY = "@source"
+# The key of the `file:line` of a version's minimum.
+MINIMUM_KEY = "@minimum"
+# Where the parts of lists get a `file:line`: by the list and the key whose line it is.
+PLACED_BY: Mapping[str | int, Mapping[str, str]] = {
+    "rates": {"rate": SOURCE_KEY},
+    "factors": {"factor": SOURCE_KEY},
+    "examples": {"total": SOURCE_KEY},
+    "overrides": {"for": SOURCE_KEY},
+    "versions": {"effective": SOURCE_KEY, "minimum": MINIMUM_KEY},
+    # In the file of limits.
+    "limits": {"effective": SOURCE_KEY},
+    "text": {"tier": SOURCE_KEY},
+    "types": {"type": SOURCE_KEY},
+    "sunsets": {"endpoint": SOURCE_KEY},
+    # The terms of a month.
+    "monthly": dict.fromkeys(("included", "graduated", "volume", "commitment", "minimum"), SOURCE_KEY),
+}

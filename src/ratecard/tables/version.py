@@ -8,9 +8,20 @@ from pydantic import Field
 
 from ratecard.base.instants import utc
 from ratecard.tables.meters import Meters
-from ratecard.tables.places import SOURCE_KEY
 from ratecard.tables.rate import Charge, RateFactor
-from ratecard.tables.scalars import Address, Amount, Day, Effective, Frozen, Id, Integer, Positive, Text, Words
+from ratecard.tables.scalars import (
+    SOURCE_KEY,
+    Address,
+    Amount,
+    Day,
+    Effective,
+    Frozen,
+    Id,
+    Integer,
+    Positive,
+    Text,
+    Words,
+)
 
 
 class Rounding(Frozen):

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from ratecard.base.json_writer import compact_json, spaced
+from ratecard.base.json_text import compact_json, spaced
 from ratecard.line_items.quote import Quote
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.price_book import PriceBook

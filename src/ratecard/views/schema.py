@@ -17,9 +17,8 @@ from ratecard.tables.contract import Contract
 from ratecard.tables.limits import LimitsFile
 from ratecard.tables.meters import Bucket, Meters
 from ratecard.tables.monthly import Monthly
-from ratecard.tables.places import MINIMUM_KEY, SOURCE_KEY
 from ratecard.tables.rate import WINDOW, Charge, Rate, RateFactor
-from ratecard.tables.scalars import Number, Text, Words
+from ratecard.tables.scalars import MINIMUM_KEY, SOURCE_KEY, Number, Text, Words
 from ratecard.tables.units import Units, Vocabulary
 
 # Every file of a folder is one of these, recognised by its first key.

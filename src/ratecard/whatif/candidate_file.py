@@ -6,11 +6,11 @@ Saving never replaces a file without being told to. In an opened file, changes w
 from pathlib import Path
 
 from ratecard.base.errors import RateCardError, TableError
+from ratecard.base.files import replace_files
 from ratecard.candidates.file import CandidateFile, load_candidate
 from ratecard.card import RateCard
 from ratecard.load.positions import Positions
 from ratecard.review.insertion import model_lines
-from ratecard.review.replace_files import replace_files
 from ratecard.tables.candidate import Change as Told
 from ratecard.tables.candidate import Scale, SetRate
 from ratecard.whatif.choices import rates_on

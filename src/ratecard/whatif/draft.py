@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import RateCardError, SimulationError, TableError
-from ratecard.base.json_reader import read_json
+from ratecard.base.json_text import read_json
 from ratecard.base.money import MOST_PLACES, add, multiply, plain
 from ratecard.base.money import text as digits
 from ratecard.candidates.file import CandidateFile, candidate_from

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT, round_half_up, total
 from ratecard.pages import page_text
-from ratecard.simulation.answers.discounts import Discounted
+from ratecard.simulation.answers.customers import Discounted
 from ratecard.simulation.report.breakdown import NO_VALUE, changing_most, largest, shown
 from ratecard.simulation.report.charts import Chart, bar_chart, change_by_model, revenue_by_period
 from ratecard.simulation.report.figures import Figures

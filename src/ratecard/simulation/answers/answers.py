@@ -17,8 +17,7 @@ from ratecard.review.sides import Side
 from ratecard.simulation.answers.attribution import Attribution, attribute
 from ratecard.simulation.answers.bridge import Bridge, bridge_of, last_instant, period_key
 from ratecard.simulation.answers.comparison import MODEL, Comparison
-from ratecard.simulation.answers.customers import Customers, customers_of
-from ratecard.simulation.answers.discounts import Discounted, discounts_of
+from ratecard.simulation.answers.customers import Customers, Discounted, customers_of, discounts_of
 from ratecard.simulation.answers.margin import Costing, Margin, margin_of
 from ratecard.simulation.answers.no_effect import first_day, without_effect
 from ratecard.simulation.answers.pace import DEFAULT_PACE, Pace, pace_of
@@ -35,9 +34,8 @@ from ratecard.simulation.answers.volume import (
     response,
     volumes_of,
 )
-from ratecard.simulation.groups.grouped_usage import RollUp, uncollected
+from ratecard.simulation.groups.grouped_usage import Reading, RollUp, uncollected
 from ratecard.simulation.groups.predicates import Predicates
-from ratecard.simulation.groups.reading import Reading
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.costs import Costs
 from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused

@@ -18,11 +18,10 @@ from ratecard.simulation.answers.rows import ModelSums, Row, Since
 from ratecard.simulation.groups.grouped_usage import RollUp, uncollected
 from ratecard.simulation.groups.plan import MONTH, WEEK
 from ratecard.simulation.groups.shapes import Counted
-from ratecard.simulation.prices.coverage import NEW, Coverage
 from ratecard.simulation.prices.outcome import PricedShape, Vector
-from ratecard.simulation.prices.price_table import SidePrices
+from ratecard.simulation.prices.price_table import NEW, Coverage, SidePrices
 from ratecard.simulation.rows.columns import DAY
-from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+from ratecard.simulation.sql import DuckDbSql
 
 # Every shape has a model, so that rows can be broken down by it even if it is not a key.
 MODEL = "model"

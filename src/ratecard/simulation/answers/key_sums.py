@@ -13,8 +13,7 @@ from ratecard.base.errors import SimulationError
 from ratecard.base.money import EXACT
 from ratecard.simulation.amounts import LOST_AND_NEW, QUANTITY_COLUMNS
 from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, LostAndNew, Row
-from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
-from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+from ratecard.simulation.sql import MOST_OF_SHARE, DuckDbSql
 
 # The order of the rows of one key, and that of rows whose amounts are alike.
 BY_NAME, OF_ALIKE = "name0 NULLS LAST", "coalesce(name0, ''), name0 NULLS LAST"

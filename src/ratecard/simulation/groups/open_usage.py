@@ -9,9 +9,8 @@ from ratecard.simulation.groups.plan import Plan, Usage
 from ratecard.simulation.groups.queries import Grouping, RollUpSql
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.rows.files import FILE, Source, Stamp
-from ratecard.simulation.workspace.dialect import Dialect
-from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
-from ratecard.simulation.workspace.workspace import Workspace, readable
+from ratecard.simulation.sql import Dialect, DuckDbSql
+from ratecard.simulation.workspace import Workspace, readable
 
 
 class OpenUsage:

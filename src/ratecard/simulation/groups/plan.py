@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.rows.columns import DAY, LAYOUTS, LEDGER, PLACES_SUMMED, Layout, UsageColumn
 from ratecard.simulation.rows.where import Chosen
-from ratecard.simulation.workspace.dialect import ColumnType
+from ratecard.simulation.sql import ColumnType
 from ratecard.tables.meters import Meters
 
 # The least number of sums that a roll-up has.

@@ -34,8 +34,7 @@ from ratecard.simulation.rows.columns import (
     UsageColumn,
 )
 from ratecard.simulation.rows.where import Columns
-from ratecard.simulation.workspace.dialect import ColumnType, Dialect
-from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+from ratecard.simulation.sql import ColumnType, Dialect, DuckDbSql
 from ratecard.tables.meters import PROMPT
 
 # Of what may have decimals, seconds and counts by meter: sums of it are exact.

@@ -27,7 +27,7 @@ from ratecard.simulation.rows.columns import (
     ColumnKind,
     column_of,
 )
-from ratecard.simulation.workspace.workspace import integers_of
+from ratecard.simulation.workspace import integers_of
 
 # The number of shapes that are objects at the same time during a loop.
 _AT_ONCE = 10_000

@@ -12,8 +12,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
-from ratecard.contracts.overlay import layers_of
-from ratecard.contracts.winner import ContractChain
+from ratecard.contracts.overlay import ContractChain, layers_of
 from ratecard.review.sides import Side
 from ratecard.simulation.groups.grouped_usage import uncollected
 from ratecard.simulation.groups.plan import EARLIEST

@@ -22,7 +22,7 @@ from ratecard.base.money import (
     step,
     total,
 )
-from ratecard.simulation.workspace.dialect import MOST_OF_SHARE
+from ratecard.simulation.sql import MOST_OF_SHARE
 
 # Fractions without an exact decimal are written with more decimals than any other amount.
 FRACTION_PLACES = 12

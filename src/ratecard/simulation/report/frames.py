@@ -16,7 +16,7 @@ from ratecard.simulation.answers.rows import Unpriced
 from ratecard.simulation.report.groups import groups_query, parquet_value, side_names
 from ratecard.simulation.report.report import CUSTOMER, Report
 from ratecard.simulation.report.table import unlike
-from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+from ratecard.simulation.sql import DuckDbSql
 
 _Columns = dict[str, Sequence[Any]]
 # The digits that a decimal of Arrow holds: narrow as most programs read it, wide where that is too little.

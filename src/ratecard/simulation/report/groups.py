@@ -19,8 +19,7 @@ from ratecard.simulation.amounts import QUANTITY_COLUMNS, QUANTITY_NAMES
 from ratecard.simulation.answers.comparison import Comparison
 from ratecard.simulation.report.figures import FRACTION_PLACES
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.workspace.dialect import DECIMAL_DIGITS
-from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+from ratecard.simulation.sql import DECIMAL_DIGITS, DuckDbSql
 
 _PERCENT_PLACES = 2
 # A difference up to here can be multiplied for a percentage within 128 bits.

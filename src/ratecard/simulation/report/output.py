@@ -12,9 +12,10 @@ from typing import Any, TextIO
 import duckdb
 
 from ratecard.base.errors import SimulationError
+from ratecard.base.files import beside
 from ratecard.base.money import total as total_of
 from ratecard.simulation.amounts import QUANTITY_NAMES
-from ratecard.simulation.answers.discounts import Discounted
+from ratecard.simulation.answers.customers import Discounted
 from ratecard.simulation.answers.margin import Cost
 from ratecard.simulation.answers.volume import Expected
 from ratecard.simulation.progress import Progress, silent
@@ -22,7 +23,6 @@ from ratecard.simulation.report.bridge_tables import bridge_record
 from ratecard.simulation.report.figures import adding_up
 from ratecard.simulation.report.groups import groups_query, json_plain, json_value, side_names, write_csv, write_parquet
 from ratecard.simulation.report.page import write_page
-from ratecard.simulation.report.place import beside
 from ratecard.simulation.report.report import CUSTOMER, Report
 from ratecard.simulation.report.workbook import write_spreadsheet
 

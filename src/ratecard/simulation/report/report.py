@@ -16,8 +16,7 @@ from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.answers.attribution import Attribution
 from ratecard.simulation.answers.bridge import Bridge
-from ratecard.simulation.answers.customers import Customers
-from ratecard.simulation.answers.discounts import Discounted
+from ratecard.simulation.answers.customers import Customers, Discounted
 from ratecard.simulation.answers.margin import Margin
 from ratecard.simulation.answers.pace import DEFAULT_PACE, Pace
 from ratecard.simulation.answers.rows import OwnDays, Row, Unpriced

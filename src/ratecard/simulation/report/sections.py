@@ -10,8 +10,7 @@ from typing import Any
 from ratecard.base.money import EXACT, from_fraction, round_half_up, total
 from ratecard.base.money import total as total_of
 from ratecard.simulation.answers.attribution import BILLED, LOST_PART, MOVED, NEW_PART, RATE, Part, Untouched
-from ratecard.simulation.answers.customers import Customers
-from ratecard.simulation.answers.discounts import Discounted
+from ratecard.simulation.answers.customers import Customers, Discounted
 from ratecard.simulation.answers.margin import Cost, Margin
 from ratecard.simulation.answers.rows import Row
 from ratecard.simulation.answers.volume import Expected

@@ -10,12 +10,12 @@ from io import StringIO
 from pathlib import Path
 
 from ratecard.base.errors import SimulationError
+from ratecard.base.files import replacing
 from ratecard.base.money import round_half_up, text
 from ratecard.pages import page_text
 from ratecard.simulation.answers.tornado import Swing
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.groups import json_plain
-from ratecard.simulation.report.place import replacing
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import scope
 from ratecard.simulation.report.table import Column, Kind, Table, Value

@@ -35,8 +35,8 @@ from ratecard.base.money import (
 from ratecard.ledger.files import COLUMNS, PRICES, json_rows
 from ratecard.line_items.ledger_entry import worths
 from ratecard.simulation.rows.columns import LEDGER
-from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
-from ratecard.simulation.workspace.workspace import readable
+from ratecard.simulation.sql import DuckDbSql
+from ratecard.simulation.workspace import readable
 from ratecard.tables.limits import NO_LIMITS, Limits, Rates
 
 _NEEDED = ("timestamp", "sku", "amount", "currency")

@@ -15,7 +15,7 @@ from ratecard.requests.counters import UsageDialect, Way
 from ratecard.requests.dialects import DIALECTS, TABLE_DIALECTS
 from ratecard.requests.token_usage import NO_PRICE, UsagePlan, is_counter, usage_plan
 from ratecard.simulation.rows.columns import BUCKET_OF, OF_BUCKETS, OF_METERS
-from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
+from ratecard.simulation.sql import DuckDbSql
 
 _SIMPLE = re.compile(r"[A-Za-z_]\w*")
 _NUMBERS = "('BIGINT', 'UBIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE', 'DECIMAL')"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ratecard.base.errors import SimulationError
 from ratecard.simulation.rows.columns import DAY
-from ratecard.simulation.workspace.dialect import ColumnType, Dialect
+from ratecard.simulation.sql import ColumnType, Dialect
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>'(?:[^']|'')*')|(?P<quoted>"(?:[^"]|"")+")|(?P<number>-?[0-9]+(?:\.[0-9]+)?)(?![\w.])"""

@@ -36,8 +36,8 @@ from ratecard.simulation.rows.files import (
     pattern_escaped,
     unchanged,
 )
-from ratecard.simulation.workspace.duckdb_sql import DuckDbSql, column_type
-from ratecard.simulation.workspace.workspace import Workspace, check_column_names, readable
+from ratecard.simulation.sql import DuckDbSql, column_type
+from ratecard.simulation.workspace import Workspace, check_column_names, readable
 from ratecard.tables.limits import Limits
 
 _DELIMITERS = (",", ";", "\t", "|")

@@ -15,7 +15,7 @@ from ratecard.simulation.groups.engines.spark_session import is_spark_frame
 from ratecard.simulation.groups.open_usage import OpenUsage
 from ratecard.simulation.progress import Progress
 from ratecard.simulation.rows.columns import LayoutsOf, layouts_of
-from ratecard.simulation.workspace.workspace import Workspace
+from ratecard.simulation.workspace import Workspace
 
 Engine = Literal["duckdb", "spark"]
 

@@ -27,8 +27,8 @@ from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.rows.billing_export import Export
 from ratecard.simulation.rows.columns import COUNTED, LAYOUTS, LayoutsOf
 from ratecard.simulation.rows.files import FILE, Stamp, Stamps, unchanged
-from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
-from ratecard.simulation.workspace.workspace import Workspace, check_column_names
+from ratecard.simulation.sql import DuckDbSql
+from ratecard.simulation.workspace import Workspace, check_column_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

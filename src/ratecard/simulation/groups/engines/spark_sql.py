@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import date
 
 from ratecard.requests.fields import URL
-from ratecard.simulation.workspace.dialect import (
+from ratecard.simulation.sql import (
     ANY_URL,
     COUNT,
     DECIMAL_DIGITS,

@@ -29,8 +29,8 @@ from ratecard.simulation.groups.queries import SLOT, Grouping
 from ratecard.simulation.progress import Progress
 from ratecard.simulation.rows.columns import DAY
 from ratecard.simulation.rows.files import FILE, Stamps
-from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
-from ratecard.simulation.workspace.workspace import Workspace
+from ratecard.simulation.sql import DuckDbSql
+from ratecard.simulation.workspace import Workspace
 
 # The number of an error of the disk, among what DuckDB says of it as JSON.
 _ERRNO = re.compile(r'"errno": ?"([0-9]+)"')

@@ -22,9 +22,8 @@ from ratecard.simulation.groups.plan import PREDICATES, RAW_QUANTITIES, SUMMED, 
 from ratecard.simulation.groups.queries import Grouping, RollUpSql, RowQuantities, Summed
 from ratecard.simulation.rows.columns import DAY, Layout, LayoutsOf, UsageColumn
 from ratecard.simulation.rows.files import Stamps, local_stamps, pattern_escaped, unchanged
-from ratecard.simulation.workspace.dialect import ColumnType
-from ratecard.simulation.workspace.duckdb_sql import DuckDbSql
-from ratecard.simulation.workspace.workspace import Workspace, readable
+from ratecard.simulation.sql import ColumnType, DuckDbSql
+from ratecard.simulation.workspace import Workspace, readable
 
 # Columns of a kept group: the number of its shape, whose share it is, the last cut of the day before its instants, how
 # many requests it is.

@@ -7,13 +7,13 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ratecard.base.errors import SimulationError
-from ratecard.base.json_reader import read_json
+from ratecard.base.json_text import read_json
 from ratecard.base.messages import echo
 from ratecard.requests.dialects import TableDialect
 from ratecard.simulation.groups.plan import Plan, Usage
 from ratecard.simulation.rows.columns import DAY, Layout
 from ratecard.simulation.rows.files import Stamp
-from ratecard.simulation.workspace.dialect import ColumnType
+from ratecard.simulation.sql import ColumnType
 
 MANIFEST = "manifest.json"
 # The format of the folder as a whole.

@@ -1,8 +1,9 @@
-"""Replace several files together: all of them, or none."""
+"""Files that are whole or not there: one that is written beside its place first, and several that change together."""
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from ratecard.base.errors import Fault, TableError
@@ -81,3 +82,20 @@ def _write(path: Path, content: bytes, like: Path) -> None:
         os.fsync(file.fileno())
     if like.exists():
         shutil.copymode(like, path)
+
+
+def beside(path: Path) -> Path:
+    """Return a path beside a report, in the same folder; the file gets the report's name when it is complete."""
+    target = path.resolve()
+    return target.with_name(f".{target.name}.{os.getpid()}.new")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give the file beside a place, which replaces it at the end; after an error all is as it was."""
+    new = beside(path)
+    try:
+        yield new
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)

@@ -1,9 +1,10 @@
-"""The words of a comparison with other price lists, which every format shares, and the comparison as Markdown."""
+"""A comparison with other price lists as Markdown and as a page, and the words that every format shares."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from ratecard.base.money import plain, text
+from ratecard.pages import page_text
 from ratecard.review.difference import Priced, RateChange
 from ratecard.review.markdown import by, code_words, escaped, markdown_table, places, subject, unit
 from ratecard.review.market import OURS, THEIRS, Market, MatchedModels, absolute
@@ -92,3 +93,22 @@ def market_markdown(market: Market) -> str:
         parts += [f"### {title}", *(["\n".join(f"* {words}" for words in said)] if said else [])]
         parts += markdown_table("Prices", HEADINGS, rows, level=4)
     return "\n\n".join(parts) + "\n"
+
+
+# The prices are unfolded for at most this many pairs.
+_OPEN = 12
+
+
+def market_page(market: Market) -> str:
+    """Return the whole comparison as one file: counts, and every pair of models with its prices."""
+    return page_text(
+        "market.html",
+        title=TITLE,
+        both_lists=both_lists(market),
+        counts=market_counts(market),
+        legend=MARKET_LEGEND,
+        headings=HEADINGS,
+        few=len(market.models) <= _OPEN,
+        models=[(head(pair), pair, list(price_words(pair))) for pair in market.models],
+        unmatched=market.unmatched,
+    )

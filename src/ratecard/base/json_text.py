@@ -1,14 +1,16 @@
-"""Read JSON from anybody: exact numbers, no key twice, no deep nesting. Every text of JSON comes in through here."""
+"""JSON with exact numbers: every text comes in through here, no key twice, no deep nesting; decimals go out whole."""
 
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
-from msgspec import MsgspecError
-from msgspec.json import Decoder
+from msgspec import MsgspecError, Raw
+from msgspec.json import Decoder, Encoder
+from msgspec.json import format as _format
 
 from ratecard.base.messages import field_name
-from ratecard.base.money import READING
+from ratecard.base.money import READING, text
 
 # The most levels of nested objects and lists: more than any real request has, and far too few to fill a stack.
 MOST_LEVELS = 100
@@ -61,7 +63,7 @@ def read_json(content: JsonSource) -> Any:
     >>> read_json('{"duration": "5s", "duration": "6s"}')
     Traceback (most recent call last):
       ...
-    ratecard.base.json_reader.JsonError: has the key 'duration' twice; keep one
+    ratecard.base.json_text.JsonError: has the key 'duration' twice; keep one
     """
     try:
         raw = content if content.__class__ is bytes else _raw(content)
@@ -139,3 +141,29 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, StopIteration):
         return f"no value at character {error.value}"
     return "it is nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
+
+
+_EXACT = Encoder(decimal_format="number")
+
+
+def compact_json(value: Any) -> bytes:
+    """Return a value as compact JSON.
+
+    >>> compact_json({"seconds": Decimal("4.10"), "audio": True})
+    b'{"seconds":4.10,"audio":true}'
+    """
+    return _EXACT.encode(value)
+
+
+def digits(amount: Decimal) -> Raw:
+    """Return an amount that `compact_json` writes without an exponent."""
+    return Raw(text(amount))
+
+
+def spaced(json: str, indent: int) -> str:
+    """Return compact JSON with spaces; in lines, if `indent` is not 0.
+
+    >>> spaced('{"seconds":4.10,"audio":true}', 0)
+    '{"seconds": 4.10, "audio": true}'
+    """
+    return _format(json, indent=indent)
