@@ -51,6 +51,7 @@ _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# ((?!pricing_tables/)\S+\.yaml)\n")
 # These change with every edit of a table, and the sense of a page does not depend on them.
 _PASSING = re.compile(r"(?<=\.yaml:)\d+|\b[0-9a-f]{16}\b")
+_PROGRESS = re.compile(r"^ *\d+ %  .*\n", re.MULTILINE)
 
 
 class Block(NamedTuple):
@@ -153,8 +154,8 @@ def excerpts(page: str) -> Iterator[tuple[Block, str, str]]:
 
 
 def passing(output: str) -> str:
-    """An output without line numbers of tables and without digests."""
-    return _PASSING.sub("*", output)
+    """An output without line numbers of tables and digests, or how far a slow machine was every ten seconds."""
+    return _PASSING.sub("*", _PROGRESS.sub("", output))
 
 
 def _command(command: str, folder: Path) -> str:

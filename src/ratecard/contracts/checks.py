@@ -177,9 +177,9 @@ class ContractChecks:
                     words = f"is in {contract.currency}, and {other.model} in {other.currency}"
                     hint = f"Name models of {contract.currency}, or write currency: {other.currency} in the contract"
                     yield override.source, f"{override.kind} {words}. {hint}"
-            charged = next((model.model for model in models if model.type == "surcharge"), None)
-            if override.group in ACCESS and charged:
-                words = f"{override.kind} of {charged}, which text models may charge"
+            charged = (model.model for model in models if model.type == "surcharge")
+            if override.group in ACCESS and (name := next(charged, None)):
+                words = f"{override.kind} of {name}, which text models may charge"
                 yield override.source, f"{words}. Name the text models instead"
             if not override.target.of_whole_models and (words := self._never_met(override.target)):
                 yield override.source, words
