@@ -23,7 +23,7 @@ from ratecard.simulation.rows.duckdb_responses import requests_only, table_diale
 from ratecard.simulation.rows.files import FILE, is_read_of, is_remote
 from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.simulate import keys_of, plan_of
-from ratecard.simulation.workspace import Workspace
+from ratecard.simulation.workspace import Workspace, enough_memory
 
 _BY = ("model", DAY)
 # Groups without a day need no instant.
@@ -45,6 +45,7 @@ class KeptRollUp:
     anew: str = ""
 
 
+@enough_memory()
 def rollup(
     usage: str | Path | Sequence[str | Path],
     out: str | Path,

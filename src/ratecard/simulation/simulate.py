@@ -35,13 +35,14 @@ from ratecard.simulation.rows.columns import DAY, LAYOUTS, USAGE_COLUMNS
 from ratecard.simulation.rows.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.rows.files import FILE
 from ratecard.simulation.rows.where import Chosen
-from ratecard.simulation.workspace import Workspace
+from ratecard.simulation.workspace import Workspace, enough_memory
 
 _ALL = Chosen()
 # The columns that a simulation knows.
 _NAMES = ("type", "model", "timestamp", "customer", "account", *USAGE_COLUMNS)
 
 
+@enough_memory()
 def simulate(
     usage: Any,
     current: Specification | None = None,

@@ -90,14 +90,31 @@ _JSON = re.compile(r'Malformed JSON in file "([^"\n]+)", at byte \d+ in line (\d
 _TWICE = re.compile(r'has duplicate key "([^"\n]+)"')
 _FILE = re.compile(r"^  file = (.*)$", re.MULTILINE)
 _NO_PARQUET = re.compile("magic bytes|too small to be a Parquet file")
+_LIMIT = re.compile(r"/([\d.]+ \w+) used")
 _COLUMNS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
+
+
+@contextmanager
+def enough_memory() -> Iterator[None]:
+    """Turn what needs more memory than the engine may use into a `SimulationError` that says what to do."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise SimulationError(too_little(error)) from error
+
+
+def too_little(error: duckdb.OutOfMemoryException) -> str:
+    """Say that the engine needs more memory than it may use, and what to do."""
+    may_use = f" than the {limit[1]} that it may use" if (limit := _LIMIT.search(str(error))) else ""
+    return f"DuckDB needs more memory{may_use}. Give it more, such as --memory 4GB, or group by fewer keys"
 
 
 @contextmanager
 def readable() -> Iterator[None]:
     """Turn what the engine cannot read into a `SimulationError`."""
     try:
-        yield
+        with enough_memory():
+            yield
     except duckdb.Error as error:
         raise SimulationError(f"the usage cannot be read: {_reason(str(error))}") from error
 

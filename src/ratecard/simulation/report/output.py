@@ -25,6 +25,7 @@ from ratecard.simulation.report.groups import groups_query, json_plain, json_val
 from ratecard.simulation.report.page import write_page
 from ratecard.simulation.report.report import CUSTOMER, Report
 from ratecard.simulation.report.workbook import write_spreadsheet
+from ratecard.simulation.workspace import too_little
 
 _BATCH = 10_000
 
@@ -230,4 +231,6 @@ def _keep(path: Path) -> None:
 def _reason(error: OSError | duckdb.Error) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return too_little(error)
     return str(error).splitlines()[0].rpartition(": ")[2].rstrip(".")

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import duckdb
 import pyarrow
 
 from ratecard.base.errors import SimulationError
@@ -70,13 +71,13 @@ class SparkUsage(OpenUsage):
     def _brought(self, query: str) -> str:
         """Return a table here of the groups that a query finds."""
         connection, table = self.workspace.connection, self.workspace.new_table("groups")
-        how = f"CREATE TABLE {table} AS"
         with failures(UNREADABLE), _persisted(self.session.sql(query)) as (frame, size):
-            for part in _tables(frame, size):
-                connection.register(_PART, part)
-                connection.execute(f"{how} {_with_texts(part.schema)}")
+            schema = frame.limit(0).toArrow().schema
+            # In one statement: what DuckDB keeps of each statement that inserts stays in memory.
+            with _raising_its_own(_batches(frame, schema, size)) as batches:
+                connection.register(_PART, pyarrow.RecordBatchReader.from_batches(schema, batches))
+                connection.execute(f"CREATE TABLE {table} AS {_with_texts(schema)}")
                 connection.unregister(_PART)
-                how = f"INSERT INTO {table}"
         return table
 
     def ask(self, query: str) -> list[tuple[Any, ...]]:
@@ -98,18 +99,24 @@ def _persisted(groups: "DataFrame") -> Iterator[tuple["DataFrame", int]]:
             groups.unpersist()
 
 
-def _tables(groups: "DataFrame", size: int) -> Iterator[pyarrow.Table]:
-    """Yield the rows of a frame, at least one table, each of about as many as the driver should have at once."""
-    schema, rows = groups.limit(0).toArrow().schema, 0
-    waiting: list[pyarrow.RecordBatch] = []
-    # Of what executors have, one partition comes after the other.
-    for batch in _batches(groups, schema, size):
-        waiting.append(batch)
-        rows += batch.num_rows
-        if rows >= ROWS_AT_ONCE:
-            yield pyarrow.Table.from_batches(waiting)
-            waiting, rows = [], 0
-    yield pyarrow.Table.from_batches(waiting, schema)
+@contextmanager
+def _raising_its_own(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[Iterator[pyarrow.RecordBatch]]:
+    """Give batches to a reader that turns what they raise into a text, and raise that itself."""
+    raised: list[Exception] = []
+
+    def read() -> Iterator[pyarrow.RecordBatch]:
+        try:
+            yield from batches
+        except Exception as error:
+            raised.append(error)
+            raise
+
+    try:
+        yield read()
+    except duckdb.Error:
+        if raised:
+            raise raised[0] from None
+        raise
 
 
 @contextmanager
