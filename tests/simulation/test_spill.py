@@ -1,6 +1,10 @@
-"""The folders to which the engine spills: what a dead process left behind is removed, a living one is left alone."""
+"""What the engine holds in memory, and the folders to which it spills the rest.
+
+What a dead process left behind is removed, a living one is left alone.
+"""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -8,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from ratecard import simulate
+from ratecard.base.errors import SimulationError
+from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.workspace import Workspace
 
 ANOTHER = """
@@ -44,3 +51,22 @@ def test_the_folder_of_a_dead_process_is_removed(tmp_path: Path, monkeypatch: py
     for workspace in (first, second):
         workspace.close()
         assert not workspace.folder.exists()
+
+
+@pytest.mark.parametrize("memory", ["5MB", "14MB", "16MB", "18MB", "24MB", "1GB"])
+def test_too_little_memory_is_said_wherever_it_is_met(memory: str, tmp_path: Path) -> None:
+    """While usage is read, grouped, priced or written; with enough of it, the answer is right."""
+    path = tmp_path / "usage.parquet"
+    demo_usage(path, 30_000, seed=1, customers=20_000)
+    said = (
+        r"DuckDB needs more memory than the [\d.]+ MiB that it may use\. Give it more, such as --memory 4GB, or group"
+    )
+    try:
+        with simulate(path, candidates="2026-10-01", by=("model", "day", "customer"), memory=memory) as found:
+            found.write(tmp_path / "groups.parquet")
+            assert found.rows == 30_000
+            assert memory != "5MB"
+    except SimulationError as error:
+        assert re.search(said, str(error))
+        assert memory != "1GB"
+        assert not (tmp_path / "groups.parquet").exists()

@@ -33,9 +33,11 @@ from ratecard.simulation.report.tornado_page import write_tornado
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.rows.where import Chosen
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.workspace import enough_memory
 from ratecard.statements.simulated import SimulatedMonth, simulated_months, write_months
 
 
+@enough_memory()
 def run(
     command: str,
     *,
@@ -168,6 +170,7 @@ def _tornado(report: Report, share: Fraction, out: Sequence[Path]) -> None:
 _NOT_SETTINGS = ("usage", "disputes", "current", "tables")
 
 
+@enough_memory()
 def run_disputes(path: Path, given: Mapping[str, Any]) -> None:
     """Write the disputed rows of a bill, and print their number and their sum."""
     if given["current"] == AS_BILLED:

@@ -18,7 +18,7 @@ from ratecard.requests.dialects import TableDialect
 from ratecard.simulation.groups.engines.engine import opened_usage
 from ratecard.simulation.progress import silent
 from ratecard.simulation.rows.duckdb_responses import table_dialect
-from ratecard.simulation.workspace import Workspace
+from ratecard.simulation.workspace import Workspace, enough_memory
 from ratecard.statements.change import change_of
 from ratecard.statements.issued import Statement
 from ratecard.statements.lines import Line, StatementError, StatementLine, Sums
@@ -75,7 +75,7 @@ def statement(
         raise StatementError("the account is empty, and a statement is of one account. Name it as the usage does")
     card = tables if isinstance(tables, RateCard) else load_rate_card(tables)
     spoken = table_dialect(dialect) if dialect is not None else None
-    with closing(Workspace(memory)) as workspace:
+    with enough_memory(), closing(Workspace(memory)) as workspace:
         opening = opened_usage(workspace, usage, columns or {}, None, None, [card], silent, spoken)
         with opening as opened:
             rows = AccountRows(workspace, opened, account, spoken)
