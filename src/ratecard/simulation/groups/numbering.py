@@ -1,7 +1,7 @@
 """Numbers the shapes of groups as an engine has read them, each at the moments between which its prices change."""
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -42,7 +42,6 @@ def place(
 ) -> PlacedGroups:
     """Give the groups that an engine has read in a table the places of their shapes, and drop that table."""
     run, template = connection.execute, ", ".join(grouping.template)
-    length = grouping.length or "CAST(NULL AS VARCHAR)"
     # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
     run(f"""
         CREATE TEMP TABLE templates AS
@@ -50,12 +49,23 @@ def place(
         FROM (
             SELECT *, {grouping.attributes} AS attributes
             FROM (SELECT DISTINCT {template} FROM (SELECT * REPLACE ({grouping.model} AS model) FROM {read})))""")
-    run(f"""
-        CREATE TEMP TABLE lengths AS
-        SELECT length, CAST(row_number() OVER (ORDER BY length) - 1 AS INTEGER) AS nth
-        FROM (SELECT DISTINCT {length} AS length FROM {read})""")
-    ((count, unlike),) = run("""
-        SELECT (SELECT count(*) FROM lengths), count(*) = count(DISTINCT hashed) FROM templates""").fetchall()
+    rows = run(f"SELECT hashed, {_TEMPLATE} FROM templates ORDER BY template").fetchall()
+    same = dict[Any, Any]().setdefault
+    templates = [
+        ShapeTemplate(same(type_, type_), same(model, model), attributes) for _, type_, model, attributes in rows
+    ]
+    # Joined by one number; by all columns where two templates have the same.
+    by_columns = " AND ".join(f"read.{name} IS NOT DISTINCT FROM templates.{name}" for name in grouping.template)
+    joined = "its_hash = hashed" if len({hashed for hashed, *_ in rows}) == len(rows) else by_columns
+    joined, lengths, nth, its_length = f"JOIN templates ON {joined}", [None], "0", ""
+    if grouping.length:
+        run(f"""
+            CREATE TEMP TABLE lengths AS
+            SELECT length, CAST(row_number() OVER (ORDER BY length) - 1 AS INTEGER) AS nth
+            FROM (SELECT DISTINCT {grouping.length} AS length FROM {read})""")
+        lengths = [text for (text,) in run(f"SELECT {DuckDbSql().text('length')} FROM lengths ORDER BY nth").fetchall()]
+        nth, its_length = "nth", f"{grouping.length} AS its_length, "
+        joined += " JOIN lengths ON its_length IS NOT DISTINCT FROM length"
     named = {"type": "type", grouping.model: "model", DuckDbSql().text(grouping.day): "day"}
     keys = {name: named.get(key, name) for key, name in zip(grouping.keys, plan.key_columns, strict=True)}
     sums = {f"q{number}": grouping.sums[number] for number in grouping.summed}
@@ -64,27 +74,18 @@ def place(
     columns |= {
         name: key for key, name in zip(grouping.keys, plan.key_columns, strict=True) if keys[name] == name
     } | sums
-    # Joined by one number; by all columns where two templates have the same.
-    by_columns = " AND ".join(f"read.{name} IS NOT DISTINCT FROM templates.{name}" for name in grouping.template)
     table = workspace.new_table("placed")
     run(f"""
         CREATE TABLE {table} AS
-        SELECT CAST(template AS BIGINT) * {count} + nth AS place, templates.type, templates.model, requests,
+        SELECT CAST(template AS BIGINT) * {len(lengths)} + {nth} AS place, templates.type, templates.model, requests,
             {", ".join(columns)}
         FROM (
-            SELECT {template}, hash({template}) AS its_hash, {length} AS its_length, requests,
+            SELECT {template}, hash({template}) AS its_hash, {its_length}requests,
                 {", ".join(f"{expression} AS {name}" for name, expression in columns.items())}
             FROM (SELECT * REPLACE ({grouping.model} AS model) FROM {read})) AS read
-        JOIN templates ON {"its_hash = hashed" if unlike else by_columns}
-        JOIN lengths ON its_length IS NOT DISTINCT FROM length""")
+        {joined}""")
     run(f"DROP TABLE {read}")
-    same = dict[Any, Any]().setdefault
-    templates = [
-        ShapeTemplate(same(type_, type_), same(model, model), attributes)
-        for type_, model, attributes in run(f"SELECT {_TEMPLATE} FROM templates ORDER BY template").fetchall()
-    ]
-    texts = run(f"SELECT {DuckDbSql().text('length')} FROM lengths ORDER BY nth").fetchall()
-    return PlacedGroups(table, templates, [text for (text,) in texts], tuple(sums), keys)
+    return PlacedGroups(table, templates, lengths, tuple(sums), keys)
 
 
 def number(
@@ -105,7 +106,8 @@ def number(
         CREATE TEMP TABLE parts AS
         SELECT any_value(type) AS type, any_value(model) AS model, {parts}, {total}
         FROM {groups} GROUP BY {parts}""")
-    run(f"CREATE TEMP TABLE dated AS {_dated(connection, plan, parties)}")
+    models = {each.model for each in placed.templates} | {plan.rpc_model}
+    run(f"CREATE TEMP TABLE dated AS {_dated(connection, plan, parties, models)}")
     run(f"""
         CREATE TEMP TABLE shapes AS
         SELECT CAST({first} + row_number() OVER (ORDER BY {of_shape}) - 1 AS INTEGER) AS shape, *
@@ -133,23 +135,25 @@ def _shapes(
     connection: duckdb.DuckDBPyConnection, plan: Plan, placed: PlacedGroups, parties: Parties, first: int
 ) -> Shapes:
     """Return the shapes that are numbered."""
-    run, sums = connection.execute, ("requests", *placed.sums)
+    sums = ("requests", *placed.sums)
     fit = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in sums)
-    ((short,),) = run(f"SELECT {fit} FROM shapes").fetchall()
-    integers = ", ".join(f"CAST({name} AS {'BIGINT' if short else 'VARCHAR'}) AS {name}" for name in sums)
-    run("""
-        CREATE TEMP TABLE instants AS
-        SELECT moment, row_number() OVER (ORDER BY moment) - 1 AS nth FROM (SELECT DISTINCT moment FROM shapes)""")
+    rows = connection.execute(f"SELECT moment, {fit} FROM shapes GROUP BY moment ORDER BY moment").fetchall()
+    integer = "BIGINT" if all(short for _, short in rows) else "VARCHAR"
+    integers = ", ".join(f"CAST({name} AS {integer}) AS {name}" for name in sums)
     table = connection.sql(f"""
-        SELECT shape - {first} AS shape, place, nth AS moment, {"party, " if plan.account else ""}{integers}
-        FROM shapes JOIN instants ON shapes.moment IS NOT DISTINCT FROM instants.moment""").to_arrow_table()
-    moments = [moment for (moment,) in run("SELECT moment FROM instants ORDER BY nth").fetchall()]
+        SELECT shape - {first} AS shape, place, dense_rank() OVER (ORDER BY moment) - 1 AS moment,
+            {"party, " if plan.account else ""}{integers}
+        FROM shapes""").to_arrow_table()
+    moments = [moment for moment, _ in rows]
     sums_of_plan = [f"q{at}" for at in range(plan.sums)]
     return Shapes.read(placed.templates, placed.lengths, moments, parties.accounts, table, sums_of_plan)
 
 
-def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties) -> str:
-    """Return the query of the parts of shapes with the beginning of the period of their model that holds their day."""
+def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties, models: Collection[str | None]) -> str:
+    """Return the query of the parts of shapes with the beginning of the period of their model that holds their day.
+
+    `models` are all that the parts name.
+    """
     if not plan.dated:
         return "SELECT *, CAST(NULL AS DATE) AS moment FROM parts"
     # Rows of RPC have the prices of RPC, whatever model they name.
@@ -159,7 +163,7 @@ def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties) 
         _make_terms(connection, parties)
         terms = "LEFT JOIN terms ON of_party = party AND day >= begins AND day < ends"
     if plan.predicates.cuts:
-        _make_moments(connection, plan)
+        _make_moments(connection, plan, models)
         moment = "moment"
         if plan.account:  # the first instant at which the hours of the rates and the terms of the party are these
             moment = "min(instant) OVER (PARTITION BY clock, moment, of_party, begins)"
@@ -170,7 +174,7 @@ def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties) 
             LEFT JOIN clocks ON named = {priced_model}
             LEFT JOIN moments ON on_day = day AND in_slot = slot AND clock = coalesce(its_clock, 0)"""
     of_model = plan.predicates.of_model.items()
-    rows = [(name, *pair) for name, changes in of_model for pair in _periods(changes)]
+    rows = [(name, *pair) for name, changes in of_model if name in models for pair in _periods(changes)]
     _make_table(connection, "periods", {"named": "VARCHAR", "first": "DATE", "next": "DATE"}, rows)
     moment = f"coalesce(first, {period('day', plan.predicates.boundaries)})"
     return f"""
@@ -190,7 +194,7 @@ def _make_terms(connection: duckdb.DuckDBPyConnection, parties: Parties) -> None
     _make_table(connection, "terms", {"of_party": "INTEGER", "begins": "DATE", "ends": "DATE"}, rows)
 
 
-def _make_moments(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
+def _make_moments(connection: duckdb.DuckDBPyConnection, plan: Plan, models: Collection[str | None]) -> None:
     """Make the tables of the first instant of the usage at which the prices of a model are the same.
 
     Where prices change within a day, groups have the part of the day between two changes of any card.
@@ -201,6 +205,7 @@ def _make_moments(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
     named = {
         name: clocks.setdefault((changes, predicates.windows.get(name, ())), len(clocks))
         for name, changes in predicates.of_model.items()
+        if name in models
     }
     there = connection.execute("SELECT DISTINCT day, slot FROM parts WHERE day IS NOT NULL").fetchall()
     parts = sorted((utc(day) + timedelta(seconds=cuts[slot - 1]), day, slot) for day, slot in there)

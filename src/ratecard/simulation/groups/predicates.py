@@ -155,7 +155,8 @@ class Predicates(NamedTuple):
                 counts = tuple(column.name for column in layout.counts)
                 merged = cls(buckets=layout.buckets, in_usage=in_usage, counts=counts)
         for card in cards[known is not None :]:
-            models = card.tables.models if dated and by_model else ()
+            changed = card.tables.models if known is None else _new_models(card.tables, cards[0].tables)
+            models: Iterable[str] = changed if dated and by_model else ()
             bases = {name: price_basis(card.tables, _rpc_or(card, name)) for name in models}
             windows = {name: basis.windows for name, basis in bases.items() if basis.windows}
             windows |= {"": card.windows} if dated and card.windows else {}
@@ -164,7 +165,7 @@ class Predicates(NamedTuple):
             begins = {each for contract in held for each in contract.boundaries}
             boundaries = _rising(card.boundaries(), begins) if dated else ()
             merged = merged.joined(cls((), {}, boundaries, changes, windows, contracts=(held,) if held else ()))
-            for type_, rates in _token_rates(card):
+            for type_, rates in _token_rates(card.tables, changed.values()):
                 names = merged.buckets.names
                 lacking = tuple(each for each in names if not rates.always_prices(each, names))
                 merged = merged.joined(cls(rates.thresholds, {type_: lacking} if lacking else {}))
@@ -242,11 +243,18 @@ def _united(one: Mapping[str, _Part], two: Mapping[str, _Part], join: Callable[[
     return {**one, **two, **{name: join(one[name], two[name]) for name in one.keys() & two.keys()}}
 
 
-def _token_rates(card: RateCard) -> Iterator[tuple[str, TokenRates]]:
+def _new_models(tables: Tables, known: Tables) -> Mapping[str, AnyModel]:
+    """Return the models of tables that others do not have, or all where something differs that models share."""
+    new = {name: model for name, model in tables.models.items() if known.models.get(name) is not model}
+    pairs = ((getattr(tables, part), getattr(known, part)) for part in ("units", "vocabulary", "limits", "meters"))
+    alike = all(one is other for one, other in pairs)
+    return new if alike and not any(model.type in ("surcharge", "rpc") for model in new.values()) else tables.models
+
+
+def _token_rates(tables: Tables, models: Iterable[AnyModel]) -> Iterator[tuple[str, TokenRates]]:
     """Yield the rates of charges by tokens, with their type: once where only amounts differ, as in most versions."""
     seen = set[tuple[Hashable, ...]]()
-    tables = card.tables
-    for model in tables.models.values():
+    for model in models:
         for version in model.versions:
             if not (isinstance(version, MeteredVersion) and (charge := version.tokens)):
                 continue
