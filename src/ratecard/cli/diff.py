@@ -1,4 +1,4 @@
-"""`ratecard diff`: compare the prices of two folders, git revisions, candidates or days."""
+"""`ratecard diff`: compare the prices of two folders, git revisions, candidates or days; and a comparison as text."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""`ratecard quote` and `ratecard rate`: the price of one request, or of a file of them."""
+"""`ratecard quote` and `ratecard rate`: the price of one request as a bill, or of a file of them."""
 
 import shlex
 import sys

@@ -3,6 +3,9 @@
 Its rates are lines of the tables like any others, so what compiles, resolves and lists rates knows of no contracts. A
 line is split where an override is for some of its values only; and where overrides name conditions that the list
 prices by factors, each combination of these gets a line of its own.
+
+For each rate one override wins: those of the contract itself come first, and what it extends is asked where it has
+none. Of two, the one that names more wins; the order of the file means nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

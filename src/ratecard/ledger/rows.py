@@ -1,4 +1,4 @@
-"""The rows of a charge: checked, as columns of the database, read again, and compared."""
+"""The rows of a charge: checked, as columns of the database, read again page by page, and compared."""
 
 import json
 from collections.abc import Mapping, Sequence

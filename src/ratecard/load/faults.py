@@ -1,4 +1,4 @@
-"""Translate pydantic's errors into messages that say what was given, where, and what is allowed."""
+"""Translate pydantic's errors into messages that say what was given, at which line of its file, and what is allowed."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""One version of a metered model with what its function is compiled from, and the quote of its lines."""
+"""One version of a metered model with what its function is compiled from, the lines of its counts, and their quote."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

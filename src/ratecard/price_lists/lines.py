@@ -1,4 +1,4 @@
-"""The lines of tables that say what a price list says: models, versions, and the shared files beside them."""
+"""The lines of tables that say what a price list says: models, versions, the most specific rates, and shared files."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a price list of others says, before it becomes tables: models with dated charges, or why one cannot be one."""
+"""What a price list of others says, read from its file: models with dated charges, or why one cannot be one."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping

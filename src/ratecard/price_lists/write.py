@@ -1,6 +1,6 @@
 """Write a price list into a folder of tables: a new one, or new lines of one that an earlier import wrote.
 
-All files or none are written, and only once they load and every example has its total.
+All files or none are written, and only once they load and every example has its total. A report says what is left out.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""`probe`: reads one video in a process of its own."""
+"""`probe`: reads one video in a process of its own, within its limits."""
 
 import json
 import logging

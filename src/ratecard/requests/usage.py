@@ -1,4 +1,4 @@
-"""Metered requests of every type, as typed models: what `prices.rate` takes.
+"""Requests of every type as typed models: the body of `POST /video/quote`, and what `prices.rate` takes.
 
 It takes these, the same as a mapping, or JSON. A mapping is checked by the price book itself, so that its errors name
 the model's own values.

@@ -1,4 +1,4 @@
-"""The endpoints: quotes, models, billing, health and metrics. All prices come from the library."""
+"""The endpoints: quotes, models, billing, health and metrics, and the source videos that a host lets them read."""
 
 import json
 import os

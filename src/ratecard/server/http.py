@@ -1,4 +1,8 @@
-"""HTTP for every endpoint: error objects, the headers of what a client accepts, encodings, bodies."""
+"""HTTP for every endpoint: error objects, the headers of what a client accepts, encodings, bodies, long work.
+
+The event loop answers everybody, so what may take more than 5 ms is done in threads of its own: a few at a time, in
+order, and only for clients that still wait. They are daemons: they do not keep a process that ends.
+"""
 
 import asyncio
 import json

@@ -1,4 +1,7 @@
-"""SQL that engines say in different ways, and how DuckDB says it."""
+"""Expressions that differ between the SQL of engines, and how DuckDB writes them; queries are in `groups/queries.py`.
+
+The engine that holds the usage groups it. DuckDB writes the groups as text, so that every engine gives the same digits.
+"""
 
 import re
 from collections.abc import Mapping

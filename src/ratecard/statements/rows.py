@@ -1,4 +1,4 @@
-"""The rows of one account in a usage, as a simulation reads them, in the order of time."""
+"""The rows of one account in a usage, as a simulation reads them, in order of time; booked ones are not rated again."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Models that a change names: by their ids, or by family, type or both, and which of these are left out."""
+"""Models that a change names: by ids, family or type, less what is left out; and open patterns of names, `gpt-4o-*`."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping

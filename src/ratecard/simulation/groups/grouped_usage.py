@@ -1,4 +1,4 @@
-"""Usage grouped by shape, which is kept, so that a further candidate costs a fraction of the first."""
+"""Usage grouped by shape, which is kept, so that a further candidate costs little, and what was read."""
 
 import gc
 from collections.abc import Collection, Iterator, Mapping, Sequence

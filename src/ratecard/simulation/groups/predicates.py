@@ -1,4 +1,8 @@
-"""Which differences between requests matter to the compared tables: thresholds, buckets without a price, dates."""
+"""Which differences between requests matter to the compared tables: thresholds, unpriced buckets, dates, parties.
+
+A party are accounts that have the same contracts on every card, and so the same prices: five hundred accounts of one
+contract have the shapes of one.
+"""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import datetime
