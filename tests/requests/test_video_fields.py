@@ -6,8 +6,8 @@ import pytest
 
 from ratecard import VideoUsage
 from ratecard.cli.quote import quote
-from ratecard.requests.usage import Like, VideoRequest
 from ratecard.requests.video import FIELD_ORDER, api_wide_fields
+from ratecard.requests.video_request import Like, VideoRequest
 from ratecard.server.bodies import VideoQuoteRequest
 from ratecard.simulation.rows.columns import LAYOUTS
 from ratecard.tables.units import VideoFields

@@ -31,8 +31,8 @@ from ratecard.price_book import PriceBook
 from ratecard.requests.body import Body, read_body, read_usage
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.text_body import body_of_text
-from ratecard.requests.usage import Like, VideoRequest
 from ratecard.requests.video import FIELD_ORDER
+from ratecard.requests.video_request import Like, VideoRequest
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.rows.columns import usage_of_row
 from ratecard.tables.card import AnyModel

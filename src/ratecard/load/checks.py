@@ -23,8 +23,8 @@ from ratecard.tables.card import AnyModel
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile, Rates, TopUp
 from ratecard.tables.metered import MeteredModel, MeteredVersion, TextModel, Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter, Meters
+from ratecard.tables.names import share_a_name
 from ratecard.tables.rate import WINDOW, Charge, Conditioned
-from ratecard.tables.selection import share_a_name
 from ratecard.tables.units import Unit, Units, Vocabulary
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS

@@ -210,7 +210,7 @@ def _open_patterns(text: TextFile | None) -> bool | None:
     """Return whether the file of names lets models have open patterns; None if it is at fault."""
     if text is None:
         return False
-    from ratecard.tables.selection import Names  # imported here, because few folders have such a file
+    from ratecard.tables.names import Names  # imported here, because few folders have such a file
 
     names = _validated(text, Names)
     return None if names is None else names.patterns

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from ratecard.methods.method import MOST_COUNTED
 from ratecard.requests.body import RATED
-from ratecard.requests.usage import VideoRequest
+from ratecard.requests.video_request import VideoRequest
 from ratecard.server.answers import ExactNumber, may_be_absent
 
 # The most usages of one `POST /rate`.

@@ -165,7 +165,7 @@ class Tables:
         """Return each open pattern, compiled, with the model that it means."""
         if not self.patterns:
             return ()
-        from ratecard.tables.selection import matcher_of
+        from ratecard.tables.names import matcher_of
 
         models = self.models.values()
         return tuple((matcher_of(each), model.model) for model in models for each in model.patterns or ())
@@ -176,7 +176,7 @@ class Tables:
         shared: tuple[BaseModel, ...] = (*self.units.values(), *self.meters.meters, *self.meters.conditions)
         shared += (self.vocabulary, *self.limits, *self.monthly)
         if self.patterns:
-            from ratecard.tables.selection import Names
+            from ratecard.tables.names import Names
 
             shared += (Names(patterns=True),)
         return digest((*(words for _, words in self._meanings.values()), *map(meaning, shared)))
