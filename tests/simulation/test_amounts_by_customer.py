@@ -167,3 +167,19 @@ def test_without_a_price_there_is_nothing_to_add(simulated: Simulated) -> None:
     assert (found.rows, found.groups, found.total.requests) == (0, (), 0)
     with pytest.raises(SimulationError, match="1 of 1 rows cannot be priced"):
         simulated("dearer.yaml", "customer", usage=usage)
+
+
+@pytest.mark.parametrize("most", [30, 200, 10**6])
+def test_ranges_divide_the_groups_and_are_in_their_order(simulated: Simulated, most: int, folder: Path) -> None:
+    """Of one key that has too many groups too; rows without a customer are in one of them."""
+    some = "* REPLACE (CASE WHEN hash(request_id) % 9 > 0 THEN customer END AS customer)"
+    keys = ("model", "customer", "day")
+    rows = duckdb.read_parquet(str(folder / "usage.parquet")).project(some).to_arrow_table()
+    compared = simulated("dearer.yaml", *keys, usage=rows).comparison
+    groups = compared.roll_up.workspace.connection.view(compared.roll_up.groups)
+    names = ", ".join(f"{compared.name(key)} AS {key}" for key in keys)
+    divided = [groups.filter(each).project(names).fetchall() for each in compared.ranges(most)]
+    in_order = [row for each in divided for row in sorted(each, key=lambda row: [(key is None, key) for key in row])]
+    assert in_order == groups.project(names).order(", ".join(keys)).fetchall()
+    assert all(0 < len(each) <= most or len(set(each)) == 1 for each in divided)
+    assert len(divided) == 1 or most < 10**6

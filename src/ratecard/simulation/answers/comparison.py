@@ -249,23 +249,32 @@ class Comparison:
         columns = [f"key{plan_keys.index(key)}" if key in plan_keys else self.name(key) for key in keys]
         return f" GROUP BY {', '.join(columns)}" if columns else ""
 
-    def ranges(self) -> list[str]:
-        """Return the conditions that divide the groups by their first key, in its order.
+    def ranges(self, most: int = _MOST_AT_ONCE) -> list[str]:
+        """Return the conditions that divide the groups by their keys, in their order, into ranges of about so many.
 
         The engine holds the sums of so many groups at once; of all millions of them it cannot.
         """
-        if not self.roll_up.plan.by:
-            return ["TRUE"]
-        name, edges, held = self.name(self.roll_up.plan.by[0]), list[str](), 0
-        query = f"SELECT {name}, count(*) FROM {self.roll_up.groups} WHERE {name} IS NOT NULL GROUP BY 1 ORDER BY 1"
-        for key, count in self._asked(query):
-            if held and held + count > _MOST_AT_ONCE:
-                edges.append(DuckDbSql.literal(key))
-                held = 0
-            held += count
-        firsts, lasts = ["TRUE", *(f"{name} >= {edge}" for edge in edges)], [f"{name} < {edge}" for edge in edges]
-        conditions = [f"{first} AND {last}" for first, last in zip(firsts, lasts, strict=False)]
-        return [*conditions, f"({firsts[-1]} OR {name} IS NULL)"]  # rows without a key come last
+        return self._ranges(list(map(self.name, self.roll_up.plan.by)), "TRUE", most)
+
+    def _ranges(self, names: Sequence[str], within: str, most: int) -> list[str]:
+        """Divide groups by the first of these keys, and those of one key that are too many by the next."""
+        if not names:
+            return [within]
+        query = f"SELECT {names[0]}, count(*) FROM {self.roll_up.groups} WHERE {within} GROUP BY 1 ORDER BY 1"
+        runs, held = list[list[str | None]](), list[int]()
+        for key, count in self._asked(query):  # rows without a key come last
+            if not held or held[-1] + count > most:
+                runs.append([])
+                held.append(0)
+            runs[-1].append(key)
+            held[-1] += count
+        divided = list[str]()
+        for run, size in zip(runs, held, strict=True):
+            known = [DuckDbSql.literal(key) for key in (run[0], *run[-2:]) if key is not None]
+            which = [f"{names[0]} BETWEEN {known[0]} AND {known[-1]}"] if known else []
+            condition = f"{within} AND ({' OR '.join([*which, *[f'{names[0]} IS NULL'] * (run[-1] is None)])})"
+            divided += self._ranges(names[1:], condition, most) if size > most else [condition]
+        return divided or [within]
 
     def groups(self, *further: SidePrices, within: str = "TRUE") -> str:
         """Return the query of the groups in one of the `ranges`: keys, requests, quantities and amounts, at one scale.
