@@ -12,7 +12,7 @@ from ratecard.base.files import beside
 from ratecard.cli.options import Decorator, options
 from ratecard.requests.dialects import TABLE_DIALECTS
 from ratecard.simulation.rows.files import kind_to_write
-from ratecard.simulation.workspace import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK
+from ratecard.simulation.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
 TORNADO_ENDINGS = (".html", ".csv", ".json")
