@@ -13,7 +13,7 @@ import pytest
 
 import ratecard
 from ratecard import PriceBook, RateCard
-from ratecard.ledger.rows import Page, Walk
+from ratecard.ledger.walk import Page, Walk
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.limits import ChangeLimits, beyond
 from ratecard.simulation.answers.tornado import tornado

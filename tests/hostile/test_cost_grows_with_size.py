@@ -30,8 +30,9 @@ from ratecard.cli.batch import answer_batch
 from ratecard.ledger import append_many, charge, ledger_csv, ledger_json, open_ledger, read_ledger, refund
 from ratecard.ledger.clock import Clock
 from ratecard.ledger.files import join_parts
-from ratecard.ledger.rows import NewCharge, Walk
+from ratecard.ledger.rows import NewCharge
 from ratecard.ledger.store import Ledger
+from ratecard.ledger.walk import Walk
 from ratecard.load.folder import tables_from
 from ratecard.load.positions import Positions
 from ratecard.load.yaml_text import read_yaml_text

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ratecard.base.errors import LedgerError
-from ratecard.ledger.rows import instant_of
+from ratecard.ledger.walk import instant_of
 
 # Seconds: the clocks of two machines differ by less, and a typing error in a date by more.
 AHEAD = 3600

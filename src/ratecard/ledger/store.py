@@ -31,8 +31,9 @@ from ratecard.ledger.database import (
     try_to_write,
     unavailable,
 )
-from ratecard.ledger.rows import AFTER_ALL, BEFORE_ALL, NewCharge, Page, Walk, charge_rows, entry_of_row, instant_of
+from ratecard.ledger.rows import NewCharge, charge_rows, entry_of_row
 from ratecard.ledger.schema import ACCOUNTS, ENTRIES
+from ratecard.ledger.walk import AFTER_ALL, BEFORE_ALL, Page, Walk, instant_of
 from ratecard.line_items.quote import Quote
 
 _Result = TypeVar("_Result")
