@@ -85,7 +85,7 @@ def _write(path: Path, content: bytes, like: Path) -> None:
 
 
 def beside(path: Path) -> Path:
-    """Return a path beside a report, in the same folder; the file gets the report's name when it is complete."""
+    """Return a path in the folder of a file that is to be written; what is there gets its name when complete."""
     target = path.resolve()
     return target.with_name(f".{target.name}.{os.getpid()}.new")
 

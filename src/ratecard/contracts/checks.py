@@ -177,8 +177,8 @@ class ContractChecks:
                     words = f"is in {contract.currency}, and {other.model} in {other.currency}"
                     hint = f"Name models of {contract.currency}, or write currency: {other.currency} in the contract"
                     yield override.source, f"{override.kind} {words}. {hint}"
-            charged = (model.model for model in models if model.type == "surcharge")
-            if override.group in ACCESS and (name := next(charged, None)):
+            surcharges = (model.model for model in models if model.type == "surcharge")
+            if override.group in ACCESS and (name := next(surcharges, None)):
                 words = f"{override.kind} of {name}, which text models may charge"
                 yield override.source, f"{words}. Name the text models instead"
             if not override.target.of_whole_models and (words := self._never_met(override.target)):

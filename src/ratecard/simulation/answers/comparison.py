@@ -250,31 +250,33 @@ class Comparison:
         return f" GROUP BY {', '.join(columns)}" if columns else ""
 
     def ranges(self, most: int = _MOST_AT_ONCE) -> list[str]:
-        """Return the conditions that divide the groups by their keys, in their order, into ranges of about so many.
+        """Return conditions that divide the groups, in the order of their keys, into ranges of at most so many groups.
 
-        The engine holds the sums of so many groups at once; of all millions of them it cannot.
+        The engine holds the sums of a range at once; of all millions of groups it cannot.
         """
         return self._ranges(list(map(self.name, self.roll_up.plan.by)), "TRUE", most)
 
     def _ranges(self, names: Sequence[str], within: str, most: int) -> list[str]:
-        """Divide groups by the first of these keys, and those of one key that are too many by the next."""
+        """Divide groups by the first of these keys, and those of one value of it that are too many by the next key."""
         if not names:
             return [within]
-        query = f"SELECT {names[0]}, count(*) FROM {self.roll_up.groups} WHERE {within} GROUP BY 1 ORDER BY 1"
-        runs, held = list[list[str | None]](), list[int]()
+        name, *further = names
+        query = f"SELECT {name}, count(*) FROM {self.roll_up.groups} WHERE {within} GROUP BY 1 ORDER BY 1"
+        runs, sizes = list[list[str | None]](), list[int]()
         for key, count in self._asked(query):  # rows without a key come last
-            if not held or held[-1] + count > most:
+            if not sizes or sizes[-1] + count > most:
                 runs.append([])
-                held.append(0)
+                sizes.append(0)
             runs[-1].append(key)
-            held[-1] += count
-        divided = list[str]()
-        for run, size in zip(runs, held, strict=True):
-            known = [DuckDbSql.literal(key) for key in (run[0], *run[-2:]) if key is not None]
-            which = [f"{names[0]} BETWEEN {known[0]} AND {known[-1]}"] if known else []
-            condition = f"{within} AND ({' OR '.join([*which, *[f'{names[0]} IS NULL'] * (run[-1] is None)])})"
-            divided += self._ranges(names[1:], condition, most) if size > most else [condition]
-        return divided or [within]
+            sizes[-1] += count
+        ranges = list[str]()
+        for run, size in zip(runs, sizes, strict=True):
+            keys = [key for key in run if key is not None]
+            between = [f"{name} BETWEEN {DuckDbSql.literal(keys[0])} AND {DuckDbSql.literal(keys[-1])}"] if keys else []
+            absent = [f"{name} IS NULL"] if run[-1] is None else []
+            condition = f"{within} AND ({' OR '.join(between + absent)})"
+            ranges += self._ranges(further, condition, most) if size > most else [condition]
+        return ranges or [within]
 
     def groups(self, *further: SidePrices, within: str = "TRUE") -> str:
         """Return the query of the groups in one of the `ranges`: keys, requests, quantities and amounts, at one scale.

@@ -193,13 +193,11 @@ def _keep_repeated(connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
     charged = (
         "ledger_request IS NOT NULL AND ledger_paid LIKE '-%' AND coalesce(TRY_CAST(ledger_unit AS DOUBLE), 0) > 0"
     )
-    try:
+    with readable():
         connection.execute(f"""
             CREATE OR REPLACE TABLE {_REPEATED} AS
             SELECT ledger_request AS repeated_request, ledger_sku AS repeated_sku, ledger_price AS repeated_price
             FROM {_WORDS} WHERE {charged} GROUP BY ALL HAVING count(*) > 1""")
-    except duckdb.Error as error:
-        raise SimulationError(f"the usage cannot be read: {error}") from None
     if not connection.execute(f"SELECT 1 FROM {_REPEATED} LIMIT 1").fetchall():
         return "", _NOTHING
     same = "repeated_request = ledger_request AND repeated_sku = ledger_sku AND repeated_price = ledger_price"
