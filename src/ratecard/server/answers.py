@@ -3,6 +3,7 @@
 `PriceQuote`, `RatedQuote` and their lines only describe what the library writes itself: pydantic has no exact number.
 """
 
+from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -12,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from ratecard.base.money import plain_text
 from ratecard.line_items.quote import Estimate
 
-_Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
 class ErrorDetails(BaseModel):
@@ -36,6 +37,16 @@ def may_be_absent(schema: dict[str, Any]) -> None:
     for described in schema.get("properties", {}).values():
         if described.pop("default", "") is None:
             described |= next(iter(described.pop("anyOf", [])), {})
+
+
+def either(one: str, other: str) -> Callable[[dict[str, Any]], None]:
+    """Describe that an object has one of two keys. (Clients made from `oneOf` would have two kinds of it.)"""
+
+    def described(schema: dict[str, Any]) -> None:
+        may_be_absent(schema)
+        schema |= {"if": {"required": [one]}, "then": {"not": {"required": [other]}}, "else": {"required": [other]}}
+
+    return described
 
 
 class _InList(BaseModel):
@@ -221,7 +232,7 @@ class ModelList(_Answer):
 class LastRefusal(_Answer):
     """The tables that were refused last; `standing` while the folder still holds them."""
 
-    at: _Instant
+    at: Instant
     standing: bool
     count: int
     faults: list[str]

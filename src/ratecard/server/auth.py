@@ -2,14 +2,16 @@
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from hashlib import sha256
 from inspect import isasyncgenfunction, isawaitable, iscoroutinefunction, isgeneratorfunction
 from pathlib import Path
 from time import monotonic_ns
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Depends
 from fastapi.openapi.models import HTTPBearer as BearerScheme
 from fastapi.security.base import SecurityBase
 from starlette.concurrency import run_in_threadpool
@@ -40,25 +42,31 @@ def account_of(request: Request) -> str | None:
     raise _unavailable()
 
 
-def or_unavailable(host_check: Callable[..., Any]) -> Callable[..., Any]:
+def account_needed(account_of: Callable[..., Any]) -> Any:
+    """Depend on the account that a dependency of the host returns: 401 where it is None, 503 where it fails."""
+
+    async def account(found: Annotated[Any, Depends(_or_unavailable(account_of))]) -> Any:
+        if found is None:
+            raise _unauthorized("Authentication failed")
+        return found
+
+    return Depends(account)
+
+
+def _or_unavailable(host_check: Callable[..., Any]) -> Callable[..., Any]:
     """Return a dependency of the host that is answered 503 where it fails; its `HTTPException` is passed on.
 
-    Its parameters stay those of the host. One that yields is returned as it is: FastAPI runs it in parts.
+    Its parameters stay those of the host. One that yields is returned as it is, because FastAPI runs it in parts.
     """
-    if isgeneratorfunction(host_check) or isasyncgenfunction(host_check):
+    if isinstance(host_check, Bearer) or isgeneratorfunction(host_check) or isasyncgenfunction(host_check):
         return host_check
 
     @wraps(host_check)
     async def checked(*values: Any, **named: Any) -> Any:
-        try:
+        with _available("accounts"):
             if iscoroutinefunction(host_check) or iscoroutinefunction(getattr(host_check, "__call__", None)):  # noqa: B004
                 return await host_check(*values, **named)
             return await run_in_threadpool(host_check, *values, **named)
-        except HTTPException:
-            raise
-        except Exception:
-            _logger.exception("the check of accounts failed")
-            raise _unavailable() from None
 
     return checked
 
@@ -81,19 +89,26 @@ class Bearer(SecurityBase):
         token = token.strip()
         if scheme.lower() != "bearer" or not token:
             raise _unauthorized("Authentication required. Send the header Authorization: Bearer <API_KEY>")
-        try:
+        with _available("keys"):
             account = self.check(token)
             if isawaitable(account):
                 account = await account
-        except HTTPException:
-            raise
-        except Exception:  # the prices of the list would be wrong for some accounts
-            _logger.exception("the check of keys failed")
-            raise _unavailable() from None
         if account is None:
             raise _unauthorized("Authentication failed: the API key is not known")
         request.scope[ACCOUNT] = account
         return account
+
+
+@contextmanager
+def _available(checked: str) -> Iterator[None]:
+    """Answer 503 where a check of the host fails: the prices of the list would be wrong for some accounts."""
+    try:
+        yield
+    except HTTPException:
+        raise
+    except Exception:
+        _logger.exception("the check of %s failed", checked)
+        raise _unavailable() from None
 
 
 def _unavailable() -> HTTPException:
@@ -147,14 +162,13 @@ class KeyFile:
     sound keys is refused: the keys before it stay, and the log says why. Raises `ValueError` at the first reading.
     """
 
-    def __init__(self, path: Path, clock: Callable[[], int] = monotonic_ns) -> None:
-        self.path, self._clock = path, clock
+    def __init__(self, path: Path) -> None:
+        self.path, self._looked = path, monotonic_ns()
         self._seen, self._keys = self._state(), self._read()
-        self._looked = clock()
 
     def account(self, token: str) -> str | None:
         """Return the account of a key; None for any other token."""
-        now = self._clock()
+        now = monotonic_ns()
         if now - self._looked >= _LOOK_EVERY * 10**9:
             self._looked = now
             self._look()

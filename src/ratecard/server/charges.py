@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -31,10 +31,10 @@ from ratecard.ledger.store import Ledger
 from ratecard.line_items.ledger_entry import currencies
 from ratecard.requests.body import INVALID, MOST_BODY_BYTES, read_body
 from ratecard.requests.fields import Field as RequestField
-from ratecard.requests.fields import WholeNumber, decimal
+from ratecard.requests.fields import TextField, WholeNumber, decimal, field_problems
 from ratecard.requests.metered import unrecognized
-from ratecard.server.answers import ErrorObject, ExactText
-from ratecard.server.auth import Bearer, or_unavailable
+from ratecard.server.answers import ErrorObject, ExactText, Instant
+from ratecard.server.auth import account_needed
 from ratecard.server.bodies import (
     AMOUNT,
     LONGEST_NAME,
@@ -89,45 +89,24 @@ class _Amount:
         return [f"Invalid amount. Expected digits like 0.25, at most {MOST_DIGITS} before and after the point"]
 
 
-class _Payment:
-    def accept(self, given: Any) -> dict[str, Decimal] | None:
-        if not isinstance(given, Mapping):
-            return None
-        amounts = {name: _MONEY.accept(amount) for name, amount in given.items()}
-        return None if None in amounts.values() else amounts  # type: ignore[return-value]
+class _Object:
+    """An object of JSON; what it may hold is decided where it is used."""
+
+    def accept(self, given: Any) -> Mapping[str, Any] | None:
+        return given if isinstance(given, Mapping) else None
 
     def messages(self, given: object) -> list[str]:
-        if not isinstance(given, Mapping):
-            return [wrong_type("object", given)]
-        return [words for _, words in self.problems(given)]
-
-    def problems(self, given: Mapping[str, Any]) -> Problems:
-        """Return what is wrong with each amount, by the name of its balance."""
-        wrong = {name: amount for name, amount in given.items() if _MONEY.accept(amount) is None}
-        return [((name,), words) for name, amount in wrong.items() for words in _MONEY.messages(amount)]
-
-
-class _Kind:
-    """Anything of a kind of JSON; what it may be is decided where it is used."""
-
-    def __init__(self, word: str, kind: type) -> None:
-        self._word, self._kind = word, kind
-
-    def accept(self, given: Any) -> Any:
-        return given if isinstance(given, self._kind) else None
-
-    def messages(self, given: object) -> list[str]:
-        return [wrong_type(self._word, given)]
+        return [wrong_type("object", given)]
 
 
 _MONEY, _NAME = _Amount(), _Name()
 _CHARGE: dict[str, RequestField] = {
-    "usage": _Kind("object", Mapping),
+    "usage": _Object(),
     "timestamp": Timestamp(),
     "request_id": _NAME,
     "execution_ms": WholeNumber(0, MOST_MILLISECONDS),
-    "currency": _Kind("string", str),
-    "paid": _Payment(),
+    "currency": TextField(),
+    "paid": _Object(),
 }
 _REFUND: dict[str, RequestField] = {
     "id": _NAME,
@@ -146,23 +125,18 @@ def _checked(
     problems: Problems = unrecognized(content, fields.keys())
     needed = (name for name, field in described.model_fields.items() if field.is_required())
     problems += [((name,), REQUIRED) for name in needed if name not in content]
-    valid = {}
-    for name, field in fields.items():
-        if name in content:
-            value = field.accept(content[name])
-            if value is not None:
-                valid[name] = value
-            elif isinstance(field, _Payment) and isinstance(content[name], Mapping):
-                problems += [((name, *path), words) for path, words in field.problems(content[name])]
-            else:
-                problems += [((name,), words) for words in field.messages(content[name])]
-    return valid, problems
+    valid: dict[str, Any] = {}
+    return valid, problems + field_problems(content, fields, valid)
 
 
 @few_suggestions()
 def read_charge(body: bytes, card: RateCard, account: str | None = None) -> dict[str, Any]:
     """Read the fields of a charge. Raises `QuoteError` with every error, those of the usage at `usage`."""
     fields, problems = _checked(body, _CHARGE, ChargeRequest)
+    if given := fields.get("paid"):
+        fields["paid"] = {}
+        wrong = field_problems(given, dict.fromkeys(given, _MONEY), fields["paid"])
+        problems += [(("paid", *path), words) for path, words in wrong]
     if problems:
         if fields.keys() >= {"usage", "timestamp"}:
             try:
@@ -202,11 +176,9 @@ class _Booking:
     async def answered(
         self,
         request: Request,
-        account: str | None,
+        account: str,
         book: Callable[[bytes, str], Awaitable[BookedCharge | BookedRefund]],
     ) -> Response:
-        if account is None:
-            raise HTTPException(401, "Authentication failed", {"WWW-Authenticate": "Bearer"})
         body = await read_json_body(request, self.most_body_bytes, self.long_work)
         try:
             booked = await book(body, account)
@@ -270,7 +242,7 @@ class ChargeAnswer(_Booked):
 
     object: Literal["charge"]
     request_id: str
-    timestamp: str = Field(json_schema_extra={"format": "date-time"})
+    timestamp: Instant
     entries: list[BookedEntry]
 
 
@@ -281,7 +253,7 @@ class RefundAnswer(_Booked):
     id: str
     request_id: str
     sku: str
-    timestamp: str = Field(json_schema_extra={"format": "date-time"})
+    timestamp: Instant
     entries: list[BookedEntry]
 
 
@@ -329,7 +301,7 @@ def charges_router(
     `HTTPException` (any other exception is answered 503): use keys that no customer has, because a key may charge its
     account any usage. `tables` rate each usage at its timestamp. A longer body than `most_body_bytes` is refused.
     """
-    account_of = account_of if isinstance(account_of, Bearer) else or_unavailable(account_of)
+    needed = account_needed(account_of)
     booking, routes = _Booking(ledger, tables, most_body_bytes, LongWork()), new_router()
     limits = tables.served.card.tables.limits
     payers = [name for name in currencies(*(each.rates for each in limits)) if name != USD]
@@ -341,27 +313,19 @@ def charges_router(
     @routes.post(
         **_booking_operation("charge", "/charges", words, ChargeAnswer, _CHARGE_EXAMPLE, headers=headers_of(IGNORED)),
     )
-    async def charges(
-        request: Request,
-        account: Annotated[str | None, Depends(account_of)],
-        body: described = UNREAD,
-    ) -> Response:
+    async def charges(request: Request, account: Annotated[str, needed], body: described = UNREAD) -> Response:
         return await booking.answered(request, account, partial(booking.charge, request))
 
     # A request id may have a slash. It is not an argument: for one, FastAPI would describe an answer 422.
-    path, words = (
-        "/charges/{request_id:path}/refunds",
-        "Pay back a part of a charge, once: to the balance that paid last first",
-    )
+    path = "/charges/{request_id:path}/refunds"
+    words = "Pay back a part of a charge, once: to the balance that paid last first"
     name = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
     request_id = {"name": "request_id", "in": "path", "required": True, "schema": name}
 
     @routes.post(
         **_booking_operation("refund", path, words, RefundAnswer, _REFUND_EXAMPLE, 404, parameters=(request_id,))
     )
-    async def refunds(
-        request: Request, account: Annotated[str | None, Depends(account_of)], body: RefundRequest = UNREAD
-    ) -> Response:
+    async def refunds(request: Request, account: Annotated[str, needed], body: RefundRequest = UNREAD) -> Response:
         return await booking.answered(request, account, partial(booking.refund, request))
 
     return routes

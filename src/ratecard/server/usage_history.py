@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from itsdangerous import BadData, URLSafeSerializer
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.alias_generators import to_camel
@@ -26,9 +26,9 @@ from ratecard.ledger.walk import Page, Walk
 from ratecard.line_items.ledger_entry import currencies, unknown_currency
 from ratecard.load.folder import shipped_limits
 from ratecard.requests.fields import Field as RequestField
-from ratecard.requests.fields import WholeNumber
-from ratecard.server.answers import ExactNumber, may_be_absent
-from ratecard.server.auth import Bearer, or_unavailable
+from ratecard.requests.fields import WholeNumber, field_problems
+from ratecard.server.answers import ExactNumber, either, may_be_absent
+from ratecard.server.auth import account_needed
 from ratecard.server.describe import operation, parameter
 from ratecard.server.http import INVALID_QUERY, JSON, json_answer, preferred
 from ratecard.server.revision import SERVICE_VERSION
@@ -73,18 +73,14 @@ class Currency:
         return [f"Invalid enum value. Expected {expected}, received '{echo(given)}'"]
 
 
-class WholeNumberText:
+class WholeNumberText(WholeNumber):
     """A whole number between two bounds, written out."""
 
-    def __init__(self, least: int, greatest: int) -> None:
-        self._number = WholeNumber(least, greatest)
-
     def accept(self, given: Any) -> int | None:
-        return self._number.accept(_number(given))
+        return super().accept(_number(given))
 
     def messages(self, given: Any) -> list[str]:
-        number = _number(given)
-        return ["Expected number, received nan"] if number.is_nan() else self._number.messages(number)
+        return super().messages(_number(given))
 
 
 def _number(given: str) -> Decimal:
@@ -130,18 +126,14 @@ def read_query(pairs: Iterable[tuple[str, str]], dated: Sequence[Limits] = ()) -
     values: dict[str, Any] = {}
     currency: RequestField = Currency([each.rates for each in dated])
     fields: Sequence[RequestField] = (Timestamp(), Timestamp(), currency, WholeNumberText(1, LARGEST_PAGE))
-    for name, field in zip(FILTERS, fields, strict=True):
-        for text in parameters.get(name, [])[:1]:
-            values[name] = field.accept(text)
-            if values[name] is None:
-                problems += [((name,), message) for message in field.messages(text)]
+    first = {name: texts[0] for name, texts in parameters.items()}
+    problems += field_problems(first, dict(zip(FILTERS, fields, strict=True)), values)
     start, end = values.get("startTimestamp"), values.get("endTimestamp")
     if start and end and end <= start:
         problems.append((("endTimestamp",), "Must be later than startTimestamp"))
     if problems:
         raise QuoteError(INVALID_QUERY, problems)
-    cursor = parameters["cursor"][0] if "cursor" in parameters else None
-    return _Query(cursor, start, end, values.get("currency"), values.get("pageSize"))
+    return _Query(first.get("cursor"), start, end, values.get("currency"), values.get("pageSize"))
 
 
 def _unknown(names: Collection[str], limits: Limits) -> list[tuple[Path, str]]:
@@ -241,13 +233,6 @@ class EntryDetails(_Described):
     completion_tokens: _Count = Field(0, description="Tokens in the completion; for language models only")
 
 
-def _one_price(schema: dict[str, Any]) -> None:
-    """Describe that an entry has one of the two prices. (Clients made from `oneOf` would have two kinds of entries.)"""
-    may_be_absent(schema)
-    usd, other = {"required": ["pricePerUnitUsd"]}, {"required": ["pricePerUnit"]}
-    schema |= {"if": usd, "then": {"not": other}, "else": other}
-
-
 _Number = TypeVar("_Number")
 _ABSENT: Any = Decimal(0)
 
@@ -255,7 +240,7 @@ _ABSENT: Any = Decimal(0)
 class LedgerRow(_Described, Generic[_Number]):
     """A row of the ledger, with its numbers as numbers or as text."""
 
-    model_config = ConfigDict(json_schema_extra=_one_price)
+    model_config = ConfigDict(json_schema_extra=either("pricePerUnitUsd", "pricePerUnit"))
     timestamp: Annotated[str, Field(json_schema_extra=_TIME)] = Field(description="When the entry was created, in UTC")
     sku: str = Field(description="The product that the entry relates to")
     price_per_unit_usd: _Number = Field(
@@ -337,7 +322,6 @@ def usage_history_router(
     every process, so that each reads the cursors of the others. `tables` say which balances rows may be in, by default
     the shipped ones. Raises `ValueError` for a shorter secret.
     """
-    account_of = account_of if isinstance(account_of, Bearer) else or_unavailable(account_of)
     cursors = Cursors(secret)
     router = new_router()
 
@@ -359,17 +343,13 @@ def usage_history_router(
         size = LARGEST_PAGE if query.size is None else query.size
         return ledger.walk(account, start=query.start, end=query.end, currency=query.currency, size=size)
 
-    answers, words = (
-        {200: _ROWS | {"model": _page_of(schema)}},
-        "The ledger entries of the account, with cursor pagination",
-    )
+    answers = {200: _ROWS | {"model": _page_of(schema)}}
+    words = "The ledger entries of the account, with cursor pagination"
 
     @router.get(
         **operation("usageHistory", PATH, words, answers, 400, 401, 406, 503, tag="Billing", parameters=parameters)
     )
-    async def usage_history(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
-        if account is None:
-            raise HTTPException(401, "Authentication failed", {"WWW-Authenticate": "Bearer"})
+    async def usage_history(request: Request, account: Annotated[str, account_needed(account_of)]) -> Response:
         media = preferred(",".join(request.headers.getlist("accept")).strip(" ,") or "*/*", [JSON, CSV])
         if media is None:
             raise HTTPException(406, f"Accept {JSON} or {CSV}")
