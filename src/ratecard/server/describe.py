@@ -19,6 +19,7 @@ from ratecard.requests.text_body import body_of_text, usage_of_text
 from ratecard.server.answers import ErrorObject, InvalidRequest
 from ratecard.server.http import JSON, too_long
 from ratecard.server.route import operation_id
+from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import UsageExample
 from ratecard.tables.video import VideoExample
 
@@ -29,17 +30,12 @@ TEXT = {"type": "string"}
 
 def errors(*statuses: int) -> _Answers:
     """Describe the error answers of an endpoint: those that it often gives by status, and all others."""
+    at_a_field = {"error": "Invalid request body", "details": {"_errors": [], "model": {"_errors": ["Required"]}}}
     described: dict[int, tuple[Any, str, dict[str, Any]]] = {
         400: (
             InvalidRequest | ErrorObject,
             "The request is wrong, or its model has no price",
-            {
-                "at a field": {
-                    "error": "Invalid request body",
-                    "details": {"_errors": [], "model": {"_errors": ["Required"]}},
-                },
-                "in a sentence": {"error": "Specified model not found: nothing"},
-            },
+            {"at a field": at_a_field, **_error("Specified model not found: nothing")},
         ),
         401: (ErrorObject, "No API key, or one that is not known", _error("Authentication failed")),
         404: (ErrorObject, "Not found", _error("Specified model not found: nothing")),
@@ -79,10 +75,12 @@ def video_examples(prices: PriceBook) -> dict[str, Any]:
         example = next((each for each in version.examples if isinstance(each, VideoExample) and not each.source), None)
         if example and family not in families:
             families.add(family)
-            value = {"model": model.model} | body_of_text(example.request)
-            summary = f"{model.name}: {text(example.total)} {model.currency}"
-            examples[model.model] = {"summary": summary, "value": value}
+            examples[model.model] = _worked(model, example, {"model": model.model} | body_of_text(example.request))
     return examples
+
+
+def _worked(model: AnyModel, example: VideoExample | UsageExample, value: Any) -> dict[str, Any]:
+    return {"summary": f"{model.name}: {text(example.total)} {model.currency}", "value": value}
 
 
 def audio_examples(prices: PriceBook) -> dict[str, Any]:
@@ -102,9 +100,8 @@ def usage_examples(prices: PriceBook) -> dict[str, Any]:
     for model, version in prices._in_effect_all():
         for example in version.examples:
             if model.type not in examples and isinstance(example, UsageExample):
-                value = usage_of_text(model.type, model.model, example.usage)
-                summary = f"{model.name}: {text(example.total)} {model.currency}"
-                examples[model.type] = {"summary": summary, "value": value}
+                usage = usage_of_text(model.type, model.model, example.usage)
+                examples[model.type] = _worked(model, example, usage)
     if examples:
         usages = [each["value"] for each in list(examples.values())[:2]]
         examples["several"] = {"summary": "Several usages", "value": {"usages": usages}}

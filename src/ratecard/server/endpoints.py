@@ -142,6 +142,13 @@ class Service:
         """The dependencies of an endpoint that needs an account."""
         return [Security(Bearer(self.check))] if self.check else []
 
+    def pricing(
+        self, name: str, path: str, summary: str, answers: Mapping[int, Any], examples: Any, **further: Any
+    ) -> dict[str, Any]:
+        """Return the options of an endpoint that prices a body."""
+        further |= {"tag": "Quotes", "guards": self.guards, "examples": examples}
+        return operation(name, path, summary, answers, 400, 413, 415, **further)
+
 
 _BOOLEAN = Choice(("true", "false"))
 
@@ -231,9 +238,9 @@ def health_routes(routes: APIRouter, service: Service) -> None:
         service.live.now()
         return Response(_OK, media_type=JSON)
 
-    @routes.get(
-        **operation("health", "/healthz", "Which tables are served", healthy, tag="Operation", guards=service.guards)
-    )
+    words, options = "Which tables are served", {"tag": "Operation", "guards": service.guards}
+
+    @routes.get(**operation("health", "/healthz", words, healthy, **options))
     async def healthz(request: Request) -> Response:
         served = service.live.now()
         health = Health(
@@ -266,18 +273,10 @@ def model_routes(routes: APIRouter, service: Service) -> None:
     schema = {**TEXT, "examples": known} if known else TEXT
     id_ = parameter("id", schema, "The id of the model, which may hold slashes", "path")
 
-    @routes.get(
-        **operation(
-            "listModels",
-            "/models",
-            "List the models that have a price",
-            {200: table_answer_of(ModelList, "Every model that has a price")},
-            400,
-            tag="Models",
-            guards=service.guards,
-            parameters=(of_type, AT_DAY),
-        )
-    )
+    every = {200: table_answer_of(ModelList, "Every model that has a price")}
+    words, options = "List the models that have a price", {"tag": "Models", "guards": service.guards}
+
+    @routes.get(**operation("listModels", "/models", words, every, 400, parameters=(of_type, AT_DAY), **options))
     async def models(request: Request) -> Response:
         served = service.served(request)
         try:
@@ -289,30 +288,19 @@ def model_routes(routes: APIRouter, service: Service) -> None:
             body = await service.long_work.result_of(request, partial(served.models, type_, day))
         return table_answer(served, body)
 
-    @routes.get(
-        **operation(
-            "retrieveModel",
-            "/models/{id:path}",
-            "What one model accepts and costs",
-            {200: table_answer_of(ListedModel, "One model", NOTICES)},
-            400,
-            404,
-            tag="Models",
-            guards=service.guards,
-            parameters=(id_, AT_DAY),
-        )
-    )
+    one, path = {200: table_answer_of(ListedModel, "One model", NOTICES)}, "/models/{id:path}"
+    words, options = "What one model accepts and costs", {**options, "parameters": (id_, AT_DAY)}
+
+    @routes.get(**operation("retrieveModel", path, words, one, 400, 404, **options))
     async def model(request: Request) -> Response:
         served, name = service.served(request), request.path_params["id"]
-        about = served.model_of({"model": name})
+        about, status = served.model_of({"model": name}), 400
         try:
             _, day = listing_asked(request, served, names=("at",))
-        except QuoteError as error:
-            return table_answer(served, error.to_json(), 400, about)
-        try:
+            status = 404
             return table_answer(served, served.model(name, day), model=about)
         except QuoteError as error:
-            return table_answer(served, error.to_json(), 404, about)
+            return table_answer(served, error.to_json(), status, about)
 
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -386,20 +374,8 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
 
     def described(name: str, path: str, what: str, price: Callable[[Any], Quote], examples: Any) -> dict[str, Any]:
         answers = priced_answers(PriceQuote, lambda body: json.loads(price(body).to_json()), examples, IGNORED)
-        words, guards = f"Price {what} without running it", service.guards
-        return operation(
-            name,
-            path,
-            words,
-            answers,
-            400,
-            413,
-            415,
-            tag="Quotes",
-            guards=guards,
-            parameters=(EXPLAIN,),
-            examples=examples,
-        )
+        words = f"Price {what} without running it"
+        return service.pricing(name, path, words, answers, examples, parameters=(EXPLAIN,))
 
     async def answered(request: Request, price: _Price, sources: Sources | None = None) -> Response:
         body = await read_json_body(request, service.most_body_bytes, service.long_work)

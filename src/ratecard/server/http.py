@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipResponder, IdentityResponder
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ratecard.base.threads import Threads
 from ratecard.server.revision import SERVICE_VERSION
@@ -254,21 +254,11 @@ async def read_json_body(request: Request, most: int, long_work: LongWork) -> by
 
 
 async def _read_body(request: Request, most: int) -> bytes:
-    message = await request.receive()
-    if message["type"] == "http.request" and not message.get("more_body"):  # most bodies are short
-        body = bytes(message.get("body", b""))
-        if len(body) > most:
-            raise _too_long(most)
-        return body
-    return await _joined(request, message, most)
-
-
-async def _joined(request: Request, message: Message, most: int) -> bytes:
-    """Return the parts of a body, the first of which is here."""
     global _on_the_way
     body = bytearray()
     try:
         while True:
+            message = await request.receive()
             if message["type"] == "http.disconnect":
                 raise ClientDisconnect
             part = message.get("body", b"")
@@ -281,7 +271,6 @@ async def _joined(request: Request, message: Message, most: int) -> bytes:
             if _on_the_way > _MOST_ON_THE_WAY and len(body) > LONG_BODY:
                 words = "Too many long bodies are on their way. Try again later"
                 raise HTTPException(503, words, {"Connection": "close", "Retry-After": "1"})
-            message = await request.receive()
     finally:
         _on_the_way -= len(body)
 

@@ -96,28 +96,20 @@ def _listed(prices: PriceBook, model: PricedModel, now: date) -> ListedModel:
         **_further(model.table, Model),
         **{name: value for name in ("provider", "aliases") if (value := getattr(model, name))},
         **({"patterns": model.table.patterns} if model.table.patterns else {}),
-        **dict(_version(prices.tables, model)),
+        **_version(prices.tables, model),
         deprecation=retired,
-        upcoming=[ListedVersion(**dict(_version(prices.tables, each))) for each in upcoming],
+        upcoming=[ListedVersion(**_version(prices.tables, each)) for each in upcoming],
     )
 
 
-def _version(tables: Tables, model: PricedModel) -> Iterator[tuple[str, Any]]:
+def _version(tables: Tables, model: PricedModel) -> dict[str, Any]:
     version = model.version
     model.prove(model.table, version)
-    yield "constraints", dict(_constraints(version, tables.meters))
     further = {name: value for name, value in _further(version, Version).items() if name not in ("accepts", "defaults")}
+    further |= {"effective": model.effective, "announced": version.announced}
     charges = [_charge(charge, tables) for charge in version.charges]
-    yield (
-        "pricing",
-        ListedPricing(
-            currency=model.currency,
-            effective=model.effective,
-            announced=version.announced,
-            charges=charges,
-            **further,
-        ),
-    )
+    pricing = ListedPricing(currency=model.currency, charges=charges, **further)
+    return {"constraints": dict(_constraints(version, tables.meters)), "pricing": pricing}
 
 
 def _constraints(version: Version, meters: Meters) -> Iterator[tuple[str, Any]]:

@@ -17,7 +17,7 @@ from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.server.answers import EstimatedCost, RatedList, RatedQuote
 from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateRequest, UsageList
-from ratecard.server.describe import estimate_examples, operation, priced_answers, usage_examples
+from ratecard.server.describe import estimate_examples, priced_answers, usage_examples
 from ratecard.server.endpoints import Service, table_answer
 from ratecard.server.http import INVALID_QUERY, LONG_BODY, LONG_LIST, read_json_body
 from ratecard.server.route import UNREAD
@@ -30,12 +30,6 @@ _Priced = Callable[[Served, dict[str, Any]], tuple[bytes, str]]
 def rate_routes(routes: APIRouter, service: Service) -> None:
     """Add `POST /rate` and `POST /estimate`."""
     prices = service.live.served.book
-
-    def described(name: str, words: str, answers: Any, examples: Any) -> dict[str, Any]:
-        guards = service.guards
-        return operation(
-            name, f"/{name}", words, answers, 400, 413, 415, tag="Quotes", guards=guards, examples=examples
-        )
 
     def estimate_of(body: Any) -> dict[str, Any]:
         cost = EstimatedCost.of_text(body["model"], prices.estimate_text(**body), prices.tables.digest)
@@ -61,7 +55,9 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
     one = dict(list(usages.items())[:1])
     rated = priced_answers(RatedQuote | RatedList, lambda usage: prices.rate(usage).to_dict(), one)
 
-    @routes.post(**described("rate", "Price a metered request of any type, or a list of them", rated, usages))
+    words = "Price a metered request of any type, or a list of them"
+
+    @routes.post(**service.pricing("rate", "/rate", words, rated, usages))
     async def rate(request: Request, body: MeteredUsage | UsageList = UNREAD) -> Response:
         return await answered(request, _rated)
 
@@ -69,7 +65,7 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
     estimated = priced_answers(EstimatedCost, estimate_of, texts)
     words = "The least and the most that a text request can cost before it runs"
 
-    @routes.post(**described("estimate", words, estimated, texts))
+    @routes.post(**service.pricing("estimate", "/estimate", words, estimated, texts))
     async def estimate(request: Request, body: TextEstimateRequest = UNREAD) -> Response:
         return await answered(request, _estimated)
 

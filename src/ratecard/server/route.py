@@ -86,11 +86,10 @@ class Route(APIRoute):
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer HEAD as GET; other methods that the route does not have by those that it has."""
         methods, method = self.methods or set(), scope["method"]
+        if method == "HEAD" and "GET" in methods:  # servers send no body after it
+            method, scope = "GET", {**scope, "method": "GET"}
         if method in methods:
             await answer_encoded(super().handle, scope, receive, send)
-            return
-        if method == "HEAD" and "GET" in methods:  # servers send no body after it
-            await answer_encoded(super().handle, {**scope, "method": "GET"}, receive, send)
             return
         started = perf_counter()
         allowed = sorted({*methods, *({"HEAD"} if "GET" in methods else ())})

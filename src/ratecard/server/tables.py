@@ -54,11 +54,8 @@ class Served:
         self.card, self._account = card, account
         instant = datetime.fromtimestamp(now // _SECOND, UTC)
         midnight = instant.replace(hour=0, minute=0, second=0)
-        changes = (
-            midnight,
-            *card.changes_between(midnight, midnight + timedelta(days=1)),
-            midnight + timedelta(days=1),
-        )
+        tomorrow = midnight + timedelta(days=1)
+        changes = (midnight, *card.changes_between(midnight, tomorrow), tomorrow)
         since, until = next(pair for pair in pairwise(changes) if pair[0] <= instant < pair[1])
         self.since, self.until = (int(each.timestamp()) * _SECOND for each in (since, until))
         # A contract begins and ends at midnight, so that it holds as long as this.
@@ -126,8 +123,7 @@ class Served:
 
     def model(self, name: str, day: date | None) -> bytes:
         """Return the answer of `GET /models/{id}` for a day. Raises `QuoteError` for a model without a price on it."""
-        prices = self.book if day is None else self._book_of(day)
-        return listed_model(prices, self.book.instant, name).model_dump_json().encode()
+        return listed_model(self._book_of(day), self.book.instant, name).model_dump_json().encode()
 
     @cached_property
     def versions(self) -> dict[str, str]:
@@ -320,10 +316,7 @@ class TableWatch:
                     list(self._changes(stopped))
                 for _ in self._changes(stop):
                     self._look(stop)
-            except (
-                OSError,
-                RuntimeError,
-            ) as error:  # no folder, or no notifications: read it anyway
+            except (OSError, RuntimeError) as error:  # no folder, or no notifications: read it anyway
                 logger.debug("cannot watch %s: %s", self.folder.path, error)
                 stop.wait(_POLL / 1000)
                 self._look(stop)
