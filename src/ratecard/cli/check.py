@@ -14,7 +14,7 @@ from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import plural
 from ratecard.card import RateCard, load_rate_card
 from ratecard.cli.diff import diff_text
-from ratecard.cli.options import FOLDER, checkout_tables, instant, json_option, now, tell_tables
+from ratecard.cli.options import FOLDER, as_wrong_use, checkout_tables, instant, json_option, now, tell_tables
 from ratecard.cli.simulate_options import share
 from ratecard.examples import faults_of, work
 from ratecard.load.folder import shipped_folder
@@ -31,9 +31,9 @@ from ratecard.tables.scalars import read_number
 _NAMED, _NOTED = 5, 5
 
 
-def _factor(given: str | Decimal) -> Decimal:
+def _factor(given: str) -> Decimal:
     try:
-        factor = given if isinstance(given, Decimal) else read_number(given)
+        factor = read_number(given)
     except ValueError as error:
         raise click.BadParameter(f"'{given}' {error}") from None
     if factor < 1:
@@ -160,11 +160,9 @@ def _refuse(body: Mapping[str, Any], faults: Sequence[Fault], as_json: bool, bel
 
 def _before(against: str, folder: Path | None) -> Side:
     """Load the tables of a folder at a revision. Raises `click.UsageError` if it cannot be read."""
-    try:
+    with as_wrong_use(RevisionError):
         revision = find_revision(folder or shipped_folder(), against)
         return Side(revision.label, RateCard(load_revision(revision)))
-    except RevisionError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def _costs(given: str, before: Side | None) -> TableCosts:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ratecard.card import RateCard, load_rate_card
-from ratecard.cli.options import FOLDER, as_json_text, at_option, format_options, show
+from ratecard.cli.options import FILE, FOLDER, as_json_text, at_option, format_options, show
 from ratecard.cli.screen import align, heading_style, paragraph
 from ratecard.cli.simulate_options import check_usage, needing
 from ratecard.review.market import Market, compare_models, read_matches
@@ -18,6 +18,7 @@ from ratecard.review.market_report import (
     both_lists,
     head,
     market_markdown,
+    market_page,
     price_words,
     summary_of_market,
 )
@@ -42,18 +43,11 @@ def _blocks(market: Market) -> Iterator[list[str]]:
         yield [heading_style(paragraph(head(pair))), *said, *(f"    {line}" for line in table)]
 
 
-def _page(market: Market) -> str:
-    # Loaded here, because the other formats need no templates.
-    from ratecard.review.market_report import market_page
-
-    return market_page(market)
-
-
 _FORMATS: dict[str, Callable[[Market], str]] = {
     "text": market_text,
     "markdown": market_markdown,
     "json": as_json_text,
-    "html": _page,
+    "html": market_page,
 }
 
 
@@ -81,13 +75,7 @@ def _paid(usage: str, ours: RateCard, at: datetime) -> dict[str, Decimal]:
 @click.command(short_help="Show our prices beside those of another list.")
 @click.argument("ours", type=FOLDER)
 @click.argument("theirs", type=FOLDER)
-@click.option(
-    "--map",
-    "path",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    required=True,
-    help="YAML file of the models to compare.",
-)
+@click.option("--map", "path", type=FILE, required=True, help="YAML file of the models to compare.")
 @at_option
 @click.option(
     "--same",

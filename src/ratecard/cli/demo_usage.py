@@ -1,14 +1,14 @@
 """`ratecard demo-usage`: make up usage to try simulations with."""
 
-from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ratecard.base.messages import plural
 from ratecard.card import load_rate_card
-from ratecard.cli.options import day, tables_option
+from ratecard.cli.options import as_wrong_use, day, tables_option
 from ratecard.cli.simulate_progress import counted
 from ratecard.simulation.demo_usage import BAD_SHARE, CUSTOMERS, FRACTIONAL_SHARE, MOST_CUSTOMERS, MOST_ROWS
 from ratecard.simulation.demo_usage import demo_usage as write_demo_usage
@@ -53,17 +53,7 @@ def _share(given: str | Decimal) -> Decimal:
 )
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @tables_option
-def demo_usage(
-    rows: int,
-    out: Path,
-    seed: int,
-    customers: int,
-    until: date | None,
-    bad_share: Decimal,
-    fractional_share: Decimal,
-    force: bool,
-    tables: Path | None,
-) -> None:
+def demo_usage(rows: int, out: Path, force: bool, tables: Path | None, **given: Any) -> None:
     """Make up realistic usage of every model that has a price.
 
     \b
@@ -80,19 +70,6 @@ def demo_usage(
     """
     if out.exists() and not force:
         raise click.UsageError(f"{out} is there already. Name another file, or replace it: --force")
-    with counted("Rows", rows) as watch:
-        try:
-            first, last = write_demo_usage(
-                out,
-                rows,
-                seed=seed,
-                card=load_rate_card(tables),
-                until=until,
-                customers=customers,
-                bad_share=bad_share,
-                fractional_share=fractional_share,
-                watch=watch,
-            )
-        except ValueError as error:
-            raise click.UsageError(str(error)) from None
+    with counted("Rows", rows) as watch, as_wrong_use(ValueError):
+        first, last = write_demo_usage(out, rows, card=load_rate_card(tables), watch=watch, **given)
     click.echo(f"Wrote {out}: {plural(rows, 'row')}, {first} to {last}", err=True)

@@ -11,6 +11,7 @@ from ratecard.cli.modes import refuse_unused
 from ratecard.cli.options import (
     FOLDER,
     as_json_text,
+    as_wrong_use,
     checkout_tables,
     format_options,
     instant,
@@ -94,7 +95,7 @@ def _sides(old: str, new: str, tables: Path | None) -> tuple[Side, Side]:
 
     Raises `click.UsageError` for an argument that matches nothing, or is ambiguous.
     """
-    try:
+    with as_wrong_use(SideError, RevisionError):
         one, other = named(old, tables), named(new, tables)
         if isinstance(one, Stack) and isinstance(other, Stack):
             base = load_rate_card(tables)
@@ -104,8 +105,6 @@ def _sides(old: str, new: str, tables: Path | None) -> tuple[Side, Side]:
             return _laid(old, one, after.card), after
         before = side_of(old, one, tables)
         return before, _laid(new, other, before.card) if isinstance(other, Stack) else side_of(new, other, tables)
-    except (SideError, RevisionError) as error:
-        raise click.UsageError(str(error)) from None
 
 
 def _laid(given: str, candidate: Stack, base: RateCard) -> Side:

@@ -1,8 +1,10 @@
 """Options that several commands share, and how their text is read."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,15 @@ from ratecard.price_book import PriceBook
 
 if TYPE_CHECKING:
     from ratecard.review.sides import Stack
+
+
+@contextmanager
+def as_wrong_use(*kinds: type[Exception]) -> Iterator[None]:
+    """Raise `click.UsageError` for errors of these kinds, with their message."""
+    try:
+        yield
+    except kinds as error:
+        raise click.UsageError(str(error)) from None
 
 
 def instant(given: str | datetime) -> datetime:
@@ -37,10 +48,10 @@ def day(given: str | date) -> date:
         raise click.BadParameter(f"'{given}' is not a day. Write it like 2026-10-01") from None
 
 
-def locale(given: str | Locale) -> Locale:
+def locale(given: str) -> Locale:
     """Read a locale by its name: `de_DE`, `de-DE`."""
     try:
-        return given if isinstance(given, Locale) else Locale.parse(given, sep="-" if "-" in given else "_")
+        return Locale.parse(given, sep="-" if "-" in given else "_")
     except (ValueError, UnknownLocaleError):
         raise click.BadParameter(f"'{given}' is not a locale. Write one like en_US, de_DE, ja_JP, ar_EG") from None
 
@@ -64,6 +75,7 @@ def warn_of_days(candidate: "Stack", since: date) -> None:
 _TABLES = "pricing_tables"
 _OUR_NAME = 'name = "ratecard"'
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def checkout_tables() -> Path | None:
@@ -140,16 +152,26 @@ at_option = click.option(
 locale_option = click.option(
     "--locale", type=locale, default="en_US", show_default=True, help="How money is written, like de_DE or ja_JP."
 )
-contract_options = options(
-    click.option("--contract", metavar="NAME", help="At the prices of this contract."),
-    click.option("--account", metavar="ACCOUNT", help="At the prices of the contract that this account has."),
-)
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer with JSON.")
 
 
-def book(tables: Path | None, at: datetime, contract: str | None = None, account: str | None = None) -> PriceBook:
-    """Load the price book of a folder at an instant, for a contract or an account. Raises `click.UsageError`."""
-    try:
+def book_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that name a price book; the command gets it from its argument `book`, a function."""
+
+    @wraps(command)
+    def run(
+        *args: Any, tables: Path | None, at: datetime, contract: str | None, account: str | None, **given: Any
+    ) -> Any:
+        return command(*args, book=partial(_book, tables, at, contract, account), **given)
+
+    return options(
+        tables_option,
+        at_option,
+        click.option("--contract", metavar="NAME", help="At the prices of this contract."),
+        click.option("--account", metavar="ACCOUNT", help="At the prices of the contract that this account has."),
+    )(run)
+
+
+def _book(tables: Path | None, at: datetime, contract: str | None, account: str | None) -> PriceBook:
+    with as_wrong_use(UnknownContractError, ValueError):
         return load_rate_card(tables).at(at, contract=contract, account=account)
-    except (UnknownContractError, ValueError) as error:
-        raise click.UsageError(str(error)) from None

@@ -10,10 +10,10 @@ from ratecard.review.promote import folder_of, promotion
 from ratecard.review.sides import SideError, Stack, stack_of
 
 
-def stack(given: str | Stack) -> Stack:
+def stack(given: str) -> Stack:
     """Read a candidate file, or several: `one.yaml+two.yaml`."""
     try:
-        return given if isinstance(given, Stack) else stack_of(given)
+        return stack_of(given)
     except SideError as error:
         raise click.BadParameter(f"'{given}': {error}") from None
 

@@ -3,7 +3,6 @@
 import shlex
 import sys
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,13 +15,11 @@ from ratecard.base.money import plain
 from ratecard.cli.modes import refuse_unused
 from ratecard.cli.options import (
     Decorator,
-    at_option,
-    book,
-    contract_options,
+    as_wrong_use,
+    book_options,
     json_option,
     locale_option,
     options,
-    tables_option,
 )
 from ratecard.cli.screen import align, heading_style, width
 from ratecard.line_items.quote import Quote
@@ -95,10 +92,8 @@ _LIKE_JSON = {
 _RATE = _Command(lambda prices, usage, _: prices.rate(usage), usage_of_row, _LIKE_USAGE | _LIKE_JSON, "rated")
 
 
-def source_video(given: str | SourceVideo) -> SourceVideo:
+def source_video(given: str) -> SourceVideo:
     """Read `seconds=10,width=854,height=480,fps=30`, or a part of it."""
-    if isinstance(given, SourceVideo):
-        return given
     names = ("seconds", "width", "height", "fps")
     parts = [part.partition("=") for part in given.replace(" ", "").split(",")]
     try:
@@ -118,9 +113,7 @@ _shared_options = options(
     click.option(
         "--batch", type=click.Path(path_type=Path, allow_dash=True), help="A file of many: JSON lines or CSV."
     ),
-    tables_option,
-    at_option,
-    contract_options,
+    book_options,
     locale_option,
     json_option,
 )
@@ -142,10 +135,7 @@ def quote(
     source: SourceVideo | None,
     probing: bool,
     batch: Path | None,
-    tables: Path | None,
-    at: datetime,
-    contract: str | None,
-    account: str | None,
+    book: Callable[[], PriceBook],
     locale: Locale,
     as_json: bool,
     **fields: str | None,
@@ -167,7 +157,7 @@ def quote(
     if probing and source is not None:
         raise click.UsageError("Give one of --source and --probe")
     find = _probed if probing else lambda _: source
-    _answer(_QUOTE, body, fields, batch, book(tables, at, contract, account), locale, as_json, find)
+    _answer(_QUOTE, body, fields, batch, book(), locale, as_json, find)
 
 
 @click.command(short_help="Price any usage, or a file of them.")
@@ -189,10 +179,7 @@ def rate(
     dialect: str | None,
     partial: bool,
     batch: Path | None,
-    tables: Path | None,
-    at: datetime,
-    contract: str | None,
-    account: str | None,
+    book: Callable[[], PriceBook],
     locale: Locale,
     as_json: bool,
     **fields: str | None,
@@ -225,7 +212,7 @@ def rate(
             of_text=_no_text,
             of_json=lambda response: read_usage(usage_from(dialect, response, model=model, partial=partial)),
         )
-    _answer(command, usage, fields, batch, book(tables, at, contract, account), locale, as_json, lambda _: None)
+    _answer(command, usage, fields, batch, book(), locale, as_json, lambda _: None)
 
 
 def _no_text(_: Mapping[str, str]) -> Mapping[str, Any]:
@@ -310,10 +297,8 @@ def _probed(body: Mapping[str, Any]) -> SourceVideo | None:
         return None
     from ratecard.probe import probe
 
-    try:
+    with as_wrong_use(ImportError):
         return probe(body["video_url"])
-    except ImportError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def _read(body: str) -> Body:
@@ -333,14 +318,10 @@ def show_bill(
     """Print a quote as a bill: each SKU on a line, below it the place of its rate, quantity, unit rate and amount."""
     figures = Figures(locale, quoted.currency)
     amount = figures.exact
+    counts = [f"{figures.quantity(plain(line.quantity))} {line.unit}" for line in quoted.lines]
     rows = [
-        (
-            f"  {line.source}",
-            f"{figures.quantity(plain(line.quantity))} {line.unit}",
-            amount(line.unit_rate),
-            amount(line.amount),
-        )
-        for line in quoted.lines
+        (f"  {line.source}", count, amount(line.unit_rate), amount(line.amount))
+        for line, count in zip(quoted.lines, counts, strict=True)
     ]
     sums = [("Total", "", "", amount(quoted.total))]
     if quoted.exact != quoted.total:

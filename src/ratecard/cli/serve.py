@@ -17,7 +17,7 @@ import annotated_types
 import click
 from pydantic.fields import FieldInfo
 
-from ratecard.cli.options import FOLDER, Decorator, checkout_tables, options, tell_tables
+from ratecard.cli.options import FOLDER, Decorator, as_wrong_use, checkout_tables, options, tell_tables
 from ratecard.ledger import LedgerError
 from ratecard.processes.settings import CONFIG, SettingError, Settings, is_secret, option, read_settings, variable
 
@@ -56,9 +56,7 @@ def _type(field: FieldInfo) -> Any:
 @click.option(
     "--config", CONFIG, type=click.Path(path_type=Path), help="Settings as TOML, like `port = 80` or `no-auth = true`."
 )
-@options(
-    *(_option(name, field) for name, field in Settings.model_fields.items() if name != "tables" and not is_secret(name))
-)
+@options(*(_option(name, field) for name, field in _SHOWN.items()))
 def serve(folder: Path | None, **given: Any) -> None:
     """Answer quotes over HTTP from the tables of FOLDER.
 
@@ -89,13 +87,16 @@ def serve(folder: Path | None, **given: Any) -> None:
     for name in ("uvicorn", "fastapi", "brotli", "prometheus_client", "watchfiles"):
         if find_spec(name) is None:
             raise click.UsageError(f"The server needs {name}: pip install 'ratecard[server]'")
-    try:
-        stated = {name: value for name, value in {**given, "tables": folder}.items() if value not in (None, ())}
+    # Loaded here, because --help needs no server.
+    from ratecard.processes.process import check_tls
+
+    stated = {name: value for name, value in {**given, "tables": folder}.items() if value not in (None, ())}
+    with as_wrong_use(SettingError):
         settings = read_settings(stated, os.environ, {"tables": checkout_tables()})
         _check_access(settings)
-        _check_files(settings)
-    except SettingError as error:
-        raise click.UsageError(str(error)) from None
+        check_tls(settings)
+        if settings.tables is not None and not settings.tables.is_dir():
+            raise SettingError(f"FOLDER: '{settings.tables}' does not exist")
     _check_database(settings)
     _serve(settings)
 
@@ -122,9 +123,7 @@ def _shared_folder(workers: int) -> Iterator[Path | None]:
     if workers == 1:
         yield None
         return
-    # Shared memory is left where nothing else can be written.
-    places = (None, "/dev/shm")  # noqa: S108
-    for place in places:
+    for place in (None, "/dev/shm"):  # noqa: S108 - shared memory is left where nothing else can be written
         with suppress(OSError):
             folder = tempfile.TemporaryDirectory(prefix="ratecard-", dir=place)
             break
@@ -165,14 +164,6 @@ def _is_loopback(host: str) -> bool:
     except OSError as error:
         raise SettingError(f"{option('host')}: '{host}' is not an address: {error.strerror}") from None
     return all(ip_address(str(address[0])).is_loopback for *_, address in addresses)
-
-
-def _check_files(settings: Settings) -> None:
-    from ratecard.processes.process import check_tls
-
-    check_tls(settings)
-    if settings.tables is not None and not settings.tables.is_dir():
-        raise SettingError(f"FOLDER: '{settings.tables}' does not exist")
 
 
 def _check_database(settings: Settings) -> None:

@@ -9,7 +9,7 @@ import click
 
 from ratecard.base.errors import SimulationError
 from ratecard.base.files import beside
-from ratecard.cli.options import Decorator, options
+from ratecard.cli.options import Decorator, as_wrong_use, options
 from ratecard.requests.dialects import TABLE_DIALECTS
 from ratecard.simulation.rows.files import kind_to_write
 from ratecard.simulation.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK
@@ -107,10 +107,8 @@ def with_models(given: Sequence[str]) -> Mapping[str, str]:
     return renamed
 
 
-def share(given: str | Fraction) -> Fraction:
+def share(given: str) -> Fraction:
     """Read a share like `10%`."""
-    if isinstance(given, Fraction):
-        return given
     from ratecard.simulation.report.figures import read_share
 
     try:
@@ -125,9 +123,8 @@ def periods(given: str | None) -> tuple[str, str] | None:
         return None
     before, dots, after = given.partition("..")
     if not (before and dots and after):
-        raise click.BadParameter(
-            f"'{given}' is not two periods. Write them like 2026-09..2026-10", param_hint="--bridge"
-        )
+        words = f"'{given}' is not two periods. Write them like 2026-09..2026-10"
+        raise click.BadParameter(words, param_hint="--bridge")
     return before, after
 
 
@@ -153,19 +150,16 @@ def outputs(
     places = [each for each in given if _REMOTE in each]
     if places and engine != SPARK:
         raise click.UsageError(f"{places[0]} is an address, which Spark writes: --engine spark")
-    for place in places:
-        try:
+    with as_wrong_use(SimulationError):
+        for place in places:
             kind_to_write(place)
-        except SimulationError as error:
-            raise click.UsageError(str(error)) from None
     paths = [Path(each) for each in given if _REMOTE not in each]
     for path in paths:
         if path.suffix.lower() not in endings:
             raise click.UsageError(f"{path} ends in none of {', '.join(endings)}, so that its format is not known")
         if not path.parent.is_dir() or path.is_dir():
-            raise click.UsageError(
-                f"{path} cannot be written: " + ("it is a folder" if path.is_dir() else "no such folder")
-            )
+            words = "it is a folder" if path.is_dir() else "no such folder"
+            raise click.UsageError(f"{path} cannot be written: {words}")
         if any(_is_of(path.resolve(), each) for each in usage):
             raise click.UsageError(f"{path} is among the usage, which stays as it is")
         _try(path)

@@ -13,7 +13,7 @@ from babel import Locale
 
 from ratecard.base.errors import SimulationError
 from ratecard.cli.modes import OF_DISPUTES, is_date
-from ratecard.cli.options import tell_tables
+from ratecard.cli.options import as_wrong_use, tell_tables
 from ratecard.cli.simulate_progress import progress
 from ratecard.cli.simulate_text import show_simulation, show_tornado, tell, tell_beyond
 from ratecard.simulation.answers.limits import ChangeLimits, beyond, check_customers
@@ -65,7 +65,7 @@ def run(
 
     `out` are files, and `places` addresses that Spark writes to; `settings` are further arguments of `simulate`.
     """
-    try:
+    with as_wrong_use(SimulationError):
         compared = sides(current, candidates, tables)
         costs = costs_of(cost, compared, tables)
         Remapping(settings["remap"], settings["successors"]).check(side.card for side in compared)
@@ -73,8 +73,6 @@ def run(
         target = read_target(until_target) if until_target else None
         changes, days = volumes_of(volumes), read_pace(pace) if pace else DEFAULT_PACE
         Chosen.of(settings["where"], settings["since"], settings["until"])
-    except SimulationError as error:
-        raise click.UsageError(str(error)) from None
     if target and (len(candidates) != 1 or not Path(candidates[0]).is_file()):
         raise click.UsageError("--until-target needs one --candidate, a file that scales rates by a factor")
     limits = ChangeLimits(max_change, max_rise)
@@ -175,10 +173,8 @@ def run_disputes(path: Path, given: Mapping[str, Any]) -> None:
     """Write the disputed rows of a bill, and print their number and their sum."""
     if given["current"] == AS_BILLED:
         raise click.UsageError("--disputes compares a bill with prices; --current names them, or leave it out")
-    try:
+    with as_wrong_use(SimulationError):
         [current] = sides(given["current"], (), given["tables"])
-    except SimulationError as error:
-        raise click.UsageError(str(error)) from None
     settings = {name: given[name] for name in OF_DISPUTES if name not in _NOT_SETTINGS}
     with progress() as begin:
         disputes = write_disputes(list(given["usage"]), current, path, progress=begin, **settings)

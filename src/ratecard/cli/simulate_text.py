@@ -45,16 +45,14 @@ def show_simulation(report: Report) -> None:
     click.echo() if report.unpriced or disputed.rows else None
     for words in answers(report):
         click.echo(click.style(paragraph(words), bold=True))
-    for words in filter(None, (scope(report), own_days(report))):
-        click.echo(paragraph(words))
+    _say(scope(report), own_days(report))
     question = report.question
     if question.target and question.reached:
-        click.echo(paragraph(reached(report, question.target, question.reached)))
+        _say(reached(report, question.target, question.reached))
     if report.bridge is not None:
         _show(report, effects_table(report, report.bridge))
         click.echo()
-        for words in bridge_sentences(report, report.bridge):
-            click.echo(paragraph(words))
+        _say(*bridge_sentences(report, report.bridge))
         _show(report, _first(bridge_table(report, report.bridge), _MODELS, "By model"))
     if len(report.candidates) > 1:
         _show(report, sides_table(report).columns_named("Revenue", "Change", "%", "Prices"))
@@ -65,16 +63,18 @@ def show_simulation(report: Report) -> None:
         _candidate(report, candidate)
 
 
+def _say(*sentences: str) -> None:
+    for words in filter(None, sentences):
+        click.echo(paragraph(words))
+
+
 def _now(report: Report) -> None:
     """Print what the usage brings, by each key."""
-    for sentence in further(report, 0):
-        click.echo(paragraph(sentence))
+    _say(*further(report, 0))
     for key in dict.fromkeys(("model", *report.simulation.by)):
         table = largest(report, key, _MODELS)
-        _show(
-            report,
-            table.columns_named(*(column.name for column in (*table.columns[2:], table.columns[1], table.columns[0]))),
-        )
+        shown = (*table.columns[2:], table.columns[1], table.columns[0])
+        _show(report, table.columns_named(*(column.name for column in shown)))
 
 
 def _discounts(report: Report, sides: Sequence[int]) -> None:
@@ -87,9 +87,8 @@ def _discounts(report: Report, sides: Sequence[int]) -> None:
 def tell(report: Report, written_to: Sequence[str]) -> None:
     """Print on standard error, in short, what the written files hold."""
     if report.unpriced:
-        click.echo(
-            f"{_unpriced(report)}: {'; '.join(each.reason for each in report.simulation.unpriced[:3])}", err=True
-        )
+        reasons = "; ".join(each.reason for each in report.simulation.unpriced[:3])
+        click.echo(f"{_unpriced(report)}: {reasons}", err=True)
     for words in report.simulation.reading.warnings():
         click.echo(words, err=True)
     for words in filter(None, (*answers(report), scope(report), own_days(report))):
@@ -110,10 +109,8 @@ def tell_beyond(report: Report, limits: ChangeLimits, found: Sequence[Beyond]) -
             click.echo(f"Beyond the limit: {words} {figures.percent(limits.change, signed=False)}", err=True)
         if side.customers and limits.rise is not None:
             customers, most = figures.counted(side.of, "customer"), figures.percent(limits.rise, signed=False)
-            words = (
-                f"{figures.count(side.over)} of {customers} {'pays' if side.over == 1 else 'pay'} more than {most} more"
-            )
-            click.echo(f"Beyond the limit: {words}{under}, and --max-rise is {most}", err=True)
+            words = f"{figures.count(side.over)} of {customers} {'pays' if side.over == 1 else 'pay'}"
+            click.echo(f"Beyond the limit: {words} more than {most} more{under}, and --max-rise is {most}", err=True)
             for line in table_lines(report, beyond_table(report, side.candidate, side.customers)):
                 click.echo(f"  {line}", err=True)
             if side.over > len(side.customers):
@@ -144,8 +141,7 @@ def _cells(report: Report, table: Table, rows: Sequence[Sequence[Value]]) -> lis
 def _candidate(report: Report, candidate: int) -> None:
     if len(report.candidates) > 1:
         click.echo(f"\n{heading_style(report.names[candidate])}")
-    for sentence in (*proposals(report, candidate), *further(report, candidate)):
-        click.echo(paragraph(sentence))
+    _say(*proposals(report, candidate), *further(report, candidate))
     for table in _tables(report, candidate):
         _show(report, table)
     _discounts(report, [0, candidate])

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from babel import Locale
 
-from ratecard.cli.options import locale_option, tables_option
+from ratecard.cli.options import FILE, locale_option, tables_option
 from ratecard.cli.screen import show_table
 from ratecard.cli.simulate import stopping
 from ratecard.cli.simulate_options import (
@@ -23,13 +23,13 @@ from ratecard.cli.simulate_options import (
 )
 
 
-def _balance(context: click.Context, option: click.Parameter, given: str | None) -> Decimal | None:
+def _balance(given: str) -> Decimal:
     """Read an amount of money: digits, and a point."""
     try:
-        amount = None if given is None else Decimal(given)
+        amount = Decimal(given)
     except InvalidOperation:
         amount = Decimal("NaN")
-    if amount is not None and not amount.is_finite():
+    if not amount.is_finite():
         raise click.BadParameter(f"'{given}' is not an amount. Write digits, like 1200.50")
     return amount
 
@@ -41,14 +41,10 @@ def _balance(context: click.Context, option: click.Parameter, given: str | None)
 @click.option(
     "--opening-balance",
     metavar="AMOUNT",
-    callback=_balance,
+    type=_balance,
     help="What the commitment had left at the beginning of the month; needed where USAGE does not reach back.",
 )
-@click.option(
-    "--against",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A statement that was issued as .json: list what differs now.",
-)
+@click.option("--against", type=FILE, help="A statement that was issued as .json: list what differs now.")
 @click.option(
     "--out",
     metavar="FILE",

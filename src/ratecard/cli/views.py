@@ -3,8 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -15,18 +14,16 @@ from ratecard.base.messages import plural
 from ratecard.cli.modes import refuse_unused
 from ratecard.cli.options import (
     as_json_text,
-    at_option,
-    book,
-    contract_options,
+    book_options,
     json_option,
     locale_option,
     out_option,
     show,
-    tables_option,
 )
 from ratecard.cli.screen import paragraph, show_table
 from ratecard.methods import METHODS
 from ratecard.pages import page_text
+from ratecard.price_book import PriceBook
 from ratecard.simulation.report.figures import Figures
 from ratecard.tables.video import VideoModel
 from ratecard.views.explain import Explanation
@@ -38,15 +35,11 @@ from ratecard.views.sheet import SHEET_COLUMNS, price_cells
 
 @click.command(short_help="List the models that have a price.")
 @click.argument("part", required=False, default="")
-@tables_option
-@at_option
-@contract_options
+@book_options
 @json_option
-def models(
-    part: str, tables: Path | None, at: datetime, contract: str | None, account: str | None, as_json: bool
-) -> None:
+def models(part: str, book: Callable[[], PriceBook], as_json: bool) -> None:
     """List the models that have a price, those whose id contains PART."""
-    listed = [model for model in book(tables, at, contract, account).models() if part.lower() in model.model.lower()]
+    listed = [model for model in book().models() if part.lower() in model.model.lower()]
     if as_json:
         rows: list[dict[str, object]] = [
             {
@@ -65,10 +58,8 @@ def models(
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
     if listed:
-        show_table(
-            ("Model", "Type", "Since"),
-            [(model.model, model.type, str(model.effective)) for model in listed],
-        )
+        rows_shown = [(model.model, model.type, str(model.effective)) for model in listed]
+        show_table(("Model", "Type", "Since"), rows_shown)
     for model in listed:
         if model.retired:
             click.echo(f"{model.model} retires on {model.retired}")
@@ -77,27 +68,17 @@ def models(
 
 @click.command(short_help="Show where the prices of a model come from.")
 @click.argument("model")
-@tables_option
-@at_option
-@contract_options
+@book_options
 @locale_option
 @json_option
 @click.pass_context
 def explain(
-    context: click.Context,
-    /,
-    model: str,
-    tables: Path | None,
-    at: datetime,
-    contract: str | None,
-    account: str | None,
-    locale: Locale,
-    as_json: bool,
+    context: click.Context, /, model: str, book: Callable[[], PriceBook], locale: Locale, as_json: bool
 ) -> None:
     """Show where the prices of MODEL come from: its version in effect, and the file:line of every rate."""
     refuse_unused(context)
     try:
-        explained = explain_model(book(tables, at, contract, account), model)
+        explained = explain_model(book(), model)
     except QuoteError as error:
         click.echo(error.to_json() if as_json else str(error), err=not as_json)
         raise SystemExit(1) from None
@@ -135,18 +116,8 @@ def _show(found: Explanation, locale: Locale) -> None:
     "--format", "kind", type=click.Choice(["csv", "json", "markdown", "html"]), default="csv", show_default=True
 )
 @click.option("--every-request", is_flag=True, help="Instead: every choice that a request has, with its total.")
-@tables_option
-@at_option
-@contract_options
-def sheet(
-    names: tuple[str, ...],
-    kind: str,
-    every_request: bool,
-    tables: Path | None,
-    at: datetime,
-    contract: str | None,
-    account: str | None,
-) -> None:
+@book_options
+def sheet(names: tuple[str, ...], kind: str, every_request: bool, book: Callable[[], PriceBook]) -> None:
     """Print one row for each price of NAMES: models, families, or patterns like 'kling-*'; of all where none is named.
 
     A row says what the price is of, per which unit, what it is now, and what it becomes with the next version of the
@@ -155,7 +126,7 @@ def sheet(
     With --every-request, each combination of values that decides a price has a row with its total. A source video and
     a reference clip of ten seconds stand for all lengths. Columns that are empty for all models named are left out.
     """
-    prices = book(tables, at, contract, account)
+    prices = book()
     if every_request:
         models = [model.model for model, _ in chosen_models(prices, names)]
         rows = [cell.row() for name in models for cell in price_cells(prices, name)]
@@ -183,11 +154,8 @@ def _json(columns: Sequence[str], rows: Sequence[dict[str, str]], title: str) ->
 
 
 def _markdown(columns: Sequence[str], rows: Sequence[dict[str, str]], title: str) -> str:
-    lines = [
-        columns,
-        ["---"] * len(columns),
-        *([row[column].replace("|", r"\|") for column in columns] for row in rows),
-    ]
+    cells = ([row[column].replace("|", r"\|") for column in columns] for row in rows)
+    lines = [columns, ["---"] * len(columns), *cells]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

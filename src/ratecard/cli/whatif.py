@@ -11,7 +11,7 @@ import click
 from babel import Locale
 from click.core import ParameterSource
 
-from ratecard.cli.options import instant, locale_option, now, tables_option, tell_tables
+from ratecard.cli.options import as_wrong_use, instant, locale_option, now, tables_option, tell_tables
 from ratecard.cli.simulate import stopping
 from ratecard.cli.simulate_options import (
     check_usage,
@@ -93,14 +93,12 @@ def whatif(
         from ratecard.whatif.draft_pricer import DraftPricer
         from ratecard.whatif.report_process import RecordedUsage
 
-        try:
+        with as_wrong_use(PortError, SimulationError):
             port = free_port(port)
             day = at.astimezone(UTC).date()
             current = Side(day.isoformat(), load_rate_card(tables), datetime.combine(day, time(), UTC))
             costs = costs_of(cost, [current], tables)
             Chosen.of(settings["where"], settings["since"], settings["until"])
-        except (PortError, SimulationError) as error:
-            raise click.UsageError(str(error)) from None
         tell_tables(tables)
         with progress() as begin:
             simulation = simulate(list(usage), current, costs=costs, progress=begin, **settings)
