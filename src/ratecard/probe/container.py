@@ -20,9 +20,7 @@ _RATE_ROUNDING = Fraction(1, 10**6)
 
 
 def standard(rate: Fraction) -> Fraction:
-    """Return the exact rate of a rounded one: whole, or NTSC (a whole rate times 1000/1001).
-
-    Any other rate is unchanged.
+    """Return the exact rate of a rounded one: whole, or NTSC (a whole rate times 1000/1001); any other as it is.
 
     >>> standard(Fraction(19001, 317)), standard(Fraction(160000, 7189))
     (Fraction(60000, 1001), Fraction(160000, 7189))
@@ -43,16 +41,6 @@ _ROUNDING = Fraction(1, 20)
 _TAG = re.compile(r"(\d{1,4}):(\d\d):(\d\d\.\d{1,9})", re.ASCII)
 
 
-def _seconds_of(container: InputContainer, video: VideoStream, size: int) -> Fraction:
-    """Return exact seconds of the video track, in a file of `size` bytes. Raises `UnreadableError`.
-
-    The length of the track, not of the container: sound that continues after the picture is not video to process.
-    """
-    if container.format.name.startswith("matroska"):
-        return _by_the_last_packets(container, video)
-    return _by_the_index(container, video, size)
-
-
 def _by_the_index(container: InputContainer, video: VideoStream, size: int) -> Fraction:
     """Return the length that MP4 and MOV list: they have the time and place of every frame, so only lists are read."""
     for stream in container.streams:
@@ -69,10 +57,8 @@ def _by_the_index(container: InputContainer, video: VideoStream, size: int) -> F
         raise UnreadableError("it has no duration")
     span = max(shown) - min(shown)
     if span > video.duration:
-        raise UnreadableError(
-            f"it says that it is {_milliseconds(video.duration * video.time_base)} long, "
-            f"and its frames take {_milliseconds(span * video.time_base)}"
-        )
+        stated, taken = (_milliseconds(ticks * video.time_base) for ticks in (video.duration, span))
+        raise UnreadableError(f"it says that it is {stated} long, and its frames take {taken}")
     return video.duration * video.time_base
 
 
@@ -85,10 +71,8 @@ def _by_the_last_packets(container: InputContainer, video: VideoStream) -> Fract
     of_all = Fraction(container.duration or 0, av.time_base)
     end_of_all, end = _ends(container, video)
     if of_all > end_of_all + _SLACK:
-        raise UnreadableError(
-            f"it is cut short: it says that it is {_milliseconds(of_all)} long, "
-            f"and ends after {_milliseconds(end_of_all)}"
-        )
+        words = f"it says that it is {_milliseconds(of_all)} long, and ends after {_milliseconds(end_of_all)}"
+        raise UnreadableError(f"it is cut short: {words}")
     measured = end - (video.start_time or 0) * (video.time_base or 0)
     stated = (_tagged(video), _SLACK), (of_all, _ROUNDING)
     return next((length for length, most in stated if length and abs(length - measured) <= most), measured)
@@ -149,10 +133,13 @@ def facts_of(file: RawIOBase | BytesIO, size: int) -> SourceVideo:
         with av.open(file, "r", format=reader, options=OPTIONS, metadata_errors="replace") as container:
             video = _only_video(container)
             width, height = _shown_size(container, video)
-            facts = (_seconds_of(container, video, size), width, height, video.average_rate)
+            # That of the track, not of the container: sound that continues after the picture is not video to process.
+            matroska = reader == "matroska"
+            seconds = _by_the_last_packets(container, video) if matroska else _by_the_index(container, video, size)
+            fps = video.average_rate
     except av.error.FFmpegError:
         raise UnreadableError("it is damaged, or cut short") from None
-    return _plausible(*facts)
+    return _plausible(seconds, width, height, fps)
 
 
 def _reader_of(file: RawIOBase | BytesIO) -> str:
@@ -187,19 +174,16 @@ def _shown_size(container: InputContainer, video: VideoStream) -> tuple[int, int
     if frame is None:
         raise UnreadableError("it has no frame that can be decoded")
     if (frame.width, frame.height) != stated:
-        raise UnreadableError(
-            f"it says that it is {stated[0]}x{stated[1]}, and its frames are {frame.width}x{frame.height}"
-        )
+        words = f"it says that it is {stated[0]}x{stated[1]}"
+        raise UnreadableError(f"{words}, and its frames are {frame.width}x{frame.height}")
     return (frame.height, frame.width) if frame.rotation % 180 == 90 else (frame.width, frame.height)
 
 
 def _plausible(seconds: Fraction, width: int, height: int, fps: Fraction | None) -> SourceVideo:
     if not 0 < seconds <= _LONGEST:
-        raise UnreadableError(
-            f"it says that it takes {round(seconds)} seconds. Allowed: more than 0, at most {_LONGEST}"
-        )
+        words = f"it says that it takes {round(seconds)} seconds"
+        raise UnreadableError(f"{words}. Allowed: more than 0, at most {_LONGEST}")
     if fps is None or not 0 < fps <= _FASTEST:
-        raise UnreadableError(
-            f"it says that it has {fps and round(fps)} frames a second. Allowed: more than 0, at most {_FASTEST}"
-        )
+        words = f"it says that it has {fps and round(fps)} frames a second"
+        raise UnreadableError(f"{words}. Allowed: more than 0, at most {_FASTEST}")
     return SourceVideo(seconds=seconds, width=width, height=height, fps=standard(fps))

@@ -10,40 +10,30 @@ import httpcore
 from ratecard.probe.probing import UnreadableError
 
 # The special-purpose registries of IANA (RFC 6890), written out: `is_global` differs between versions of Python.
-_NOT_PUBLIC_4 = tuple(
-    map(
-        ip_network,
-        (
-            "0.0.0.0/8",  # this network
-            "10.0.0.0/8",  # private
-            "100.64.0.0/10",  # carrier-grade NAT
-            "127.0.0.0/8",  # loopback
-            "169.254.0.0/16",  # link-local, and the metadata services of clouds
-            "172.16.0.0/12",  # private
-            "192.0.0.0/24",  # protocol assignments
-            "192.0.2.0/24",  # documentation
-            "192.88.99.0/24",  # relays of 6to4
-            "192.168.0.0/16",  # private
-            "198.18.0.0/15",  # benchmarks
-            "198.51.100.0/24",  # documentation
-            "203.0.113.0/24",  # documentation
-            "224.0.0.0/3",  # multicast, reserved, broadcast
-        ),
-    )
+_NOT_PUBLIC_4 = (
+    ip_network("0.0.0.0/8"),  # this network
+    ip_network("10.0.0.0/8"),  # private
+    ip_network("100.64.0.0/10"),  # carrier-grade NAT
+    ip_network("127.0.0.0/8"),  # loopback
+    ip_network("169.254.0.0/16"),  # link-local, and the metadata services of clouds
+    ip_network("172.16.0.0/12"),  # private
+    ip_network("192.0.0.0/24"),  # protocol assignments
+    ip_network("192.0.2.0/24"),  # documentation
+    ip_network("192.88.99.0/24"),  # relays of 6to4
+    ip_network("192.168.0.0/16"),  # private
+    ip_network("198.18.0.0/15"),  # benchmarks
+    ip_network("198.51.100.0/24"),  # documentation
+    ip_network("203.0.113.0/24"),  # documentation
+    ip_network("224.0.0.0/3"),  # multicast, reserved, broadcast
 )
 # Global unicast is the only public part of IPv6. It excludes loopback, link-local, unique local, multicast, and
 # addresses that contain one of IPv4 (mapped ::ffff:0:0/96, NAT64 64:ff9b::/96).
 _PUBLIC_6 = ip_network("2000::/3")
-_NOT_PUBLIC_6 = tuple(
-    map(
-        ip_network,
-        (
-            "2001::/23",  # protocol assignments; Teredo carries an address of IPv4
-            "2001:db8::/32",  # documentation
-            "2002::/16",  # 6to4 carries an address of IPv4
-            "3fff::/20",  # documentation
-        ),
-    )
+_NOT_PUBLIC_6 = (
+    ip_network("2001::/23"),  # protocol assignments; Teredo carries an address of IPv4
+    ip_network("2001:db8::/32"),  # documentation
+    ip_network("2002::/16"),  # 6to4 carries an address of IPv4
+    ip_network("3fff::/20"),  # documentation
 )
 
 

@@ -18,6 +18,11 @@ class UnreadableError(Exception):
     """A video that cannot be read; the message completes the sentence `Could not read the video: ...`."""
 
 
+def is_installed() -> bool:
+    """Return True if there is what reads videos: the extra `ratecard[probe]`."""
+    return all(find_spec(name) for name in ("av", "httpx"))
+
+
 def is_data_uri(video_url: str) -> bool:
     """Return True if a URL holds the video itself."""
     return video_url[:5].lower() == "data:"
@@ -81,7 +86,7 @@ def probe(video_url: str, limits: Limits | None = None) -> SourceVideo:
       video_url: Could not read the video: it is not an MP4, MOV, WebM or Matroska file
     """
     limits = limits or Limits()
-    if any(find_spec(name) is None for name in ("av", "httpx")):
+    if not is_installed():
         raise ImportError("Probing videos needs PyAV and httpx: pip install 'ratecard[probe]'")
     if len(video_url) > (4 * limits.max_bytes if is_data_uri(video_url) else _LONGEST_URL):
         _refuse("its URL is too long")

@@ -46,7 +46,7 @@ class Web:
     def read(self, first: int, count: int, size: int) -> bytes:
         """Return `count` bytes from `first` on, of a file whose server supports ranges."""
         with self._get(first, count) as answer:
-            if answer.status != 206 or self._tag_of(answer) != self._tag:
+            if answer.status != 206 or _header(answer, b"etag") != self._tag:
                 raise UnreadableError("it changed while it was read")
             return self._part(answer, first, count, size)
 
@@ -80,9 +80,8 @@ class Web:
                 yield answer
         except httpcore.ConnectError as error:
             tls = isinstance(error.__context__, ssl.SSLError)
-            raise UnreadableError(
-                "its host has no valid certificate" if tls else "its host cannot be reached"
-            ) from None
+            words = "its host has no valid certificate" if tls else "its host cannot be reached"
+            raise UnreadableError(words) from None
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException):
             raise UnreadableError("its server broke off the answer") from None
 
@@ -104,7 +103,7 @@ class Web:
                 self._refuse_to_read_more()
             content = self._body(answer, self._left + 1)
             return content, len(content)
-        self._tag = self._tag_of(answer)
+        self._tag = _header(answer, b"etag")
         content_range = _CONTENT_RANGE.fullmatch(_header(answer, b"content-range") or b"")
         if content_range is None:
             raise UnreadableError("its server answered a range without saying which")
@@ -136,10 +135,6 @@ class Web:
     def _refuse_to_read_more(self) -> NoReturn:
         raise UnreadableError(f"more than {self._limits.megabytes} of it would have to be read")
 
-    @staticmethod
-    def _tag_of(answer: httpcore.Response) -> bytes | None:
-        return _header(answer, b"etag")
-
 
 def _header(answer: httpcore.Response, name: bytes) -> bytes | None:
     return next((value for key, value in answer.headers if key.lower() == name), None)
@@ -158,7 +153,8 @@ class RangedFile(io.RawIOBase):
 
     def __init__(self, web: Web, start: bytes, size: int) -> None:
         self._web, self.size = web, size
-        self._blocks = {at: start[at * BLOCK : (at + 1) * BLOCK] for at in range(-(-len(start) // BLOCK))}
+        self._blocks: dict[int, bytes] = {}
+        self._keep(0, start)
         self._at = 0
         self._next, self._step = 1, 1
         self.failure: UnreadableError | None = None
@@ -199,7 +195,10 @@ class RangedFile(io.RawIOBase):
             self._step = min(self._step * 2, _MOST_BLOCKS) if wanted == self._next else 1
             count = next((more for more in range(1, self._step) if wanted + more in self._blocks), self._step)
             part = self._web.read(wanted * BLOCK, count * BLOCK, self.size)
-            for at in range(-(-len(part) // BLOCK)):
-                self._blocks[wanted + at] = part[at * BLOCK : (at + 1) * BLOCK]
+            self._keep(wanted, part)
             self._next = wanted + count
         return self._blocks[wanted]
+
+    def _keep(self, first: int, part: bytes) -> None:
+        for at in range(0, len(part), BLOCK):
+            self._blocks[first + at // BLOCK] = part[at : at + BLOCK]

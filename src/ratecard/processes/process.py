@@ -22,7 +22,7 @@ from uvicorn.supervisors import Multiprocess
 from uvicorn.supervisors.multiprocess import Process
 
 from ratecard.processes.logs import log_config
-from ratecard.processes.protocol import Connection, ServiceConfig, break_off_stuck
+from ratecard.processes.protocol import Connection, ServiceConfig, break_off_stuck, connections_in
 from ratecard.processes.settings import SettingError, Settings, option
 from ratecard.server.endpoints import DRAINING
 
@@ -164,7 +164,7 @@ class DrainingServer(Server):
     async def on_tick(self, counter: int) -> bool:
         """Look after the connections every second; whether to end."""
         if counter % _TICKS == 0:
-            break_off_stuck(list(self.server_state.connections))
+            break_off_stuck(self.server_state.connections)
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -178,15 +178,14 @@ class DrainingServer(Server):
         await super().shutdown(sockets)
 
     def _break_off_untaken(self) -> None:
-        for connection in list(self.server_state.connections):
-            if isinstance(connection, Connection) and connection.untaken:
+        for connection in connections_in(self.server_state.connections):
+            if connection.untaken:
                 connection.break_off()
 
     async def _drain(self, seconds: int) -> None:
         _logger.info("Draining for %d s: not ready, and each connection is closed after its answer", seconds)
-        for connection in list(self.server_state.connections):
-            if isinstance(connection, Connection):
-                connection.drain()
+        for connection in connections_in(self.server_state.connections):
+            connection.drain()
         for tick in range(1, seconds * _TICKS + 1):
             if not self._drains:  # Ctrl-C
                 return

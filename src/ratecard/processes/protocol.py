@@ -169,17 +169,21 @@ def _make_room(among: Iterable["Connection"]) -> bool:
     return False
 
 
+def connections_in(held: Iterable[object]) -> list["Connection"]:
+    """Return the connections that a server holds now, in a list of its own."""
+    return [each for each in held if isinstance(each, Connection)]
+
+
 def break_off_stuck(connections: Iterable[object]) -> None:
     """Break off connections whose clients do not take their answers. To be called every second.
 
     Those that are stuck for too long; and where all together hold too much, those that are stuck for the longest time.
     """
     now = monotonic_ns()
-    known = (each for each in connections if isinstance(each, Connection))
-    stuck = sorted((each for each in known if each.is_stuck(now)), key=lambda each: each.stuck_since)
+    stuck = [each for each in connections_in(connections) if each.is_stuck(now)]
     excess = sum(each.untaken for each in stuck) - _MOST_UNTAKEN
-    for each in stuck:
-        if excess <= 0 and now - each.stuck_since < each.write_nanoseconds:
+    for each in sorted(stuck, key=lambda each: each.stuck_since):
+        if excess <= 0 and now - each.stuck_since < each.config.settings.write_seconds * 10**9:
             return
         excess -= each.untaken
         each.break_off()
@@ -239,7 +243,7 @@ class Connection(HttpToolsProtocol):
         """Return the other connections of its address, or process, if there are as many as may be; else none."""
         if self.address is None and len(self.connections) <= self._limits.connections:
             return []
-        others = [each for each in self.connections if isinstance(each, Connection) and each is not self]
+        others = [each for each in connections_in(self.connections) if each is not self]
         if self.address is not None:
             same = [each for each in others if each.address == self.address]
             if len(same) >= self._limits.address_connections:
@@ -260,11 +264,6 @@ class Connection(HttpToolsProtocol):
     def untaken(self) -> int:
         """Return the bytes of answers that wait to be sent."""
         return self.transport.get_write_buffer_size()
-
-    @property
-    def write_nanoseconds(self) -> int:
-        """Return how long an answer may wait to be taken."""
-        return self._limits.write_seconds * 10**9
 
     def is_stuck(self, now: int) -> bool:
         """Return True if an answer waits to be sent, and note since when: what is taken is noticed within a second."""

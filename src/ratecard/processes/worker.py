@@ -1,16 +1,15 @@
 """The application of one worker process of `ratecard serve`."""
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 
+from ratecard.probe.probing import is_installed, probe
 from ratecard.processes.settings import Settings
 from ratecard.server.app import application, while_running
 from ratecard.server.auth import DEFAULT_ACCOUNT, ApiKeys, Bearer, Check, KeyFile
-from ratecard.server.endpoints import Probe
 from ratecard.server.last_sound import LastSound
 from ratecard.server.tables import LiveRateCard, TableFolder
 
@@ -33,7 +32,7 @@ def configured(settings: Settings, shared: Path | None = None) -> FastAPI:
     options: dict[str, Any] = {
         "base_path": settings.base_path,
         "check": check,
-        "probe": probe_if_installed(),
+        "probe": probe if is_installed() else None,
         "most_body_bytes": settings.body_bytes,
         "cors_origins": settings.cors_origin,
     }
@@ -81,15 +80,6 @@ def check_of(settings: Settings) -> Check | None:
 def charging_of(settings: Settings) -> Check | None:
     """Return what checks the keys of charges; None without any. Raises `ValueError` for unreadable keys."""
     return KeyFile(settings.charge_keys).account if settings.charge_keys else None
-
-
-def probe_if_installed() -> Probe | None:
-    """Return the function that reads source videos; None where `ratecard[probe]` is not installed."""
-    if any(find_spec(name) is None for name in ("av", "httpx")):
-        return None
-    from ratecard.probe import probe
-
-    return probe
 
 
 async def default_account() -> str:
