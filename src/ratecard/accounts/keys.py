@@ -1,7 +1,7 @@
 """API key records as the API lists them, and whether a charge stays within a key's spending limit."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NoReturn, Self, cast
@@ -121,9 +121,9 @@ def _float_in(given: object, at: tuple[str | int, ...]) -> tuple[str | int, ...]
     """Return the path of a float in a value; empty if there is none."""
     if isinstance(given, float):
         return at
-    parts = (
-        given.items() if isinstance(given, Mapping) else enumerate(given) if isinstance(given, (list, tuple)) else ()
-    )
+    parts: Iterable[tuple[str | int, object]] = given.items() if isinstance(given, Mapping) else ()
+    if isinstance(given, (list, tuple)):
+        parts = enumerate(given)
     return next((path for name, part in parts if (path := _float_in(part, (*at, name)))), ())
 
 
@@ -162,14 +162,8 @@ def _json(value: Any, ascii_only: bool) -> str:
     if isinstance(value, datetime):
         return json.dumps(value.isoformat())
     if isinstance(value, Mapping):
-        return (
-            "{"
-            + ",".join(
-                f"{json.dumps(str(name), ensure_ascii=ascii_only)}:{_json(part, ascii_only)}"
-                for name, part in value.items()
-            )
-            + "}"
-        )
+        fields = (f"{_json(str(name), ascii_only)}:{_json(part, ascii_only)}" for name, part in value.items())
+        return "{" + ",".join(fields) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(_json(part, ascii_only) for part in value) + "]"
     return json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, default=to_jsonable_python)
@@ -239,10 +233,8 @@ class Amounts(_Record):
 
     @classmethod
     def _as_written(cls, given: dict[str, Any]) -> dict[str, Any]:
-        amounts = {
-            name: text(Decimal(given[name])) for name in cls.model_fields if isinstance(given.get(name), (int, Decimal))
-        }
-        return given | amounts
+        numbers = {name: given[name] for name in cls.model_fields if isinstance(given.get(name), (int, Decimal))}
+        return given | {name: text(Decimal(number)) for name, number in numbers.items()}
 
 
 class KeyUsage(_Record):

@@ -192,23 +192,26 @@ class LimitsOfADay:
     def sunset(self, endpoint: str) -> Sunset | None:
         """Return status, headers and body of an endpoint that ends: 404 before its last day, 410 from then on.
 
-        Else None.
-
-        HEAD ends with its GET.
+        None for any other endpoint. HEAD ends with its GET.
 
         >>> from ratecard import load_rate_card
         >>> load_rate_card().at(date(2026, 9, 15)).sunset("GET /billing/usage").headers["Sunset"]
         'Wed, 16 Sep 2026 00:00:00 GMT'
         """
-        return sunset_of(self.limits, endpoint, self.day)
+        method, _, path = endpoint.partition(" ")
+        wanted = f"GET {path}" if method == "HEAD" else endpoint
+        for sunset in self.limits.sunsets:
+            if sunset.endpoint == wanted:
+                gone = sunset.sunset <= self.day
+                return Sunset(410 if gone else 404, _headers(sunset), {"error": _message(sunset, gone)})
+        return None
 
 
 def _tier_of(model: TextModel, given: str | None) -> str:
     """Return the tier of a text model, from its table or the caller. Raises `LimitError` if they differ."""
     if model.tier is None and given is None:
-        raise LimitError(
-            f"the tables do not say the tier of {model.model}. Give one, like tier='S': {', '.join(TIERS)}"
-        )
+        words = f"the tables do not say the tier of {model.model}"
+        raise LimitError(f"{words}. Give one, like tier='S': {', '.join(TIERS)}")
     if model.tier and given and model.tier != given:
         raise LimitError(f"tier={given!r}: {model.model} is in tier {model.tier}; leave the tier out")
     return str(model.tier or given)
@@ -231,8 +234,7 @@ def failed_request_block(
     now = in_utc(at)
     if rule is None:
         return None
-    within = timedelta(seconds=rule.within_seconds)
-    blocked = timedelta(seconds=rule.blocked_seconds)
+    within, blocked = timedelta(seconds=rule.within_seconds), timedelta(seconds=rule.blocked_seconds)
     until: datetime | None = None
     counted: list[datetime] = []
     for failure in sorted(map(in_utc, failures)):
@@ -247,22 +249,6 @@ def failed_request_block(
     if until is None or now >= until:
         return None
     return Block(until, f"Too many failed attempts. Please wait {rule.blocked_seconds} s before the next request.")
-
-
-def sunset_of(limits: Limits, endpoint: str, day: date) -> Sunset | None:
-    """Return the answer of an endpoint that ends on a day, with its headers and what to use instead.
-
-    None for any other.
-
-    HEAD is answered as GET is.
-    """
-    method, _, path = endpoint.partition(" ")
-    wanted = f"GET {path}" if method == "HEAD" else endpoint
-    for sunset in limits.sunsets:
-        if sunset.endpoint == wanted:
-            gone = sunset.sunset <= day
-            return Sunset(410 if gone else 404, _headers(sunset), {"error": _message(sunset, gone)})
-    return None
 
 
 def _headers(each: EndpointRetirement) -> dict[str, str]:
@@ -324,14 +310,9 @@ def rate_limit_headers(
     moment = in_utc(now)
     reset = int(moment.replace(second=0, microsecond=0).timestamp()) + _MINUTE
     left = limit.requests - whole_number("requests", requests)
-    values = {
-        "limit-requests": limit.requests,
-        "remaining-requests": 0 if enforced else max(left, 0),
-        "reset-requests": reset,
-    }
+    values: list[int | str] = [limit.requests, 0 if enforced else max(left, 0), reset]
     if limit.tokens is not None and tokens is not None:
-        seconds = _MINUTE - moment.second
         left = max(limit.tokens - whole_number("tokens", tokens), 0)
-        values |= {"limit-tokens": limit.tokens, "remaining-tokens": left, "reset-tokens": seconds}
-    headers = {f"x-ratelimit-{name}": str(value) for name, value in values.items()}
-    return headers | ({"x-ratelimit-type": enforced} if enforced else {})
+        values += [limit.tokens, left, _MINUTE - moment.second]
+    values += [enforced] if enforced else []
+    return dict(zip(limit.header_names, map(str, values), strict=False))  # the last name is of what is enforced

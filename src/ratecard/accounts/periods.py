@@ -39,9 +39,7 @@ def period_end(period: Literal["DAY", "EPOCH", "MONTH"], instant: datetime | dat
 @overload
 def period_end(period: str, instant: datetime | date) -> datetime | None: ...
 def period_end(period: str, instant: datetime | date) -> datetime | None:
-    """Return the first instant after the limit period that contains an instant, in UTC.
-
-    None for LIFETIME: it never resets.
+    """Return the first instant after the limit period that contains an instant, in UTC; None for LIFETIME.
 
     From then on the amount spent counts from 0 again. Raises the errors of `period_start`.
 

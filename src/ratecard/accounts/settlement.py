@@ -85,18 +85,16 @@ def check_top_up(amount: Decimal, currency: str, top_up: TopUp | None) -> Decima
         near = did_you_mean(str(currency), top_up.paid_in)
         raise TopUpError(f"a top-up in {currency!r} is not accepted.{near} Allowed: {', '.join(top_up.paid_in)}")
     if paid < top_up.least:
-        raise TopUpError(
-            f"a top-up of {text(paid)} {currency} is below the least, {text(top_up.least)} {top_up.currency}"
-        )
+        least = f"{text(top_up.least)} {top_up.currency}"
+        raise TopUpError(f"a top-up of {text(paid)} {currency} is below the least, {least}")
     return paid
 
 
 def daily_allowance(staked: Decimal, diem: Diem | None) -> Decimal:
     """Return the allowance of staked DIEM for one day, in US dollars, exact; 0 below the least stake.
 
-    It does not roll over.
-
-    `diem` is `prices.limits.diem`; without it a stake has none. Raises `ValueError` for a negative or inexact number.
+    It does not roll over. `diem` is `prices.limits.diem`; without it a stake has none. Raises `ValueError` for a
+    negative or inexact number.
 
     >>> daily_allowance(Decimal("2.5"), Diem(usd_per_day=Decimal(1), least_staked=Decimal("0.1")))
     Decimal('2.5')

@@ -48,9 +48,7 @@ def current_period_usage(entries: Iterable[LedgerEntry], period: str, at: dateti
     Decimal('0.22')
     """
     now, start = in_utc(at), period_start(period, at)
-    spent = _spent(
-        entry for entry, instant in _dated(entries) if (start is None or start <= instant) and instant <= now
-    )
+    spent = _spent(entry for entry, when in _dated(entries) if (start is None or start <= when) and when <= now)
     # The API has no `vcu` here: it is there only if it was spent.
     return _amounts({name: amount for name, amount in spent.items() if amount or name != "vcu"})
 

@@ -53,18 +53,11 @@ __all__ = [
     "refund_async",
 ]
 
-# Names of modules that need SQLAlchemy; they are imported when they are used.
-_IN_DATABASES = {
-    "NewCharge": "rows",
-    **dict.fromkeys(("BookedCharge", "BookedRefund", "append_many", "append_many_async"), "charges"),
-    **dict.fromkeys(("charge", "charge_async", "refund", "refund_async"), "charges"),
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _IN_DATABASES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(_with_sqlalchemy(_IN_DATABASES[name]), name)
+    return getattr(_with_sqlalchemy("charges"), name)  # imported when it is used
 
 
 def _with_sqlalchemy(module: str) -> Any:

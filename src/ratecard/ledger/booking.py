@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -249,9 +249,8 @@ def _refunded(connection: Connection, asked: NewRefund, latest: int) -> _Entries
     _refuse_late("refund", asked.refund_id, asked.instant, max(latest, charged_at))
     of_request = and_(REFUNDS.c.account == asked.account, REFUNDS.c.request_id == asked.request_id)
     refunds = connection.execute(select(REFUNDS).where(of_request)).all()
-    earlier = [
-        row for row in map(entry_of_row, _rows(connection, asked.account, refunds).values()) if row.sku == asked.sku
-    ]
+    rows = map(entry_of_row, _rows(connection, asked.account, refunds).values())
+    earlier = [row for row in rows if row.sku == asked.sku]
     try:
         before = total([value_of(row.amount, row) for row in earlier])
         left = EXACT.subtract(total([value_of(minus(row.amount), row) for row in parts]), before)
@@ -261,19 +260,10 @@ def _refunded(connection: Connection, asked: NewRefund, latest: int) -> _Entries
         words = [too_big(plain(left)), *(["More than was charged is a new charge"] if asked.corrects else [])]
         raise RefundError("corrected" if asked.corrects else "amount", *words)
     amount = EXACT.subtract(left, asked.amount) if asked.corrects else asked.amount
-    notes, details = _notes(asked.refund_id), InferenceDetails(asked.request_id, None)
-    return tuple(
-        LedgerEntry(
-            timestamp_of(asked.instant),
-            row.sku,
-            row.price_per_unit,
-            Decimal(0),
-            back,
-            row.currency,
-            notes,
-            details,
-            row.worth,
-            row.contract,
-        )
-        for row, back in pay_back(parts, before, amount)
-    )
+    booked: dict[str, Any] = {
+        "timestamp": timestamp_of(asked.instant),
+        "unit": Decimal(0),
+        "notes": _notes(asked.refund_id),
+        "details": InferenceDetails(asked.request_id, None),
+    }
+    return tuple(replace(row, amount=back, **booked) for row, back in pay_back(parts, before, amount))

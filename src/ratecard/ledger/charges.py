@@ -55,12 +55,6 @@ def check_writer(writer: LedgerWriter) -> None:
     check_transaction(writer)
 
 
-def check_asynchronous(connection: "AsyncConnection") -> None:
-    """Refuse what is not an asynchronous connection, with what to pass. Raises `LedgerError`."""
-    if _kind(connection) != "AsyncConnection":
-        raise _refusal(connection, "an AsyncConnection of SQLAlchemy")
-
-
 def _kind(writer: object) -> str:
     """Return the name of an object's class in SQLAlchemy; empty for any other object."""
     names = [each.__name__ for each in type(writer).__mro__ if each.__module__.startswith("sqlalchemy.")]
@@ -75,9 +69,7 @@ def _refusal(writer: object, connection: str) -> LedgerError:
 
 def latest_of(writer: LedgerWriter, clock: Clock | None) -> int:
     """Return the latest instant that a new charge may have: by this clock, else the ledger's, else the machine's."""
-    if clock is not None:
-        return clock.latest()
-    return (writer.clock if isinstance(writer, Ledger) else Clock()).latest()
+    return (clock or (writer.clock if isinstance(writer, Ledger) else Clock())).latest()
 
 
 def reading_on(writer: LedgerWriter) -> AbstractContextManager[Connection]:
@@ -309,7 +301,8 @@ def _async_form(
     async def call(writer: "Ledger | AsyncConnection", /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         if isinstance(writer, Ledger):
             return await writer.in_thread(accounts(writer, *args, **kwargs), partial(function, writer, *args, **kwargs))
-        check_asynchronous(writer)
+        if _kind(writer) != "AsyncConnection":
+            raise _refusal(writer, "an AsyncConnection of SQLAlchemy")
         return await writer.run_sync(function, *args, **kwargs)
 
     return call

@@ -125,9 +125,7 @@ def difference(kept: Sequence[LedgerEntry], given: Sequence[LedgerEntry]) -> str
 
 
 def fingerprint(content: Mapping[str, Any]) -> str:
-    """Return a digest of what was asked for.
-
-    Neither the order of keys nor the spelling of a number (1, 1.0) changes it.
+    """Return a digest of what was asked for, whatever the order of keys and the spelling of a number (1, 1.0).
 
     >>> one = {"usage": {"n": 1, "model": "m"}, "timestamp": 0}
     >>> fingerprint(one) == fingerprint({"timestamp": 0, "usage": {"model": "m", "n": Decimal("1.0")}})

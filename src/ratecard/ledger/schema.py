@@ -126,8 +126,6 @@ _FIX = "Open it with the release that wrote it, or restore a backup; a ledger of
 def prepare(connect: Callable[[], AbstractContextManager[Connection]]) -> None:
     """Create or migrate the tables if they are not of this release: in one transaction, and in one process only.
 
-    `connect` gives a connection.
-
     Raises `LedgerError` for a schema of a newer release, and for tables that are not a ledger's.
     """
     # A current schema needs no lock and no write. Anything else is decided under the lock, because another process may
@@ -174,13 +172,15 @@ def _version(connection: Connection) -> int:
                 f"the ledger's database has schema {versions[0]}, of a newer release; this one knows schema {_CURRENT}."
                 " Upgrade ratecard, or open another database. Nothing was changed"
             )
-        words = f"{', '.join(map(str, versions)) or 'none'} in {SCHEMA.name}"
-        raise LedgerError(f"the schema of the ledger's database is not known: {words}. {_FIX}")
+        raise _unknown(f"{', '.join(map(str, versions)) or 'none'} in {SCHEMA.name}")
     if not tables & _FIRST_TABLES:
         return 0
     if missing := sorted(_FIRST_TABLES - tables):
-        raise LedgerError(f"the schema of the ledger's database is not known: it has no {', '.join(missing)}. {_FIX}")
+        raise _unknown(f"it has no {', '.join(missing)}")
     if _BEFORE_2 not in {column["name"] for column in inspector.get_columns(ENTRIES.name)}:
-        words = f"{ENTRIES.name} has no column {_BEFORE_2}"
-        raise LedgerError(f"the schema of the ledger's database is not known: {words}. {_FIX}")
+        raise _unknown(f"{ENTRIES.name} has no column {_BEFORE_2}")
     return _UNNOTED
+
+
+def _unknown(words: str) -> LedgerError:
+    return LedgerError(f"the schema of the ledger's database is not known: {words}. {_FIX}")

@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
-from types import TracebackType
 from typing import Self, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -140,9 +139,7 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def ping(self) -> None:
