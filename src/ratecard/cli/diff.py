@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ratecard.card import RateCard, load_rate_card
-from ratecard.cli.modes import refuse_unused
+from ratecard.cli.modes import CommandOfModes
 from ratecard.cli.options import (
     FOLDER,
     as_json_text,
@@ -127,7 +127,7 @@ _FORMATS: dict[str, Callable[[Diff], str]] = {
 }
 
 
-@click.command(short_help="Show what differs between two sets of prices.")
+@click.command(cls=CommandOfModes, short_help="Show what differs between two sets of prices.")
 @click.argument("old")
 @click.argument("new")
 @click.option("--at", type=instant, help="Compare at this instant only, like 2026-10-01.")
@@ -139,10 +139,7 @@ _FORMATS: dict[str, Callable[[Diff], str]] = {
     help="Folder of rate tables of which OLD and NEW are revisions or dates.",
 )
 @format_options
-@click.pass_context
-def diff(
-    context: click.Context, /, old: str, new: str, at: datetime | None, kind: str, tables: Path | None, out: Path | None
-) -> None:
+def diff(old: str, new: str, at: datetime | None, kind: str, tables: Path | None, out: Path | None) -> None:
     """Show what differs between OLD and NEW: rates, conditions, models, and what it does to prices.
 
     \b
@@ -157,6 +154,5 @@ def diff(
     Every day on which either side changes is compared, so that prices of the future show; a date stands still. The exit
     status is 0 whether something differs or not.
     """
-    refuse_unused(context)
     before, after = _sides(old, new, tables)
     show(_FORMATS[kind](compare_sides(before, after, at)), out)

@@ -66,7 +66,16 @@ def refuse_unused(context: click.Context) -> None:
             if context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
         ]
         if options:
-            raise click.UsageError(f"{mode.words} leave out {', '.join(options)}")
+            raise click.UsageError(f"{mode.words} leave out {', '.join(options)}", context)
+
+
+class CommandOfModes(click.Command):
+    """A command that begins by refusing what its modes do not use."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        refuse_unused(ctx)
+        return super().invoke(ctx)
 
 
 def _modes_of(command: str, given: Mapping[str, Any]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from babel import Locale
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED
 from ratecard.base.money import plain
-from ratecard.cli.modes import refuse_unused
+from ratecard.cli.modes import CommandOfModes
 from ratecard.cli.options import (
     Decorator,
     as_wrong_use,
@@ -119,7 +119,7 @@ _shared_options = options(
 )
 
 
-@click.command(short_help="Quote one video request, or a file of them.")
+@click.command(cls=CommandOfModes, short_help="Quote one video request, or a file of them.")
 @click.argument("body", required=False)
 @_field_options({name: _LIKE[name] for name in FIELD_ORDER})
 @click.option(
@@ -127,10 +127,7 @@ _shared_options = options(
 )
 @click.option("--probe", "probing", is_flag=True, help="Fetch video_url, and read what --source would say.")
 @_shared_options
-@click.pass_context
 def quote(
-    context: click.Context,
-    /,
     body: str | None,
     source: SourceVideo | None,
     probing: bool,
@@ -151,7 +148,6 @@ def quote(
     --json prints what the API answers. --batch answers every row with one line of JSON, bad rows in their place, and
     exits with 1 if there were any. The first line of a CSV names the fields. Models of other types: ratecard rate.
     """
-    refuse_unused(context)
     if batch is not None and (source is not None or probing):
         raise click.UsageError("--source and --probe are for the video of one request; a batch has many")
     if probing and source is not None:
@@ -160,7 +156,7 @@ def quote(
     _answer(_QUOTE, body, fields, batch, book(), locale, as_json, find)
 
 
-@click.command(short_help="Price any usage, or a file of them.")
+@click.command(cls=CommandOfModes, short_help="Price any usage, or a file of them.")
 @click.argument("usage", required=False)
 @_field_options(_LIKE_USAGE)
 @click.option(
@@ -171,10 +167,7 @@ def quote(
 )
 @click.option("--partial", is_flag=True, help="Price what came of a stream that has not finished.")
 @_shared_options
-@click.pass_context
 def rate(
-    context: click.Context,
-    /,
     usage: str | None,
     dialect: str | None,
     partial: bool,
@@ -198,7 +191,6 @@ def rate(
     response; in options and in a CSV, whose first line names its fields, each has a name of its own. --json and
     --batch answer as they do for `ratecard quote`, which prices a video by its source too.
     """
-    refuse_unused(context)
     command = _RATE
     if partial and dialect is None:
         raise click.UsageError("--partial is for the stream of a response: give --dialect too")

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ratecard.cli.modes import refuse_unused
+from ratecard.cli.modes import CommandOfModes
 from ratecard.cli.options import tables_option
 from ratecard.cli.simulate import stopping
 from ratecard.cli.simulate_options import (
@@ -20,7 +20,7 @@ from ratecard.cli.simulate_options import (
 )
 
 
-@click.command(short_help="Keep usage as groups, to simulate it in seconds.")
+@click.command(cls=CommandOfModes, short_help="Keep usage as groups, to simulate it in seconds.")
 @click.argument("usage", nargs=-1, required=True)
 @click.option(
     "--out",
@@ -58,7 +58,6 @@ def rollup(context: click.Context, /, usage: Sequence[str], out: str, **given: A
 
     Exit status: 0 done, 1 for usage that cannot be read, 2 for wrong use.
     """
-    refuse_unused(context)
     check_usage(usage, given["engine"])
     with stopping(context, "the roll-up is as it was, or, if the run was at its end, whole and new"):
         with needing("A roll-up"):

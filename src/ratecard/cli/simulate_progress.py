@@ -50,11 +50,9 @@ class ProgressWatch:
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock, self._started = clock, clock()
-        self._words, self._percent = "", None
-        self._most, self._speed = 0.0, None
-
-    _percent: _Percent | None
-    _speed: int | None
+        self._words, self._most = "", 0.0
+        self._percent: _Percent | None = None
+        self._speed: int | None = None
 
     def begin(self, words: str, percent: _Percent | None) -> None:
         """Note that a step begins; `percent` answers how far it is, if that can be known."""

@@ -11,7 +11,7 @@ from babel import Locale
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import plural
-from ratecard.cli.modes import refuse_unused
+from ratecard.cli.modes import CommandOfModes
 from ratecard.cli.options import (
     as_json_text,
     book_options,
@@ -66,17 +66,13 @@ def models(part: str, book: Callable[[], PriceBook], as_json: bool) -> None:
     click.echo(plural(len(listed), "model"), err=True)
 
 
-@click.command(short_help="Show where the prices of a model come from.")
+@click.command(cls=CommandOfModes, short_help="Show where the prices of a model come from.")
 @click.argument("model")
 @book_options
 @locale_option
 @json_option
-@click.pass_context
-def explain(
-    context: click.Context, /, model: str, book: Callable[[], PriceBook], locale: Locale, as_json: bool
-) -> None:
+def explain(model: str, book: Callable[[], PriceBook], locale: Locale, as_json: bool) -> None:
     """Show where the prices of MODEL come from: its version in effect, and the file:line of every rate."""
-    refuse_unused(context)
     try:
         explained = explain_model(book(), model)
     except QuoteError as error:
