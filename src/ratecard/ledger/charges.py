@@ -72,11 +72,6 @@ def latest_of(writer: LedgerWriter, clock: Clock | None) -> int:
     return (clock or (writer.clock if isinstance(writer, Ledger) else Clock())).latest()
 
 
-def reading_on(writer: LedgerWriter) -> AbstractContextManager[Connection]:
-    """Give a connection to read on."""
-    return nullcontext(writer) if isinstance(writer, Connection) else writer.reading()
-
-
 def writing_on(writer: LedgerWriter, accounts: Collection[str]) -> AbstractContextManager[Connection]:
     """Give a connection to write rows of these accounts on; that of a ledger is committed at the end."""
     return nullcontext(writer) if isinstance(writer, Connection) else writer.writing(accounts)
@@ -201,7 +196,7 @@ def charge(
     check_count("execution_ms", execution_ms)
     instant, fields = check_moment(timestamp), read_usage(usage)
     content = fingerprint({"usage": fields, "timestamp": instant, "currency": currency, "paid": paid})
-    with reading_on(writer) as connection:
+    with nullcontext(writer) if isinstance(writer, Connection) else writer.reading() as connection:
         kept = find_charges(connection, account, [request_id]).get(request_id)
     new, when = False, timestamp_of(instant)
     if kept is None or kept[0] is None:

@@ -241,7 +241,8 @@ def unavailable(outage: Outage, need: Need) -> Iterator[None]:
         yield
     except DBAPIError as error:
         codes = [str(getattr(error.orig, name, "")) for name in ("sqlstate", "sqlite_errorname")]
-        if not _says_nothing_of_the_rows(error, codes):
+        failed = isinstance(error, (OperationalError, InterfaceError, InternalError)) or type(error) is DatabaseError
+        if not failed and not any(code in _REFUSES for code in codes):  # it refuses the rows that it was given
             raise
         words = " ".join(str(error.orig).split())
         if any(code.startswith(_BUSY) for code in codes):
@@ -250,13 +251,6 @@ def unavailable(outage: Outage, need: Need) -> Iterator[None]:
         raise LedgerUnavailableError(outage.failed(words, need)) from error
     except NoConnectionError as error:
         raise LedgerUnavailableError("the ledger's database does not answer: every connection is busy") from error
-
-
-def _says_nothing_of_the_rows(error: DBAPIError, codes: Iterable[str]) -> bool:
-    """Return True if the database failed, and False if it refuses what it was given."""
-    if isinstance(error, (OperationalError, InterfaceError, InternalError)) or type(error) is DatabaseError:
-        return True
-    return any(code in _REFUSES for code in codes)
 
 
 def try_to_write(connection: Connection) -> None:
