@@ -97,7 +97,7 @@ class _Record(BaseModel):
 
     @model_serializer(mode="wrap")
     def _as_it_was_read(self, write: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
-        # What the options leave: nested records write themselves, and so a number or a time is written as it was read.
+        # The options decide what is left of this; nested records write themselves, as they were read.
         left = write(self)
         # As JSON, a decimal of an unknown field would be text already.
         parts = type(self).model_fields if info.mode_is_json() else left

@@ -133,7 +133,7 @@ def facts_of(file: RawIOBase | BytesIO, size: int) -> SourceVideo:
         with av.open(file, "r", format=reader, options=OPTIONS, metadata_errors="replace") as container:
             video = _only_video(container)
             width, height = _shown_size(container, video)
-            # That of the track, not of the container: sound that continues after the picture is not video to process.
+            # The length is that of the track, not of the container: sound after the last picture is not processed.
             matroska = reader == "matroska"
             seconds = _by_the_last_packets(container, video) if matroska else _by_the_index(container, video, size)
             fps = video.average_rate

@@ -162,7 +162,7 @@ class DrainingServer(Server):
         super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
-        """Look after the connections every second; whether to end."""
+        """Look after the connections every second; return True to end."""
         if counter % _TICKS == 0:
             break_off_stuck(self.server_state.connections)
         return await super().on_tick(counter)

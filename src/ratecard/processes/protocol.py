@@ -148,10 +148,10 @@ async def _too_many(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _make_room(among: Iterable["Connection"]) -> bool:
-    """Close a connection that can best be spared; whether there is one.
+    """Close the connection that can best be spared, and return True; False if there is none.
 
-    That which has asked nothing for the longest time; else that whose answer has not been taken for the longest time;
-    else one whose requests wait behind others, after the answer that is due: its client must ask again.
+    That is the one that is idle for the longest time; else the one whose client does not take its answer for the
+    longest time; else one whose requests wait behind others, after the answer that is due: its client must ask again.
     """
     now, by_age = monotonic_ns(), sorted(among, key=lambda connection: connection.idle_since)
     for connection in by_age:
@@ -205,7 +205,7 @@ class Connection(HttpToolsProtocol):
         self._body = 0
         self._in_head = self._in_body = False
         self._unparsed = b""
-        # Whether it waits for its turn, and for the one in which the request behind another begins.
+        # True while it waits for its turn, and for the turn in which the request behind another begins.
         self._waits = self._waits_for_next = False
         self.turns_had = 0
         # Why a request is refused, once those before it are answered.

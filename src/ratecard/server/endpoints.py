@@ -238,9 +238,9 @@ def health_routes(routes: APIRouter, service: Service) -> None:
         service.live.now()
         return Response(_OK, media_type=JSON)
 
-    words, options = "Which tables are served", {"tag": "Operation", "guards": service.guards}
+    words, guards = "Which tables are served", service.guards
 
-    @routes.get(**operation("health", "/healthz", words, healthy, **options))
+    @routes.get(**operation("health", "/healthz", words, healthy, tag="Operation", guards=guards))
     async def healthz(request: Request) -> Response:
         served = service.live.now()
         health = Health(
@@ -274,7 +274,8 @@ def model_routes(routes: APIRouter, service: Service) -> None:
     id_ = parameter("id", schema, "The id of the model, which may hold slashes", "path")
 
     every = {200: table_answer_of(ModelList, "Every model that has a price")}
-    words, options = "List the models that have a price", {"tag": "Models", "guards": service.guards}
+    words = "List the models that have a price"
+    options: dict[str, Any] = {"tag": "Models", "guards": service.guards}
 
     @routes.get(**operation("listModels", "/models", words, every, 400, parameters=(of_type, AT_DAY), **options))
     async def models(request: Request) -> Response:
@@ -289,9 +290,9 @@ def model_routes(routes: APIRouter, service: Service) -> None:
         return table_answer(served, body)
 
     one, path = {200: table_answer_of(ListedModel, "One model", NOTICES)}, "/models/{id:path}"
-    words, options = "What one model accepts and costs", {**options, "parameters": (id_, AT_DAY)}
+    words = "What one model accepts and costs"
 
-    @routes.get(**operation("retrieveModel", path, words, one, 400, 404, **options))
+    @routes.get(**operation("retrieveModel", path, words, one, 400, 404, parameters=(id_, AT_DAY), **options))
     async def model(request: Request) -> Response:
         served, name = service.served(request), request.path_params["id"]
         about, status = served.model_of({"model": name}), 400

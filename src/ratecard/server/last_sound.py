@@ -154,8 +154,6 @@ class LastSound:
     def _asking(self, done: str) -> Iterator[None]:
         try:
             yield
-        except BlockingIOError:
-            raise
         except OSError as error:
             words = f"the folder of served tables, {self.folder}, cannot be {done}: {error.strerror or error}"
             raise StateError(f"{words}. Name a folder that this process may write, or free its disk") from None

@@ -63,7 +63,7 @@ class Served:
         self._of_account = lru_cache(MOST_CONTRACTS)(lambda account: Served(card, now, account))
         self.digest = card.digest
         self._models: dict[_Listing, bytes] = {}
-        # Of every answer, and of the answers about each model whose retirement or next prices are announced.
+        # The headers of every answer, and those of each model whose retirement or next prices are announced.
         shared = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
         self.headers = _encoded(shared)
         notices = {name: self._notices(model) for name, model in self.book.tables.models.items()}
