@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ratecard.card import RateCard, load_rate_card
-from ratecard.cli.options import FILE, FOLDER, as_json_text, at_option, format_options, show
+from ratecard.cli.options import EXISTING_FILE, FOLDER, as_json_text, at_option, format_options, show
 from ratecard.cli.screen import align, heading_style, paragraph
 from ratecard.cli.simulate_options import check_usage, needing
 from ratecard.review.market import Market, compare_models, read_matches
@@ -75,7 +75,7 @@ def _paid(usage: str, ours: RateCard, at: datetime) -> dict[str, Decimal]:
 @click.command(short_help="Show our prices beside those of another list.")
 @click.argument("ours", type=FOLDER)
 @click.argument("theirs", type=FOLDER)
-@click.option("--map", "path", type=FILE, required=True, help="YAML file of the models to compare.")
+@click.option("--map", "path", type=EXISTING_FILE, required=True, help="YAML file of the models to compare.")
 @at_option
 @click.option(
     "--same",

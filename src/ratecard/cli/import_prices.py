@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ratecard.cli.options import FILE, as_json_text, day, json_option, today
+from ratecard.cli.options import EXISTING_FILE, as_json_text, day, json_option, today
 from ratecard.price_lists.peer import PriceList
 from ratecard.price_lists.write import import_list
 
@@ -72,7 +72,7 @@ def genai_prices() -> PriceList:
 
 
 @import_.command("litellm", short_help="The JSON of litellm.")
-@click.argument("file", type=FILE)
+@click.argument("file", type=EXISTING_FILE)
 @import_options
 def litellm(file: Path) -> PriceList:
     """Import FILE, the JSON of litellm's model prices (`model_prices_and_context_window.json`).
@@ -86,7 +86,7 @@ def litellm(file: Path) -> PriceList:
 
 
 @import_.command("models.dev", short_help="The JSON of models.dev.")
-@click.argument("file", type=FILE)
+@click.argument("file", type=EXISTING_FILE)
 @import_options
 def models_dev(file: Path) -> PriceList:
     """Import FILE, the JSON of models.dev (its `api.json`): tokens, by the length of the prompt."""

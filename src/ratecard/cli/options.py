@@ -75,7 +75,7 @@ def warn_of_days(candidate: "Stack", since: date) -> None:
 _TABLES = "pricing_tables"
 _OUR_NAME = 'name = "ratecard"'
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def checkout_tables() -> Path | None:

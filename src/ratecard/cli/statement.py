@@ -9,7 +9,7 @@ from typing import Any
 import click
 from babel import Locale
 
-from ratecard.cli.options import FILE, locale_option, tables_option
+from ratecard.cli.options import EXISTING_FILE, locale_option, tables_option
 from ratecard.cli.screen import show_table
 from ratecard.cli.simulate import stopping
 from ratecard.cli.simulate_options import (
@@ -44,7 +44,7 @@ def _balance(given: str) -> Decimal:
     type=_balance,
     help="What the commitment had left at the beginning of the month; needed where USAGE does not reach back.",
 )
-@click.option("--against", type=FILE, help="A statement that was issued as .json: list what differs now.")
+@click.option("--against", type=EXISTING_FILE, help="A statement that was issued as .json: list what differs now.")
 @click.option(
     "--out",
     metavar="FILE",
