@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from ratecard.base.money import plain_text
 from ratecard.line_items.quote import Estimate
 
-Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
 class ErrorDetails(BaseModel):
@@ -232,7 +232,7 @@ class ModelList(_Answer):
 class LastRefusal(_Answer):
     """The tables that were refused last; `standing` while the folder still holds them."""
 
-    at: Instant
+    at: DateTime
     standing: bool
     count: int
     faults: list[str]

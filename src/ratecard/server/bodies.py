@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from ratecard.methods.method import MOST_COUNTED
 from ratecard.requests.body import RATED
 from ratecard.requests.video_request import VideoRequest
-from ratecard.server.answers import ExactNumber, Instant, either, may_be_absent
+from ratecard.server.answers import DateTime, ExactNumber, either, may_be_absent
 
 # The most usages of one `POST /rate`.
 MOST_USAGES = 1000
@@ -94,7 +94,7 @@ class ChargeRequest(_Body):
 
     model_config = ConfigDict(extra="forbid")
     usage: MeteredUsage = Field(description="What the request used, as for `POST /rate`")
-    timestamp: Instant = Field(description="When it ran, with a time zone, not ahead of the clock: its prices count")
+    timestamp: DateTime = Field(description="When it ran, with a time zone, not ahead of the clock: its prices count")
     request_id: _Name = Field(description="Its own name: the same again is charged once")
     execution_ms: int = Field(0, ge=0, le=MOST_MILLISECONDS)
     currency: str = Field("", description="A balance that pays all of it")
@@ -109,6 +109,6 @@ class RefundRequest(_Body):
     model_config = ConfigDict(extra="forbid", json_schema_extra=either("amount", "corrected"))
     id: _Name = Field(description="The refund's own name: the same again pays back once")
     sku: _Name = Field(description="The SKU of the charge that is paid back")
-    timestamp: Instant = Field(description="When it is paid back, with a time zone, not before the charge")
+    timestamp: DateTime = Field(description="When it is paid back, with a time zone, not before the charge")
     amount: _Money = Field("", description="What goes back, above 0, in the currency of the price")
     corrected: _Money = Field("", description="What the SKU should have cost: the rest goes back")

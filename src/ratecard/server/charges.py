@@ -33,7 +33,7 @@ from ratecard.requests.body import INVALID, MOST_BODY_BYTES, read_body
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import TextField, WholeNumber, decimal, field_problems
 from ratecard.requests.metered import unrecognized
-from ratecard.server.answers import ErrorObject, ExactText, Instant
+from ratecard.server.answers import DateTime, ErrorObject, ExactText
 from ratecard.server.auth import account_needed
 from ratecard.server.bodies import (
     AMOUNT,
@@ -44,7 +44,7 @@ from ratecard.server.bodies import (
     RefundRequest,
 )
 from ratecard.server.describe import IGNORED, headers_of, operation
-from ratecard.server.http import LONG_BODY, LongWork, error_object, ignored_fields, json_answer, read_json_body
+from ratecard.server.http import LongWork, error_object, ignored_fields, json_answer, read_json_body
 from ratecard.server.route import UNREAD, new_router
 from ratecard.server.tables import LiveRateCard
 from ratecard.server.usage_history import EntryDetails, LedgerRow, Timestamp
@@ -204,12 +204,9 @@ class _Booking:
         headers = {name.decode(): value.decode() for name, value in ignored_fields(ignored)}
         return json_answer(compact_json(booked.to_dict()), headers=headers)
 
-    async def _read(self, request: Request, body: bytes, read: Callable[[bytes], dict[str, Any]]) -> dict[str, Any]:
-        return read(body) if len(body) <= LONG_BODY else await self.long_work.result_of(request, partial(read, body))
-
     async def charge(self, request: Request, body: bytes, account: str) -> BookedCharge:
         card = self.live.now().card
-        fields = await self._read(request, body, partial(read_charge, card=card, account=account))
+        fields = await self.long_work.of_body(request, body, partial(read_charge, body, card, account))
         try:
             with few_suggestions():
                 return await charge_async(self.ledger, card, fields.pop("usage"), account=account, **fields)
@@ -220,7 +217,8 @@ class _Booking:
             raise QuoteError(INVALID, [((field,), str(error))]) from None
 
     async def refund(self, request: Request, body: bytes, account: str) -> BookedRefund:
-        request_id, fields = request.path_params["request_id"], await self._read(request, body, read_refund)
+        fields = await self.long_work.of_body(request, body, partial(read_refund, body))
+        request_id = request.path_params["request_id"]
         if _NAME.accept(request_id) is None:
             raise RefundError("request_id", f"no charge '{echo(request_id)}' of this account")
         name = fields.pop("id")
@@ -242,7 +240,7 @@ class ChargeAnswer(_Booked):
 
     object: Literal["charge"]
     request_id: str
-    timestamp: Instant
+    timestamp: DateTime
     entries: list[BookedEntry]
 
 
@@ -253,7 +251,7 @@ class RefundAnswer(_Booked):
     id: str
     request_id: str
     sku: str
-    timestamp: Instant
+    timestamp: DateTime
     entries: list[BookedEntry]
 
 

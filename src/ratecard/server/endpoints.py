@@ -59,9 +59,7 @@ from ratecard.server.describe import (
 from ratecard.server.http import (
     INVALID_QUERY,
     JSON,
-    LONG_BODY,
     LongWork,
-    Result,
     ignored_fields,
     json_answer,
     read_json_body,
@@ -382,9 +380,6 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
         body = await read_json_body(request, service.most_body_bytes, service.long_work)
         served = service.served(request)
 
-        async def result_of(work: Callable[[], Result]) -> Result:
-            return work() if len(body) <= LONG_BODY else await service.long_work.result_of(request, work)
-
         def answer(fields: dict[str, Any], source: SourceVideo | None) -> Response:
             try:
                 explain = bool(request.scope["query_string"]) and explain_asked(request)
@@ -396,11 +391,11 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
             return table_answer(served, quote.to_json(), model=quote.model, ignored=quote.ignored)
 
         try:
-            fields = await result_of(partial(read_body, body))
+            fields = await service.long_work.of_body(request, body, partial(read_body, body))
             source = await sources.of(request, served.book, fields) if sources else None
         except QuoteError as error:
             return table_answer(served, error.to_json(), 400)
-        return await result_of(partial(answer, fields, source))
+        return await service.long_work.of_body(request, body, partial(answer, fields, source))
 
     prices = service.live.served.book
 

@@ -116,6 +116,10 @@ class LongWork:
             gone.cancel()
             done.cancel()
 
+    async def of_body(self, request: Request, body: bytes, work: Callable[[], Result]) -> Result:
+        """Return what `work` makes of a body: at once if it is short, else as `result_of` does."""
+        return work() if len(body) <= LONG_BODY else await self.result_of(request, work)
+
 
 async def _has_gone(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
