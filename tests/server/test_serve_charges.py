@@ -66,6 +66,18 @@ def test_a_charge_is_kept_by_its_client_where_another_release_has_changed_the_sc
         assert client.get("/readyz").status_code == 503
 
 
+@pytest.mark.parametrize("path", ["/video/quote", "/rate", "/charges", "/charges/r-1/refunds"])
+def test_the_setting_says_how_long_any_body_may_be(tmp_path: Path, path: str) -> None:
+    keys, mebibyte = tmp_path / "keys", 2**20
+    keys.write_text("acme:for-charges\n")
+    database, secret = f"sqlite:///{tmp_path}/ledger.db", "sixteen characters"
+    settings = Settings(database=database, charge_keys=keys, cursor_secret=secret, body_bytes=2 * mebibyte)
+    headers = {"authorization": "Bearer for-charges", "content-type": "application/json"}
+    with TestClient(configured(settings), base_url="http://test/api/v1", headers=headers) as client:
+        answers = [client.post(path, content=b"{}" + b" " * size) for size in (3 * mebibyte // 2, 2 * mebibyte)]
+    assert [answer.status_code for answer in answers] == [400, 413]
+
+
 def test_a_charge_may_be_ahead_of_the_clock_as_far_as_the_setting(tmp_path: Path) -> None:
     keys, late = tmp_path / "keys", datetime.now(UTC) + timedelta(hours=3)
     keys.write_text("acme:for-charges\n")

@@ -65,7 +65,8 @@ def _with_ledger(settings: Settings, live: LiveRateCard, check: Check | None, op
     if charging := charging_of(settings):
         from ratecard.server.charges import charges_router
 
-        app.include_router(charges_router(ledger, live, Bearer(charging)), prefix=settings.base_path)
+        charges = charges_router(ledger, live, Bearer(charging), most_body_bytes=settings.body_bytes)
+        app.include_router(charges, prefix=settings.base_path)
     app.include_router(APIRouter(lifespan=while_running(watch)))
     return app
 
