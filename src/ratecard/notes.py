@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from ratecard.base.errors import Fault
 from ratecard.examples import Worked
@@ -21,7 +21,7 @@ from ratecard.methods.hours import rates_at_each_hour
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
 from ratecard.tables.meters import TOKEN, Meters
-from ratecard.tables.rate import Accepting, Charge, Conditioned, Rate, RateFactor, named_conditions
+from ratecard.tables.rate import Charge, Conditioned, Rate, RateFactor, named_conditions
 from ratecard.tables.version import Version
 
 _YEAR, _QUARTER = timedelta(days=365), timedelta(days=90)
@@ -157,13 +157,12 @@ class _Applying:
 
     def __init__(self, version: Version, charge: Charge, meters: Meters) -> None:
         self._version, self._charge, self._meters = version, charge, meters
-        self._accepting = cast(Accepting, version)
         self._values = version.conditions
         sold_not = version.not_sold or () if isinstance(version, MeteredVersion) else ()
         # A value may be sold only together with a value of these conditions that is not the default.
         self._in_not_sold = dict.fromkeys(name for each in sold_not for name in each)
         self._longest = version.context_tokens if isinstance(version, TextVersion) else None
-        self._moments = [_moment(charge, numbered) for numbered in rates_at_each_hour(self._accepting, charge)]
+        self._moments = [_moment(charge, numbered) for numbered in rates_at_each_hour(version, charge)]
         self.rates = {index for moment in self._moments for index in self._taken(moment, {})}
 
     def multiplies(self, factor: RateFactor) -> bool:
@@ -199,7 +198,7 @@ class _Applying:
             for stated in self._combinations(names):
                 full = in_full(self._values, {**stated, **conditions}, self._meters)
                 if self._sold(full):
-                    yield from (moment.indexes[index] for index, _ in held_under(self._accepting, charge, full))
+                    yield from (moment.indexes[index] for index, _ in held_under(self._version, charge, full))
         else:
             yield from moment.indexes
 

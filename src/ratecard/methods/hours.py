@@ -8,7 +8,6 @@ from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.line_items.conditions import chosen, written_rates
 from ratecard.methods.findings import CheckOfCharge, of_all_cases, placed
-from ratecard.tables.metered import Tokens
 from ratecard.tables.rate import HOURS, WEEKDAYS, WINDOW, ZONE, Accepting, Charge, Rate
 from ratecard.tables.windows import DAYS, Window, held_rates, read_hours, window_of, zone_of, zones
 
@@ -77,13 +76,11 @@ def _at(version: Accepting, charge: Charge, windows: frozenset[Window], check: C
     numbered = held_rates(version, charge, windows)
     held = charge.with_rates(rate for _, rate in numbered)
     findings = list(placed(check(held), numbered)) if numbered else [(("rates",), "no rate holds")]
-    if isinstance(charge, Tokens) and isinstance(held, Tokens) and not findings:
-        findings = list(_lacking(charge, held))
-    yield from findings
+    yield from findings or _lacking(charge, held)
 
 
-def _lacking(charge: Tokens, held: Tokens) -> Iterator[Finding]:
-    """Yield the buckets that have a rate at other hours only."""
+def _lacking(charge: Charge, held: Charge) -> Iterator[Finding]:
+    """Yield the buckets of tokens that have a rate at other hours only."""
     written, lacking = list(written_rates(held)), dict[str, Finding]()
     for rate in written_rates(charge):
         if chosen(written, rate.bucket, rate.edge.above, rate.conditions) is None:

@@ -113,7 +113,7 @@ def _domain(version: Version, charge: Charge, name: str) -> tuple[str, ...]:
         return tiers(charge.rates) or _ALL
     if name not in charge.ATTRIBUTES:  # conditions or hours: a rate without them is a different rate
         return _ALL
-    values: tuple[str, ...] = _UNNAMED.get(name) or version.values_of(name)  # type: ignore[attr-defined]
+    values = _UNNAMED.get(name) or version.values_of(name)
     return values or _ALL
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from ratecard.base.money import LINE_PLACES
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import Meters, OfCharge
-from ratecard.tables.rate import ChargeClasses, Conditioned, RateFactor, named_conditions
+from ratecard.tables.rate import ChargeClasses, Conditioned, RateFactor
 from ratecard.tables.scalars import MINIMUM_KEY, Id, Integer, Positive, Text
 from ratecard.tables.version import Example, Model, Version
 
@@ -71,20 +71,6 @@ class MeteredVersion(Version):
         """Return the factors on the rates of all its charges."""
         return self.factors
 
-    @property
-    def conditions(self) -> dict[str, set[str]]:
-        """Return the conditions that rates and factors name, and of each the values."""
-        return named_conditions(self.charges, self.factors)
-
-    def needed(self, meters: Meters) -> dict[str, set[str]]:
-        """Return the conditions without a default that rates or factors name, with values: every usage states them."""
-        declared = ((name, meters.condition.get(name), values) for name, values in self.conditions.items())
-        return {name: values for name, condition, values in declared if condition and condition.default is None}
-
-    def first_values(self, meters: Meters) -> dict[str, str]:
-        """Return the first value of each condition that every usage has to state."""
-        return {name: min(values) for name, values in self.needed(meters).items()}
-
     def refuses(self, stated: Mapping[str, str], meters: Meters) -> Mapping[str, str] | None:
         """Return the first of the combinations that are not sold of which a request states all; None without any."""
         defaults = {name: each.default for name, each in meters.condition.items()}
@@ -94,10 +80,6 @@ class MeteredVersion(Version):
     def tokens(self) -> Tokens | None:
         """Return the charge for tokens, if there is one."""
         return next((charge for charge in self.charges if isinstance(charge, Tokens)), None)
-
-    def values_of(self, attribute: str) -> tuple[str, ...]:
-        """Return every value of an attribute that a rate names, in the order of the table."""
-        return tuple(dict.fromkeys(value for charge in self.charges for value in charge.values_of(attribute)))
 
 
 class TextVersion(MeteredVersion):

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ratecard.base.instants import utc
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Charge, RateFactor
+from ratecard.tables.rate import Charge, RateFactor, named_conditions
 from ratecard.tables.scalars import (
     SOURCE_KEY,
     Address,
@@ -78,7 +78,20 @@ class Version(Frozen):
     @property
     def conditions(self) -> dict[str, set[str]]:
         """Return the conditions that rates and factors name, and of each the values."""
-        return {}
+        return named_conditions(self.charges, self.multipliers)
+
+    def needed(self, meters: Meters) -> dict[str, set[str]]:
+        """Return the conditions without a default that rates or factors name, with values: every usage states them."""
+        declared = ((name, meters.condition.get(name), values) for name, values in self.conditions.items())
+        return {name: values for name, condition, values in declared if condition and condition.default is None}
+
+    def first_values(self, meters: Meters) -> dict[str, str]:
+        """Return the first value of each condition that every usage has to state."""
+        return {name: min(values) for name, values in self.needed(meters).items()}
+
+    def values_of(self, attribute: str) -> tuple[str, ...]:
+        """Return every value of an attribute that a rate names, in the order of the table."""
+        return tuple(dict.fromkeys(value for charge in self.charges for value in charge.values_of(attribute)))
 
     def refuses(self, stated: Mapping[str, str], meters: Meters) -> Mapping[str, str] | None:
         """Return the first of the combinations that are not sold of which a request states all; None without any."""

@@ -9,21 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import NamedTuple, cast
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from ratecard.tables.rate import (
-    HOURS,
-    WEEKDAYS,
-    WINDOW,
-    ZONE,
-    Accepting,
-    Charge,
-    HeldRate,
-    Rate,
-    domains_of,
-    less,
-)
+from ratecard.tables.rate import HOURS, WEEKDAYS, WINDOW, ZONE, Accepting, Charge, HeldRate, Rate, domains_of, less
 from ratecard.tables.version import AnyVersion, Version
 
 # The days of a week, as `datetime.weekday` numbers them.
@@ -173,9 +162,8 @@ def version_at_hours(version: AnyVersion, held: frozenset[Window]) -> AnyVersion
     A rate with a window is more specific than one without. Where exactly one rate may hold for a request (see
     `Charge.SPECIFIC`), the others keep what is left of them.
     """
-    accepting = cast(Accepting, version)
     charges = tuple(
-        charge.with_rates(rate for _, rate in held_rates(accepting, charge, held))
+        charge.with_rates(rate for _, rate in held_rates(version, charge, held))
         if any(ZONE in rate.attributes for rate in charge.rates)
         else charge
         for charge in version.charges
