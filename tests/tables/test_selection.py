@@ -73,9 +73,9 @@ def test_a_selection_finds_the_one_rate_of_each_combination() -> None:
     priced = charge(
         {"audio": "true"}, {"audio": "false", "resolution": "480p"}, {"audio": "false", "resolution": "720p"}
     )
-    selection = select(Version(), priced)
-    assert selection.attributes == ("resolution", "audio")
-    assert {key: int(rate.rate) for key, rate in selection.rates.items()} == {
+    attributes, found = select(Version(), priced)
+    assert attributes == ("resolution", "audio")
+    assert {key: int(rate.rate) for key, rate in found.items()} == {
         ("480p", "true"): 1,
         ("720p", "true"): 1,
         ("480p", "false"): 2,
@@ -84,9 +84,9 @@ def test_a_selection_finds_the_one_rate_of_each_combination() -> None:
 
 
 def test_a_selection_without_attributes_has_one_rate() -> None:
-    selection = select(Version(), charge({}))
-    assert selection.attributes == ()
-    assert list(selection.rates) == [()]
+    attributes, found = select(Version(), charge({}))
+    assert attributes == ()
+    assert list(found) == [()]
 
 
 def test_tiers_rise_by_height_and_any_is_the_last() -> None:

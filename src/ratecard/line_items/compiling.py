@@ -69,12 +69,12 @@ class Compiling:
 
         `further` attributes become part of the key, and so of the SKU, though no rate names them.
         """
-        selection = select(self.version, self.charge)
-        names = further + selection.attributes
+        attributes, selected = select(self.version, self.charge)
+        names = further + attributes
         rates: dict[Any, CompiledRate] = {
             (*more, *key): self.compiled(rate, names, (*more, *key))
             for more in product(*(self.version.values_of(name) for name in further))
-            for key, rate in selection.rates.items()
+            for key, rate in selected.items()
         }
         if not names:
             return lambda shape: (), rates

@@ -69,15 +69,15 @@ def tier_of(compiling: Compiling) -> Callable[[Shape, int | None], tuple[Compile
 
     An unknown height takes the dearest tier, with a note.
     """
-    selection = select(compiling.version, compiling.charge)
+    attributes, rates = select(compiling.version, compiling.charge)
     rows_of: dict[str | None, list[tuple[int | None, CompiledRate]]] = {}
     edges = [edge for edge in tiers(compiling.charge.rates) if edge != ANY]
-    for key, rate in selection.rates.items():
-        named = dict(zip(selection.attributes, key, strict=True))
+    for key, rate in rates.items():
+        named = dict(zip(attributes, key, strict=True))
         model, edge = named.get("enhancement_model"), named["up_to"]
         tier = f"up-to-{edge}" if edge != ANY else f"above-{edges[-1]}" if edges else ""
         words = "".join(f"-{word}" for word in (slug(model or ""), tier) if word)
-        compiled = compiling.compiled(rate, selection.attributes, key)._replace(words=words)
+        compiled = compiling.compiled(rate, attributes, key)._replace(words=words)
         rows_of.setdefault(model, []).append((None if edge == ANY else int(edge), compiled))
     for rows in rows_of.values():
         rows.sort(key=lambda row: (row[0] is None, row[0]))

@@ -4,7 +4,6 @@ Every combination of attributes that a version accepts must fit exactly one rate
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -317,14 +316,6 @@ class Accepting(Protocol):
         """Return every value that the attribute can have."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Selection:
-    """The rates of a charge by the values of the attributes that they name."""
-
-    attributes: tuple[str, ...]
-    rates: Mapping[Combination, Rate]
-
-
 def named_attributes(rates: Iterable[Rate], order: Sequence[str]) -> tuple[str, ...]:
     """Return the attributes that these rates name, in the order of `order`."""
     named = {attribute for rate in rates for attribute in rate.attributes}
@@ -348,12 +339,11 @@ def tiers(rates: Iterable[Rate]) -> tuple[str, ...]:
     return tuple(sorted(edges, key=lambda edge: (edge == ANY, len(edge), edge)))
 
 
-def select(version: Accepting, charge: Charge) -> _Selection:
-    """Compile the rates of a charge, checked when they were loaded, into one look-up."""
+def select(version: Accepting, charge: Charge) -> tuple[tuple[str, ...], dict[Combination, Rate]]:
+    """Return the attributes that the rates of a checked charge name, and its rates by the values of these."""
     domains = domains_of(version, charge)
     attributes = tuple(domains)
-    rates = {key: rate for rate in charge.rates for key in combinations(rate, attributes, domains)}
-    return _Selection(attributes, rates)
+    return attributes, {key: rate for rate in charge.rates for key in combinations(rate, attributes, domains)}
 
 
 def less(rate: Rate, others: Iterable[Rate], domains: Domains) -> list[Rate]:
