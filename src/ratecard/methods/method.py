@@ -66,7 +66,7 @@ def least_charged(charge: CountedCharge, count: int) -> int:
 class Method(Charge):
     """A charge by one pricing method: what a table says of it, what it checks, charges and shows.
 
-    A new method is a class like this in a file of its own, and a line in `methods/__init__.py`. One of video has a
+    A new method is a class like this in a file of its own, and its name in `methods/__init__.py`. One of video has a
     `calculator`, any other a `reading`.
     """
 
@@ -120,10 +120,6 @@ class Method(Charge):
         """Return what the charge reads of the `counts` of a usage, by meter."""
         return {}
 
-    def values(self, field: str) -> Iterable[str]:
-        """Return the values of a field of usages that the charge has a price of."""
-        return self.values_of(field)
-
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Further such usages, which may have a rate or a line of their own."""
         yield from ()
@@ -145,10 +141,11 @@ class Method(Charge):
 METHODS: dict[str, type[Method]] = {}
 
 
-def register(charge: type[Method]) -> None:
-    """Let tables have charges of a method, under each of its names."""
-    classes = VIDEO_CHARGES if issubclass(charge, VideoCharge) else METERED_CHARGES
-    METHODS.update(dict.fromkeys(classes.add(charge), charge))
+def register(*charges: type[Method]) -> None:
+    """Let tables have charges of these methods, under each of their names."""
+    for charge in charges:
+        classes = VIDEO_CHARGES if issubclass(charge, VideoCharge) else METERED_CHARGES
+        METHODS.update(dict.fromkeys(classes.add(charge), charge))
 
 
 def method_of(charge: Charge) -> Method:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from itertools import product
 from random import Random
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import REQUIRED, Finding, NotOffered, Problems, echo, wrong_type
 from ratecard.base.money import add, multiply, text
@@ -122,9 +122,9 @@ class RpcCredits(Conditioned, Method):
             for tier in (tier for tier in self.tiers if tier is tiers.get(tier.tier)):
                 yield _call(chain, tier.methods[0])
 
-    def values(self, field: str) -> Iterable[str]:
-        """Return the public networks."""
-        return networks_of(self) if field == "network" else super().values(field)
+    def values_of(self, attribute: str) -> tuple[str, ...]:
+        """Return the public networks, which its rates do not name, as those of its field."""
+        return tuple(networks_of(self)) if attribute == "network" else super().values_of(attribute)
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Yield every method, answered and failed."""
@@ -155,19 +155,12 @@ def _call(chain: Chain, method: str, **further: bool) -> dict[str, Any]:
     return {"network": f"{chain.chain}-{chain.networks[0]}", "calls": [call]}
 
 
-class Tier(NamedTuple):
-    """The tier of a method: its name, and its factor on the chain's credits."""
-
-    name: str
-    factor: Decimal
-
-
 def networks_of(charge: RpcCredits) -> dict[str, Chain]:
     """Return every public network, `<chain>-<network>`, with its chain."""
     return {f"{chain.chain}-{network}": chain for chain in charge.chains for network in chain.networks}
 
 
-def tier_of_method(charge: RpcCredits, method: str, chain: Chain | None = None) -> Tier | None:
+def tier_of_method(charge: RpcCredits, method: str, chain: Chain | None = None) -> MethodTier | None:
     """Return the first tier that names a method and is of a chain (of any chain if it is left out).
 
     None if the API refuses the method or does not know it, or the chain does not have it.
@@ -176,12 +169,12 @@ def tier_of_method(charge: RpcCredits, method: str, chain: Chain | None = None) 
         return None
     for tier in charge.tiers:
         if (chain is None or tier.on(chain)) and any(fnmatchcase(method, pattern) for pattern in tier.methods):
-            return Tier(tier.tier, tier.factor)
+            return tier
     return None
 
 
 def rpc_lines(
-    charge: RpcCredits, count: LineCounter, model: str, chain: Chain, calls: Iterable[Tier | None]
+    charge: RpcCredits, count: LineCounter, model: str, chain: Chain, calls: Iterable[MethodTier | None]
 ) -> list[LineItem]:
     """Make one line for each tier of a batch on a chain, and one for its failed calls (None). Exact."""
     credits_by: dict[str, Decimal] = {}
@@ -189,14 +182,14 @@ def rpc_lines(
         if call is None:
             name, amount = "failed", Decimal(charge.failed_credits)
         else:
-            name, amount = f"{chain.chain}-{call.name}", multiply(call.factor, chain.credits)
+            name, amount = f"{chain.chain}-{call.tier}", multiply(call.factor, chain.credits)
         credits_by[name] = add(credits_by.get(name, Decimal(0)), amount)
     return [count(amount, charge.rates[0], f"{model}-{name}-{charge.unit}") for name, amount in credits_by.items()]
 
 
 def _read_calls(
     usage: Mapping[str, Any], charge: RpcCredits, chain: Chain | None, problems: Problems
-) -> list[Tier | None]:
+) -> list[MethodTier | None]:
     calls = usage.get("calls")
     if not isinstance(calls, (list, tuple)):
         message = wrong_type("array", calls) if "calls" in usage else REQUIRED
@@ -210,7 +203,9 @@ def _read_calls(
     return [_read_call(call, index, charge, chain, problems) for index, call in enumerate(calls)]
 
 
-def _read_call(given: object, index: int, charge: RpcCredits, chain: Chain | None, problems: Problems) -> Tier | None:
+def _read_call(
+    given: object, index: int, charge: RpcCredits, chain: Chain | None, problems: Problems
+) -> MethodTier | None:
     """Read the tier of a call; None if the call failed, or is wrong."""
     call = mapping_of(given)
     if call is None:

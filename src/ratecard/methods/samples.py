@@ -4,55 +4,53 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ratecard.line_items.conditions import StatedRate, charge_under, combinations_of, is_plain
-from ratecard.methods.method import Samples, method_of
+from ratecard.methods.method import Method, Samples, method_of
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
-from ratecard.tables.rate import Conditioned, named_conditions
+from ratecard.tables.rate import named_conditions
 from ratecard.tables.version import Model
 
 
 def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
     """Yield a usage for `prices.rate` for every rate of the version: one unit of it, if it can be used alone."""
     complete = _Whole(model, version, tables)
-    for charge in version.charges:
-        for stated, held in _each_condition(charge, version, model, tables):
-            method = method_of(held)
-            for sample in method.samples(version, model.type, tables):
-                yield complete.usage({**sample, **stated}, beside=method.BESIDE)
+    for stated, method in _each_condition(version, model, tables):
+        for sample in method.samples(version, model.type, tables):
+            yield complete.usage({**sample, **stated}, beside=method.BESIDE)
 
 
 def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
     """Further usages that may have a rate or a line of their own."""
     complete = _Whole(model, version, tables)
-    for charge in version.charges:
-        for stated, held in _each_condition(charge, version, model, tables):
-            for edge in method_of(held).edges(version, model.type, tables):
-                yield complete.usage({**edge, **stated})
+    for stated, method in _each_condition(version, model, tables):
+        for edge in method.edges(version, model.type, tables):
+            yield complete.usage({**edge, **stated})
 
 
 def _each_condition(
-    charge: Conditioned, version: MeteredVersion, model: Model[Any], tables: Tables
-) -> Iterator[tuple[Mapping[str, str], Conditioned]]:
-    """Yield conditions, with the charge under them: only the rates on which all of these conditions have an effect.
+    version: MeteredVersion, model: Model[Any], tables: Tables
+) -> Iterator[tuple[Mapping[str, str], Method]]:
+    """Yield conditions and each charge under them: only the rates on which all of these conditions have an effect.
 
     Conditions that are not sold together are left out.
     """
-    if is_plain(charge, version):
-        yield {}, charge
-        return
-    for stated in combinations_of(named_conditions([charge], version.factors), tables.meters):
-        if version.refuses(stated, tables.meters):
+    for charge in version.charges:
+        if is_plain(charge, version):
+            yield {}, method_of(charge)
             continue
-        held = charge_under(charge, version, model.model, tables.meters, stated)
-        rates = [
-            rate
-            for rate in held.rates
-            if isinstance(rate, StatedRate)
-            and stated.items() <= rate.factored.conditions.items()
-            and not rate.factored.unmet
-        ]
-        if rates:
-            yield stated, held.with_rates(rates)
+        for stated in combinations_of(named_conditions([charge], version.factors), tables.meters):
+            if version.refuses(stated, tables.meters):
+                continue
+            held = charge_under(charge, version, model.model, tables.meters, stated)
+            rates = [
+                rate
+                for rate in held.rates
+                if isinstance(rate, StatedRate)
+                and stated.items() <= rate.factored.conditions.items()
+                and not rate.factored.unmet
+            ]
+            if rates:
+                yield stated, method_of(held.with_rates(rates))
 
 
 class _Whole:

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ratecard.base.messages import Finding
-from ratecard.base.money import ROUNDING, add, exact_decimal, from_fraction, multiply, plain, step
+from ratecard.base.money import ROUNDING, add, as_decimal, exact_decimal, from_fraction, multiply, plain, step
 from ratecard.line_items.compiling import SECONDS, Calculator, Compiling, LineBySeconds, Shape, slug
 from ratecard.line_items.quote import LineItem, LineRate
 from ratecard.methods.method import Method, Steps
@@ -103,7 +103,7 @@ class TokenFormula(VideoCharge, Method):
     def check_options(self, version: VideoVersion) -> Iterator[Finding]:
         """Find tokens of a pixel that are not decimals, outputs without a size, reference video without a minimum."""
         per_pixel = Fraction(self.frames_per_second, self.pixels_per_token)
-        if 10 ** per_pixel.denominator.bit_length() % per_pixel.denominator:
+        if isinstance(as_decimal(per_pixel), Fraction):
             words = f"pixels_per_token {self.pixels_per_token}: {per_pixel} tokens a pixel and second is not a decimal"
             yield ("pixels_per_token",), f"{words}. Write a number that divides without remainder, like 1024"
         if version.accepts.reference_video_total_duration and self.reference_minimum is None:

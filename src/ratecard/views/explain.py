@@ -219,5 +219,4 @@ def choices(prices: PriceBook, fields: Mapping[str, Any], field: str) -> tuple[s
     if isinstance(version, VideoVersion):
         values = getattr(version.accepts, field, None)
         return tuple(in_ranges(map(value_text, values))) if isinstance(values, tuple) else ()
-    listed = (method_of(charge).values(field) for charge in version.charges)
-    return tuple(dict.fromkeys(value for values in listed for value in values))
+    return version.values_of(field)
