@@ -142,11 +142,8 @@ class RateCard:
 
         Those of the list; with a `contract` or an `account`, also those at which its terms begin and end.
         """
-        terms = set[datetime]()
-        if contract is not None:
-            terms = self.in_force.boundaries(self.in_force.named(contract))
-        elif account is not None:
-            terms = self.in_force.boundaries_of_account(account)
+        of_terms = contract is not None or account is not None
+        terms = self.in_force.boundaries(contract, account) if of_terms else ()
         return tuple(sorted({*self.tables.boundaries(), *terms}))
 
     @cached_property

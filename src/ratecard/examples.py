@@ -1,8 +1,9 @@
 """Work the examples of a table: totals that a person wrote down, against what its rates give."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError
@@ -15,7 +16,6 @@ from ratecard.pricing.compiler import Compiler
 from ratecard.requests.text_body import body_of_text, usage_of_text
 from ratecard.tables.card import AnyModel
 from ratecard.tables.version import Example, Version
-from ratecard.tables.video import VideoExample
 
 if TYPE_CHECKING:
     from ratecard.tables.contract import ContractExample
@@ -47,32 +47,21 @@ def work_version(compiler: Compiler, model: AnyModel, version: Version) -> Itera
     """Yield every example of one version, priced when it begins."""
     book = PriceBook(compiler, version.begins)
     for number, example in enumerate(version.examples):
-        try:
-            quote = price_example(book, model, example)
-        except QuoteError as error:
-            yield Worked(model.model, number, example, None, str(error))
-        else:
-            yield Worked(model.model, number, example, quote, _lines(quote))
+        yield _worked(model.model, number, example, partial(price_example, book, model, example))
 
 
 def work_contract_example(book: PriceBook, contract: str, number: int, example: "ContractExample") -> Worked:
-    """Work an example of a contract at a price book under it."""
+    """Work an example of a contract at a price book under it, of the instant that it says."""
+    return _worked(contract, number, example, lambda: price_example(book, book.in_effect(example.model)[0], example))
+
+
+def _worked(of: str, number: int, example: Example, price: Callable[[], Quote]) -> Worked:
     try:
-        model, _ = book.in_effect(example.model)
-        fields: Example = example
-        if model.type == "video":
-            fields = VideoExample.model_construct(
-                total=example.total, request=example.request or {}, source=example.source
-            )
-        body, source = request_of_example(model, fields)
-        quote = book.quote_video(body, source=source) if model.type == "video" else book.rate(body)
+        quote = price()
     except QuoteError as error:
-        return Worked(contract, number, example, None, str(error))
-    return Worked(contract, number, example, quote, _lines(quote))
-
-
-def _lines(quote: Quote) -> str:
-    return "".join(f"\n    {line.sku} {text(line.amount)} ({line.source})" for line in quote.lines)
+        return Worked(of, number, example, None, str(error))
+    lines = (f"\n    {line.sku} {text(line.amount)} ({line.source})" for line in quote.lines)
+    return Worked(of, number, example, quote, "".join(lines))
 
 
 def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:
@@ -85,10 +74,11 @@ def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:
 
 def request_of_example(model: AnyModel, example: Example) -> tuple[dict[str, Any], SourceVideo | None]:
     """Return the body or usage of an example, as a client would send it, and what is known of its source video."""
-    if isinstance(example, VideoExample):
-        source = SourceVideo(**example.source) if example.source else None
-        return {"model": model.model, **body_of_text(example.request)}, source
-    return usage_of_text(model.type, model.model, getattr(example, "usage", None) or {}), None
+    written: Any = example
+    if model.type == "video":
+        source = SourceVideo(**written.source) if written.source else None
+        return {"model": model.model, **body_of_text(written.request or {})}, source
+    return usage_of_text(model.type, model.model, written.usage or {}), None
 
 
 def wrong_examples(compiler: Compiler) -> list[Fault]:

@@ -392,15 +392,6 @@ class PriceBook(LimitsOfADay):
         return next((limits for limits in dated if limits.effective <= self.day), dated[-1] if dated else NO_LIMITS)
 
     def _find_video(self, fields: Mapping[str, Any]) -> VideoPricer:
-        model, version = self._video_version(fields)
-        name = fields["model"]
-        pricer = _as_asked(name, model, self._compiler.video(model, version, self.limits.rates))
-        if self._is_listed(name):
-            self._video[name] = pricer
-        return pricer
-
-    def _video_version(self, fields: Mapping[str, Any]) -> tuple[VideoModel, VideoVersion]:
-        """Return the model of a body, and its version as it is at this hour."""
         name = fields.get("model")
         if not isinstance(name, str):
             refuse_without_model(fields, self._compiler.api_wide)
@@ -408,7 +399,10 @@ class PriceBook(LimitsOfADay):
         if not isinstance(model, VideoModel) or not isinstance(version, VideoVersion):
             self._wrong_type(model, "video")
         self.prove(model, version)
-        return model, self._at_hour(version)
+        pricer = _as_asked(name, model, self._compiler.video(model, self._at_hour(version), self.limits.rates))
+        if self._is_listed(name):
+            self._video[name] = pricer
+        return pricer
 
     def _rate_by_type(self, fields: Mapping[str, Any]) -> Quote:
         """Price a usage without a rater yet: of a model used for the first time or with a suffix, or without a type."""
@@ -482,10 +476,10 @@ class PriceBook(LimitsOfADay):
 
     def _rpc(self) -> str:
         """Return the model of RPC credits, because a usage does not name it."""
-        for name in self._names_of("rpc"):
-            return name
-        words = f"Specified model not found: no model of type rpc has a price on {self.day}"
-        raise QuoteError(NotOffered(words))
+        if not (names := self._names_of("rpc")):
+            words = f"Specified model not found: no model of type rpc has a price on {self.day}"
+            raise QuoteError(NotOffered(words))
+        return names[0]
 
     def _name(self, fields: Mapping[str, Any]) -> str:
         name = fields.get("model")

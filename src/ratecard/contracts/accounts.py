@@ -62,11 +62,8 @@ class ContractsInForce:
 
         They are the instants at which terms begin or end, each with the names of the contracts that hold from then on.
         """
-        of = (
-            self.boundaries(self.named(contract)) if contract is not None else self.boundaries_of_account(account or "")
-        )
         later = []
-        for at in sorted(each for each in of if each > instant):
+        for at in sorted(each for each in self.boundaries(contract, account) if each > instant):
             then = self.named(contract) if contract is not None else self.of_account(account or "", at)
             later.append((at, tuple(each.contract for each in self.chain(then, at))))
         return tuple(later)
@@ -102,14 +99,11 @@ class ContractsInForce:
             name for name, model in models if any(fits(each, model, families.get(name)) for each in targets)
         )
 
-    def boundaries(self, contract: Contract) -> set[datetime]:
-        """Return the instants at which the terms of a contract, or of what it extends, begin or end."""
-        chain = chain_of(contract, self._contracts)
-        return {utc(day) for each in chain for day in (each.begins, each.until) if day is not None}
-
-    def boundaries_of_account(self, account: str) -> set[datetime]:
-        """Return the instants at which the terms of an account begin or end."""
-        return set[datetime]().union(*map(self.boundaries, self.of_accounts.get(account, ())))
+    def boundaries(self, contract: str | None, account: str | None = None) -> set[datetime]:
+        """Return the instants at which the terms of a contract, or of an account, and what they extend begin or end."""
+        of = self.of_accounts.get(account or "", ()) if contract is None else [self.named(contract)]
+        parts = [each for one in of for each in chain_of(one, self._contracts)]
+        return {utc(day) for each in parts for day in (each.begins, each.until) if day is not None}
 
 
 def _uses(contract: Contract, model: AnyModel, family: str | None) -> bool:

@@ -25,7 +25,6 @@ from ratecard.tables.metered import BEGINS, CONTEXT, MeteredVersion, Tokens
 from ratecard.tables.meters import Meters
 from ratecard.tables.rate import (
     WINDOW,
-    Accepting,
     Charge,
     Conditioned,
     ListRate,
@@ -52,14 +51,6 @@ class UnclearError(Exception):
     def __init__(self, override: Override, message: str) -> None:
         super().__init__(override, message)
         self.override, self.message = override, message
-
-
-class ContractPrice(NamedTuple):
-    """What one unit costs under a contract and in the list, and the override that says so; None if none does."""
-
-    amount: Decimal
-    by: Override | None
-    listed: Decimal
 
 
 def winner(layers: Layers, group: str) -> Override | None:
@@ -89,18 +80,17 @@ def _line(source: str) -> tuple[str, int]:
     return file, int(line or 0)
 
 
-def contract_price(list_rate: Decimal, factors: Iterable[RateFactor], layers: Layers) -> ContractPrice:
-    """Return the price of one unit: the list rate by the factor or rate that wins, then at most, then at least.
+def contract_price(
+    list_rate: Decimal, factors: Sequence[RateFactor], layers: Layers
+) -> tuple[Decimal, Override | None, Decimal]:
+    """Return what one unit costs, the override that says so (None if none does), and what it costs in the list.
 
-    `list_rate` is after markup; `factors` are those of conditions, which multiply it, and also a rate or bound that
-    does not name them. Raises `UnclearError`.
+    The list rate, by the factor or rate that wins, then at most, then at least. `list_rate` is after markup; `factors`
+    are those of conditions, which multiply it, and also a rate or bound that does not name them. Raises `UnclearError`.
     """
-    factors = tuple(factors)
     amount = listed = _times(list_rate, factors, {})
-    by = None
-    if price := winner(layers, "price"):
-        by = price
-        amount = multiply(amount, price.times) if price.times is not None else _stated(price, factors)
+    if by := winner(layers, "price"):
+        amount = multiply(amount, by.times) if by.times is not None else _stated(by, factors)
     most, least = winner(layers, "at_most"), winner(layers, "at_least")
     if most and least and _stated(least, factors) > _stated(most, factors):
         first, second = sorted((most, least), key=lambda one: _line(one.source))
@@ -110,7 +100,7 @@ def contract_price(list_rate: Decimal, factors: Iterable[RateFactor], layers: La
         amount, by = _stated(most, factors), most
     if least and amount < _stated(least, factors):
         amount, by = _stated(least, factors), least
-    return ContractPrice(plain(amount), by, plain(listed))
+    return plain(amount), by, plain(listed)
 
 
 def _stated(override: Override, factors: Iterable[RateFactor]) -> Decimal:
@@ -287,7 +277,7 @@ def inside(
                 continue
             values = ()
         else:
-            values = domains_of(cast(Accepting, version), charge).get(name, ())
+            values = domains_of(version, charge).get(name, ())
         shared = tuple(value for value in values if value in wanted)
         if not shared:
             return None
@@ -317,7 +307,7 @@ def _charge_under(charge: Charge, version: Version, layers: Layers, meters: Mete
 
 def _split(charge: Charge, version: Version, layers: Layers, meters: Meters) -> Iterator[_Line]:
     """Yield the lines of a charge, each for values that the same overrides are for."""
-    domains = domains_of(cast(Accepting, version), charge)
+    domains = domains_of(version, charge)
     for rate in charge.rates:
         parts = [_Line(rate, [[] for _ in layers])]
         for number, override in ((number, each) for number, layer in enumerate(layers) for each in layer):

@@ -1,6 +1,6 @@
 """Compile one version of a video model into a function from a body to a quote."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from sys import intern
 from typing import Any
@@ -40,14 +40,18 @@ def price_video(
     fixed words alone decide is kept in `recent`, so that it is quoted once. The function is written for speed: a
     call per step would cost more.
     """
-    schema, charges = VideoRequests(version, api_wide), list(_charges(model, version, tables))
+    schema, name = VideoRequests(version, api_wide), model.model
+    charges = [
+        Compiling(name, version, charge, tables.units[charge.unit].per, first=number == 0)
+        for number, charge in enumerate(version.charges)
+    ]
     calculators = [method_of(each.charge).calculator(each) for each in charges]
     # Compiled at the first request with reference video: most models never have one.
     by_seconds = cache(lambda: [method_of(each.charge).by_seconds(each) for each in charges])
     layouts, defaults = Layouts(schema.layout), schema.defaults
     settle, refuse, replaced = schema.settle, schema.refuse, schema.replaced
     currency, effective = model.currency, version.effective
-    priced = PricedVersion(model.model, "video", currency, effective, tables.digest, rates, contract=tables.contract)
+    priced = PricedVersion(name, "video", currency, effective, tables.digest, rates, contract=tables.contract)
     finest, quantize = step(version.rounding.places), ROUNDING.quantize
 
     def shape_of(body: dict[str, Any], layout: BodyLayout, source: SourceVideo | None) -> RequestShape:
@@ -119,9 +123,3 @@ def price_video(
         return quote_lines((*[line(seconds) for line in kept],), layout.ignored)
 
     return quote
-
-
-def _charges(model: VideoModel, version: VideoVersion, tables: Tables) -> Iterator[Compiling]:
-    """Yield the charges of a version, to be compiled."""
-    for number, charge in enumerate(version.charges):
-        yield Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0)

@@ -4,12 +4,13 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from ratecard.base.messages import echo
-from ratecard.base.money import BALANCE_NAME, is_balance
+from ratecard.base.money import BALANCE_NAME, as_decimal, is_balance
 from ratecard.tables.scalars import SOURCE_KEY, Count, Day, Frozen, Positive, Scalar, Text, Words, read_text
 
 # The tiers of text models, and the other types that have limits, as the API names them.
@@ -101,11 +102,8 @@ class Diem(Frozen):
 
 
 def _exact(worth: Decimal) -> Decimal:
-    digits = worth.as_integer_ratio()[0]
-    for factor in (2, 5):
-        while digits and digits % factor == 0:
-            digits //= factor
-    if digits != 1:
+    exact = Fraction(worth)
+    if exact <= 0 or isinstance(as_decimal(1 / exact), Fraction):
         raise ValueError("divides no dollar into decimals: a charge could not be exact. Write one like 1, 0.5 or 0.8")
     return worth
 

@@ -45,7 +45,7 @@ class Parties(NamedTuple):
 def held_contracts(card: RateCard) -> tuple[HeldContract, ...]:
     """Return the contracts of a card that are for some account."""
     return tuple(
-        HeldContract(name, contract.accounts, tuple(sorted(card.in_force.boundaries(contract))))
+        HeldContract(name, contract.accounts, tuple(sorted(card.in_force.boundaries(name))))
         for name, contract in card.contracts.items()
         if contract.accounts
     )
