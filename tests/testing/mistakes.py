@@ -76,8 +76,8 @@ def first_values(original: Any, asked: Any, version: Any, *args: Any) -> None:
     asked.layout = lambda names: replace(layout(names), complete=True)
 
 
-def million_for_thousand(original: Any, metered: Any, unit: str) -> int:
-    return 1_000 if unit == "mcharacter" else int(original(metered, unit))
+def million_for_thousand(original: Any, charge: Any, per: int, *more: Any) -> Any:
+    return original(charge, 1_000 if charge.unit == "mcharacter" else per, *more)
 
 
 def line_below(original: Any, charge: Any, *args: Any) -> Any:

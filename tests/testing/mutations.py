@@ -46,6 +46,7 @@ from planting import (
 
 import ratecard.card
 import ratecard.line_items.tokens
+import ratecard.methods.metered
 import ratecard.methods.rpc
 import ratecard.price_book
 import ratecard.requests.video
@@ -315,7 +316,7 @@ MUTATIONS = [
         "thousands for millions",
         ("tts-kokoro",),
         ("a_count_costs_its_rate",),
-        wrapped(Metered, "per", million_for_thousand),
+        wrapped(ratecard.methods.metered, "per_unit", million_for_thousand),
     ),
     Mutation(
         "twice the rate",

@@ -15,7 +15,7 @@ from ratecard.requests.fields import Field, WholeNumber, WholeSeconds
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Charge, Conditioned, CountedCharge, Rate
+from ratecard.tables.rate import Conditioned, CountedCharge, Rate
 
 _BAND = re.compile(r"(\d{1,6})\.\.(\d{1,6})", re.ASCII)
 _CHARACTERS, _WHOLE_SECONDS = WholeNumber(0, MOST_COUNTED), WholeSeconds(1, MOST_COUNTED)
@@ -23,24 +23,39 @@ _CHARACTERS, _WHOLE_SECONDS = WholeNumber(0, MOST_COUNTED), WholeSeconds(1, MOST
 _SOUND: Mapping[str, Field] = {"duration_seconds": _WHOLE_SECONDS, "character_count": _CHARACTERS}
 
 
-class PerCharacter(CountedCharge, Method):
+class _OneCount(CountedCharge, Method):
+    """A charge of one count, in a field of its own for each of its two types."""
+
+    KINDS: ClassVar = (AUDIO_BODY,)
+    SEVERAL: ClassVar = True
+    # The checks of the `NUMBERS` of its `TYPES`.
+    CHECKS: ClassVar[tuple[Field, Field]]
+    # How many of them a sample of each type has.
+    SAMPLES: ClassVar = (1, 1)
+
+    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
+        """Read the count; of music and bodies of audio, the other count has no effect."""
+        at = int(kind != self.TYPES[0])
+        field, count, sku = self.NUMBERS[at], metered.counter(self), metered.unit_sku(self)
+        fields = {field: self.CHECKS[at]} | {name: other for name, other in _SOUND.items() if at and name != field}
+        inert = tuple(name for name in fields if name != field)
+        return UsageReading(lambda shape: [count(shape[field], self.rates[0], sku)], fields, {}, (field,), inert)
+
+    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
+        """Yield the count alone."""
+        at = int(type_ != self.TYPES[0])
+        yield {self.NUMBERS[at]: least_charged(self, self.SAMPLES[at])}
+
+
+class PerCharacter(_OneCount):
     """Characters spoken or set to music."""
 
     METERS: ClassVar = ("character",)
     TYPES: ClassVar = ("speech", "music")
-    KINDS: ClassVar = (AUDIO_BODY,)
     NUMBERS: ClassVar = ("characters", "character_count")
-    SEVERAL: ClassVar = True
+    CHECKS: ClassVar = (_CHARACTERS, _CHARACTERS)
+    SAMPLES: ClassVar = (1_000_000, 1_000)
     method: Literal["per-character"]
-
-    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """Read the count of characters."""
-        return _counted(self, metered, "characters" if kind == "speech" else "character_count", kind, _CHARACTERS)
-
-    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """Many characters."""
-        field, count = ("character_count", 1_000) if type_ == "music" else ("characters", 1_000_000)
-        yield {field: least_charged(self, count)}
 
     def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
         """Yield a paragraph."""
@@ -48,25 +63,14 @@ class PerCharacter(CountedCharge, Method):
             yield {name: 700 if name in self.NUMBERS else value for name, value in usage.items()}
 
 
-class PerAudioSecond(CountedCharge, Method):
+class PerAudioSecond(_OneCount):
     """Seconds of audio, heard or made."""
 
     METERS: ClassVar = ("second of audio",)
     TYPES: ClassVar = ("transcription", "music")
-    KINDS: ClassVar = (AUDIO_BODY,)
     NUMBERS: ClassVar = ("seconds", "duration_seconds")
-    SEVERAL: ClassVar = True
+    CHECKS: ClassVar = (ANY_NUMBER, _WHOLE_SECONDS)
     method: Literal["per-audio-second"]
-
-    def reading(self, metered: Metered, kind: str) -> UsageReading | None:
-        """Read the count of seconds."""
-        if kind == "transcription":
-            return _counted(self, metered, "seconds", kind, ANY_NUMBER)
-        return _counted(self, metered, "duration_seconds", kind, _WHOLE_SECONDS)
-
-    def samples(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
-        """Yield one second."""
-        yield {"duration_seconds" if type_ == "music" else "seconds": least_charged(self, 1)}
 
     def typical(self, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
         """Yield a recording of some minutes, and sounds from an effect to a minute of music."""
@@ -171,12 +175,3 @@ class BandSeconds(WholeSeconds):
         number, least, most = super().accept(given) or 0, self.bands[0][0], self.bands[-1][1]
         outside = too_small(least) if number < least else too_big(most) if number > most else None
         return [NotOffered(outside or f"No price for {number} s")]
-
-
-def _counted(charge: Charge, metered: Metered, field: str, kind: str, expected: Field) -> UsageReading:
-    """Return one required count times one rate; of music and bodies of audio, the other count has no effect."""
-    count, sku = metered.counter(charge), metered.unit_sku(charge)
-    also = _SOUND if kind in ("music", AUDIO_BODY) else {}
-    fields = {field: expected} | {name: other for name, other in also.items() if name != field}
-    inert = tuple(name for name in fields if name != field)
-    return UsageReading(lambda shape: [count(shape[field], charge.rates[0], sku)], fields, {}, (field,), inert)

@@ -64,10 +64,6 @@ class Metered:
     listed: MeteredVersion | None = None
     _priced: dict[str, PricedVersion] = field(default_factory=dict, init=False, compare=False, repr=False)
 
-    def per(self, unit: str) -> int:
-        """Return how many of what it counts one unit holds: 1,000,000 for an `mtoken`."""
-        return self.units[unit].per
-
     def under(self, stated: Mapping[str, str]) -> "Metered":
         """Return this version under stated conditions, with the defaults of others; itself if no condition matters.
 
@@ -88,7 +84,7 @@ class Metered:
 
     def counter(self, charge: Charge) -> LineCounter:
         """Return the function (count, rate, SKU, times=1) -> line item of a charge of this version."""
-        return per_unit(charge, self.per(charge.unit), self.version.places_of_lines)
+        return per_unit(charge, self.units[charge.unit].per, self.version.places_of_lines)
 
     def quote(self, lines: Sequence[LineItem], ignored: tuple[str, ...] = (), type_: str = "") -> Quote:
         """Return the quote of these lines and what the minimum adds. Exact: the total is the sum of their amounts."""

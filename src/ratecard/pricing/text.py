@@ -37,10 +37,7 @@ _WEB_SEARCHES = SEARCHES["web_search"][0]
 
 
 class _Layout(NamedTuple):
-    """The reading of usages with the same names, if these are tokens, conditions and metadata alone.
-
-    `conditions` are the values of their conditions, by which `tiers` has the rates that hold.
-    """
+    """The reading of usages of tokens, conditions and metadata alone; `tiers` has the rates by values of conditions."""
 
     conditions: Callable[[Mapping[str, Any]], Any]
     tiers: dict[Any, tuple[TokenTier, ...]]
@@ -180,7 +177,7 @@ def price_text(
 def token_rates(metered: Metered) -> TokenRates:
     """Return the rates of the tokens of a version that charges them."""
     charge = cast(Tokens, metered.version.tokens)
-    name, version, per = metered.model.model, metered.version, metered.per(charge.unit)
+    name, version, per = metered.model.model, metered.version, metered.units[charge.unit].per
     return TokenRates(name, charge, per, metered.meters, version.factors, version.places_of_lines)
 
 
@@ -239,16 +236,13 @@ def _read_searches(
     scraped_most: int,
     problems: Problems,
 ) -> _Searches:
-    """Read the searches to bill: counted in a field, in `counts`, in the usage object (`searched`), or switched on.
-
-    A count of a search that the model does not support is a problem. A parameter for one has no effect.
-    """
+    """Read the searches to bill: counted in a field, in `counts`, in the usage object (`searched`), or switched on."""
 
     def path_to(kind: str) -> Path:
         field = SEARCHES[kind][0]
-        return (
-            (field,) if field in usage else ("counts", kind) if kind in counted else path_of("searches", usage["usage"])
-        )
+        if field in usage:
+            return (field,)
+        return ("counts", kind) if kind in counted else path_of("searches", usage["usage"])
 
     counts: dict[str, int] = {}
     for kind, (field, _) in SEARCHES.items():
