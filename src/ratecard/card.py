@@ -113,8 +113,7 @@ class RateCard:
             return
         if self._base is not None:
             below = self._base.tables.models.get(model.model)
-            made_from = None if below is None else below.version_at(version.effective)
-            if below is not None and made_from is not None:  # None for a model that the candidate adds
+            if below and (made_from := below.version_at(version.effective)):  # none if the candidate adds the model
                 self._base.prove(below, made_from)
             return
         key = (model.model, version.effective)

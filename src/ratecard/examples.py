@@ -93,13 +93,11 @@ def faults_of(examples: Iterable[Worked]) -> list[Fault]:
 
 def _fault(worked: Worked) -> Fault:
     file, _, line = (worked.example.place or ":0").rpartition(":")
-    words = f"{worked.model}: the example says {text(worked.example.total)}, {_says(worked)}"
+    if worked.total is not None:
+        says = f"the rates give {text(worked.total)}:{worked.reason}"
+    elif getattr(worked.example, "usage", None) == {}:
+        says = f"but its usage is empty. Write what a request counts: {worked.reason}"
+    else:
+        says = f"but it is refused: {worked.reason}"
+    words = f"{worked.model}: the example says {text(worked.example.total)}, {says}"
     return Fault(file, int(line), (worked.model, "examples", worked.number), words)
-
-
-def _says(worked: Worked) -> str:
-    if worked.total is None and getattr(worked.example, "usage", None) == {}:
-        return f"but its usage is empty. Write what a request counts: {worked.reason}"
-    if worked.total is None:
-        return f"but it is refused: {worked.reason}"
-    return f"the rates give {text(worked.total)}:{worked.reason}"

@@ -84,7 +84,7 @@ def _idle_words(version: Version, meters: Meters) -> Iterator[_Noted]:
             continue
         token = meters.by_name[TOKEN].dimensions if isinstance(charge, Tokens) else {}
         of_buckets = {word for name, values in token.items() for word in (name, *values)}
-        named = named_conditions([charge], version.multipliers)
+        named = version.conditions_of(charge)
         other = {name: values - {meters.condition[name].default} for name, values in named.items()}
         known = of_buckets | {word for name, values in other.items() if values for word in (name, *values)}
         for word in (charge.without_rate or {}).keys() - known:
@@ -142,10 +142,7 @@ _NAMED = 8
 
 
 class _Moment(NamedTuple):
-    """A charge as it is at some hours, the index of each of its rates in the table, and its rates of tokens.
-
-    Those of tokens stand by their bucket and where their tier begins.
-    """
+    """A charge at some hours, the index of each of its rates in the table, and rates of tokens by bucket and tier."""
 
     charge: Charge
     indexes: Sequence[int]
@@ -192,15 +189,13 @@ class _Applying:
                     possible = not (self._is_too_long(rate.edge) or contradict(rate.conditions, conditions))
                     if possible and self._is_chosen(rate, rates, {**rate.conditions, **conditions}):
                         yield indexes[id(rate.rate)]
-        elif isinstance(moment.charge, Conditioned):
+        else:
             charge = moment.charge.model_copy(update={"factors": ()})
             names = [name for name in {**named_conditions([charge]), **self._in_not_sold} if name not in conditions]
             for stated in self._combinations(names):
                 full = in_full(self._values, {**stated, **conditions}, self._meters)
                 if self._sold(full):
                     yield from (moment.indexes[index] for index, _ in held_under(self._version, charge, full))
-        else:
-            yield from moment.indexes
 
     def _is_chosen(self, rate: WrittenRate, others: Sequence[WrittenRate], conditions: Mapping[str, str]) -> bool:
         """Return True if some request under conditions takes a rate of tokens, and none of the same tier."""

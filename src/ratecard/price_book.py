@@ -238,16 +238,9 @@ class PriceBook(LimitsOfADay):
     def _video_totals(
         self, body: Mapping[str, Any], name: str, values: Iterable[Any], *, source: SourceVideo | None = None
     ) -> list[Decimal | QuoteError]:
-        """Return the totals of bodies that are `body` with each of these values in the field `name`, in their order.
+        """Return the totals of `body` with each of these values in the field `name`; a value without one has its error.
 
-        A value for which there is no price has its `QuoteError`. Raises `QuoteError` where the model has no price for
-        videos.
-
-        >>> from ratecard import load_rate_card
-        >>> prices = load_rate_card().at(date(2026, 10, 1))
-        >>> total, refusal = prices._video_totals({"model": "kling-o3-pro-text-to-video"}, "duration", ["5s", "99s"])
-        >>> total, refusal.problems[0][0]
-        (Decimal('0.77'), ('duration',))
+        Raises `QuoteError` where the model has no price for videos.
         """
         quote = self._find_video(body)
         totals = list[Decimal | QuoteError]()
@@ -284,8 +277,7 @@ class PriceBook(LimitsOfADay):
         The total is exact, in the model's currency. Raises `QuoteError`.
         """
         fields = read_body(body)
-        name = self._name(fields)
-        return self._rater(AUDIO_BODY, name)(fields, _NO_SUFFIX)
+        return self._rater(AUDIO_BODY, self._name(fields))(fields, _NO_SUFFIX)
 
     def estimate_text(
         self,
@@ -436,7 +428,9 @@ class PriceBook(LimitsOfADay):
 
     def _rate_video(self, usage: Mapping[str, Any]) -> Quote:
         """Price a video that was made, like a quote of its fields; keys of other types are refused."""
-        usage = self._of_provider(usage)
+        name = usage.get("model")
+        model = self.tables.named(name) if isinstance(name, str) and "provider" in usage else None
+        usage = usage if model is None else _of_provider(model, usage)
         conditions = [name for name in self.tables.meters.condition if name in usage and name not in _VIDEO_KEYS]
         others = {name: value for name, value in usage.items() if name not in conditions}
         problems, refused = usage_problems(others, _VIDEO_KEYS), list[tuple[Path, str]]()
@@ -450,12 +444,6 @@ class PriceBook(LimitsOfADay):
         if problems or refused:
             raise QuoteError(INVALID, problems + refused)
         return quote
-
-    def _of_provider(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a request without the provider that it states. Raises `QuoteError` if the model is another's."""
-        name = fields.get("model")
-        model = self.tables.named(name) if isinstance(name, str) and "provider" in fields else None
-        return fields if model is None else _of_provider(model, fields)
 
     def _rater(self, kind: str, name: str) -> Rater:
         model, version = self.in_effect(name)

@@ -33,7 +33,7 @@ def charge(*lines: Mapping[str, object]) -> Priced:
 def faults(*lines: Mapping[str, object]) -> tuple[list[tuple[int, int, str]], list[str]]:
     priced = charge(*lines)
     domains = domains_of(Version(), priced)
-    return list(overlaps(priced.rates, tuple(domains), domains)), list(missing(priced.rates, tuple(domains), domains))
+    return list(overlaps(priced.rates, domains)), list(missing(priced.rates, domains))
 
 
 SOUND: dict[str, list[dict[str, object]]] = {

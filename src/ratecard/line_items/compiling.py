@@ -29,10 +29,7 @@ LineBySeconds = Callable[[Decimal | None], LineItem]
 
 
 class CompiledRate(NamedTuple):
-    """A rate with its markup applied, its `file:line`, and the end of its SKUs, made of its attributes.
-
-    `listed` is what the list has instead, where the rate is of a contract.
-    """
+    """A rate after markup, its `file:line`, the end of its SKUs, and what the list has if it is a contract's."""
 
     unit_rate: Decimal
     source: str
@@ -65,10 +62,7 @@ class Compiling:
         return self.version.rounding.line_places
 
     def rates_by(self, *further: str) -> tuple[Callable[[Shape], Any], dict[Any, CompiledRate]]:
-        """Return a function `key` and rates, so that `rates[key(shape)]` is the rate of a shape.
-
-        `further` attributes become part of the key, and so of the SKU, though no rate names them.
-        """
+        """Return `key` and rates: `rates[key(shape)]` is the rate of a shape; SKUs name `further` attributes too."""
         attributes, selected = select(self.version, self.charge)
         names = further + attributes
         rates: dict[Any, CompiledRate] = {

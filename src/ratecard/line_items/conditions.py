@@ -18,17 +18,8 @@ from ratecard.base.money import multiply, plain, text
 from ratecard.line_items.compiling import slug
 from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, MeteredVersion, Tokens
 from ratecard.tables.meters import TOKEN, Meters
-from ratecard.tables.rate import (
-    Accepting,
-    Charge,
-    Conditioned,
-    ListRate,
-    Rate,
-    RateFactor,
-    domains_of,
-    less,
-    named_conditions,
-)
+from ratecard.tables.rate import Charge, Conditioned, ListRate, Rate, RateFactor, domains_of, less, named_conditions
+from ratecard.tables.version import Version
 
 # The most combinations of conditions that a message lists.
 _MOST_LISTED = 10
@@ -90,7 +81,7 @@ class RateResolver:
         """Return the value of each condition that the charge has prices by: the stated one, else its default."""
         return in_full(self.named, stated, self._meters)
 
-    def rates(self, version: Accepting, stated: Stated) -> Iterator[tuple[Rate, FactoredRate]]:
+    def rates(self, version: Version, stated: Stated) -> Iterator[tuple[Rate, FactoredRate]]:
         """Yield the rates that hold under stated conditions, which name attributes of the method alone."""
         full = self.in_full(stated)
         for index, rate in held_under(version, self.charge, full):
@@ -148,10 +139,7 @@ class RateResolver:
     def refusal(
         self, stated: Stated, is_sold: Callable[[Stated], bool], what: str = "", *, at_other_lengths: bool = False
     ) -> str:
-        """Return the message for conditions under which `what` has no price; it lists what is sold.
-
-        `at_other_lengths`: these conditions themselves, for prompts of another tier.
-        """
+        """Return the message for conditions without a price (of `what`): what is sold, perhaps `at_other_lengths`."""
         conditions = {name: stated[name] for name in self.named if name in stated}
         message = not_sold(beside_defaults(conditions, self._meters), filter(is_sold, self.offered()), what)
         return NotOffered(f"{message}; it is sold at another length of the prompt") if at_other_lengths else message
@@ -207,7 +195,7 @@ def is_plain(charge: Conditioned, version: MeteredVersion) -> bool:
     if isinstance(charge, Tokens):
         return True
     timed = any(rate.timed for rate in charge.rates)
-    return not (timed or named_conditions([charge], version.factors))
+    return not (timed or version.conditions_of(charge))
 
 
 def charge_under(
@@ -334,12 +322,12 @@ class Rank(NamedTuple):
         return self != other and self.conditions >= other.conditions and self.timed >= other.timed
 
 
-def rank(charge: Conditioned, rate: Rate) -> Rank:
+def rank(charge: Charge, rate: Rate) -> Rank:
     """Return what a rate of a charge names."""
     return Rank(frozenset(charge.conditions_of(rate)), rate.timed)
 
 
-def held_under(version: Accepting, charge: Conditioned, stated: Stated) -> list[tuple[int, Rate]]:
+def held_under(version: Version, charge: Charge, stated: Stated) -> list[tuple[int, Rate]]:
     """Return the rates of a charge under conditions stated in full, each with the index of its line in the charge.
 
     They name attributes of the method alone, and only what others that override them leave.
@@ -419,10 +407,7 @@ def tiers_of(written: Iterable[WrittenRate]) -> list[int]:
 
 
 def parents_of(charge: Tokens, meters: Meters, priced: Iterable[str]) -> Mapping[str, tuple[str, bool]]:
-    """Return the buckets without a rate that are charged, each with the one whose rate it takes.
-
-    And whether it then has a line of its own, as what the charge itself says of it makes.
-    """
+    """Return the buckets that are charged at the rate of another: which, and True if they have a line of their own."""
     of_charge = ({"cache": "parent"} if charge.missing_cache_rate else {}) | charge.without_rate
     return _parents(Identity(meters), tuple(of_charge.items()), tuple(priced))
 

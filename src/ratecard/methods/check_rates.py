@@ -9,10 +9,7 @@ from ratecard.tables.rate import ANY, Accepting, Charge, domains_of, missing, ov
 
 
 def check_rates(version: Accepting, charge: Charge) -> Iterator[Finding]:
-    """Check that every combination of attributes that a version accepts fits exactly one rate of the charge.
-
-    A charge with hours is checked at each of them.
-    """
+    """Check, at each hour of a charge, that every combination of attributes that is accepted fits exactly one rate."""
     yield from at_each_hour(version, charge, lambda held: _check_rates(version, held))
 
 
@@ -25,10 +22,10 @@ def _check_rates(version: Accepting, charge: Charge) -> Iterator[Finding]:
     if wrong:
         return
     domains = domains_of(version, charge)
-    for index, earlier, combination in overlaps(charge.rates, tuple(domains), domains):
+    for index, earlier, combination in overlaps(charge.rates, domains):
         other = charge.rates[earlier].source.rpartition(":")[2]
         yield ("rates", index), f"two rates for {combination or 'the same thing'} (the other in line {other}); keep one"
-    for combination in missing(charge.rates, tuple(domains), domains):
+    for combination in missing(charge.rates, domains):
         yield ("rates",), f"no rate for {combination}, which this version accepts. Add one, or do not accept it"
 
 

@@ -8,15 +8,7 @@ from ratecard.line_items.conditions import combinations_of, held_under, in_full,
 from ratecard.methods.findings import CheckOfCharge, of_all_cases, placed
 from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
 from ratecard.tables.meters import Meter, Meters, UsageCondition
-from ratecard.tables.rate import (
-    WINDOW,
-    Conditioned,
-    Rate,
-    RateFactor,
-    domains_of,
-    named_conditions,
-    overlaps,
-)
+from ratecard.tables.rate import WINDOW, Conditioned, Rate, RateFactor, domains_of, named_conditions, overlaps
 from ratecard.tables.video import VIDEO_CHARGES
 
 _OF_CONDITIONS = "a condition of meters.yaml, or a value of one"
@@ -29,24 +21,18 @@ def check_attribute(
     path = ("rates", index, name)
     if name not in known:
         allowed = (*known, "rate")
+        kinds = (*VIDEO_CHARGES.by_method.values(), *METERED_CHARGES.by_method.values())
         if name == "factor":
-            yield (
-                path,
-                "a factor is no part of a rate. Write `factors: [{service_tier: batch, factor: 0.5}]` beside `rates`",
-            )
-            return
-        if any(
-            name in kind.model_fields
-            for classes in (VIDEO_CHARGES, METERED_CHARGES)
-            for kind in classes.by_method.values()
-        ):
+            example = "`factors: [{service_tier: batch, factor: 0.5}]`"
+            yield path, f"a factor is no part of a rate. Write {example} beside `rates`"
+        elif any(name in kind.model_fields for kind in kinds):
             yield path, f"{name} is a key of a charge, not of a rate. Write it beside `rates`"
-            return
-        near = did_you_mean(name, (*allowed, *WINDOW))
-        yield path, f"unknown key '{name}'{where}.{near} Allowed: {', '.join(allowed)}"
+        else:
+            near = did_you_mean(name, (*allowed, *WINDOW))
+            yield path, f"unknown key '{name}'{where}.{near} Allowed: {', '.join(allowed)}"
         return
-    for value in rate.attributes[name]:
-        if known[name] and value not in known[name]:
+    for value in rate.attributes[name] if known[name] else ():
+        if value not in known[name]:
             yield path, f"{name} '{value}' is not known.{meant_or_allowed(value, known[name])}"
 
 
@@ -153,8 +139,7 @@ def _unclear(
     version: MeteredVersion, charge: Conditioned, held: Conditioned, lines: Sequence[int], stated: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Yield two rates of the charge that both hold, of which each names what the other does not."""
-    domains = domains_of(version, held)
-    for index, earlier, combination in overlaps(held.rates, tuple(domains), domains):
+    for index, earlier, combination in overlaps(held.rates, domains_of(version, held)):
         one, other = charge.rates[lines[index]], charge.rates[lines[earlier]]
         if rank(charge, one) != rank(charge, other):
             of_what = ", ".join((combination or charge.charge, *(f"{name}: {value}" for name, value in stated.items())))

@@ -92,10 +92,8 @@ class RpcCredits(Conditioned, Method):
                 words = f"kind '{chain.kind}' is the name of a chain. Name the kind otherwise, or leave it out"
                 yield ("chains", index, "kind"), words
             if self.tiers and not any(tier.on(chain) for tier in self.tiers):
-                yield (
-                    ("chains", index),
-                    f"no tier has methods of chain '{chain.chain}'. Add one, or leave the chain out",
-                )
+                words = f"no tier has methods of chain '{chain.chain}'. Add one, or leave the chain out"
+                yield ("chains", index), words
         for name in ("chains", "tiers"):
             if not getattr(self, name):
                 yield (name,), f"{name} is empty. Write at least one"
@@ -161,10 +159,7 @@ def networks_of(charge: RpcCredits) -> dict[str, Chain]:
 
 
 def tier_of_method(charge: RpcCredits, method: str, chain: Chain | None = None) -> MethodTier | None:
-    """Return the first tier that names a method and is of a chain (of any chain if it is left out).
-
-    None if the API refuses the method or does not know it, or the chain does not have it.
-    """
+    """Return the first tier that names a method, on the chain if one is given; None if it is refused or unknown."""
     if any(fnmatchcase(method, pattern) for pattern in charge.refused):
         return None
     for tier in charge.tiers:

@@ -7,7 +7,6 @@ from ratecard.line_items.conditions import StatedRate, charge_under, combination
 from ratecard.methods.method import Method, Samples, method_of
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
-from ratecard.tables.rate import named_conditions
 from ratecard.tables.version import Model
 
 
@@ -30,15 +29,12 @@ def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> S
 def _each_condition(
     version: MeteredVersion, model: Model[Any], tables: Tables
 ) -> Iterator[tuple[Mapping[str, str], Method]]:
-    """Yield conditions and each charge under them: only the rates on which all of these conditions have an effect.
-
-    Conditions that are not sold together are left out.
-    """
+    """Yield conditions that are sold together, and each charge under them: the rates on which all have an effect."""
     for charge in version.charges:
         if is_plain(charge, version):
             yield {}, method_of(charge)
             continue
-        for stated in combinations_of(named_conditions([charge], version.factors), tables.meters):
+        for stated in combinations_of(version.conditions_of(charge), tables.meters):
             if version.refuses(stated, tables.meters):
                 continue
             held = charge_under(charge, version, model.model, tables.meters, stated)
@@ -54,10 +50,7 @@ def _each_condition(
 
 
 class _Whole:
-    """A maker of complete usages: with type and model, what the charges beside one need, and conditions.
-
-    Of conditions without a default, the first value is stated.
-    """
+    """A maker of complete usages: with type, model, what charges beside one need, and first values of conditions."""
 
     def __init__(self, model: Model[Any], version: MeteredVersion, tables: Tables) -> None:
         self._named = {"type": model.type, "model": model.model, **version.first_values(tables.meters)}

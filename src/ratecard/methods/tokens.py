@@ -24,7 +24,6 @@ from ratecard.requests.counters import usage_of_buckets
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, MeteredVersion, Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, Meters
-from ratecard.tables.rate import named_conditions
 
 _MILLION = 1_000_000
 _CONTEXTS = ("base", "extended")
@@ -65,7 +64,7 @@ class TokensByBucket(Tokens, Method):
         needed = {PROMPT: True, COMPLETION: type_ == "text"}
         needed |= {name: False for name in needed.keys() & meters.buckets if meters.refuses(self.without_rate, name)}
         needed[PROMPT] = needed[PROMPT] or any(above > EVERY_PROMPT.above for above in edges)
-        named = named_conditions([self], version.factors)
+        named = version.conditions_of(self)
         for above in sorted({-1, *edges}):
             for bucket in (name for name, is_needed in needed.items() if is_needed):
                 # A named tier is written out, so that a forgotten rate is not taken for an unchanged one.
@@ -80,10 +79,8 @@ class TokensByBucket(Tokens, Method):
                         yield ("rates",), words
                         break
         if ("extended" in contexts) != (self.context_token_threshold is not None):
-            yield (
-                ("context_token_threshold",),
-                "write both context_token_threshold and rates with context: extended, or none",
-            )
+            words = "write both context_token_threshold and rates with context: extended, or none"
+            yield ("context_token_threshold",), words
 
     def reading(self, metered: Metered, kind: str) -> UsageReading | None:
         """Return None: providers write tokens in many ways, which `requests/token_usage.py` reads."""
@@ -110,7 +107,7 @@ class TokensByBucket(Tokens, Method):
 
     def edges(self, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Yield every bucket, at both sides of where each tier begins, under every combination of conditions."""
-        stated = list(combinations_of(named_conditions([self], version.factors), tables.meters))
+        stated = list(combinations_of(version.conditions_of(self), tables.meters))
         thresholds = tiers_of(written_rates(self))[1:]
         for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
             for bucket in tables.meters.buckets:
@@ -123,10 +120,8 @@ def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
     known = {CONTEXT: _CONTEXTS, ABOVE: (), FROM: (), "tokens": tuple(meters.buckets)}
     known |= {each.condition: each.values for each in meters.conditions}
     if charge.context_token_threshold == 0:
-        yield (
-            ("context_token_threshold",),
-            "context_token_threshold 0 is every prompt; leave out context: base, and write no context",
-        )
+        words = "context_token_threshold 0 is every prompt; leave out context: base, and write no context"
+        yield ("context_token_threshold",), words
     for index, rate in enumerate(charge.rates):
         if "tokens" not in rate.attributes:
             yield ("rates", index), f"tokens is missing. Write one of: {', '.join(known['tokens'])}"
@@ -138,11 +133,11 @@ def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
             for value in values if name in (ABOVE, FROM) else ():
                 if value == "0":
                     yield ("rates", index, name), f"{name} 0 is every prompt; leave it out"
-                elif value.isascii() and value.isdigit() and value[0] != "0" and len(value) > _DIGITS:
-                    words = f"{name} {value} is more tokens than any prompt has. Allowed: at most {'9' * _DIGITS}"
-                    yield ("rates", index, name), words
                 elif not (value.isascii() and value.isdigit() and value[0] != "0"):
                     words = f"{name} '{value}' is not a number of tokens. Write digits, like 200000"
+                    yield ("rates", index, name), words
+                elif len(value) > _DIGITS:
+                    words = f"{name} {value} is more tokens than any prompt has. Allowed: at most {'9' * _DIGITS}"
                     yield ("rates", index, name), words
 
 
@@ -151,9 +146,8 @@ def _check_twice(
 ) -> Iterator[Finding]:
     """Check that one of two rates that can hold for one request is more specific, or that a third one decides.
 
-    Nothing has to be settled that is refused: a combination that is not sold, and a condition that the rate of the
-    higher tier does not name, where `without_rate` refuses it. `lines` is the index of each rate by its identity. Each
-    has one finding at most.
+    What is refused needs neither: a combination that is not sold, or a condition that `without_rate` refuses in the
+    higher tier. `lines` is the index of each rate by its identity. Each has one finding at most.
     """
 
     def is_refused(one: WrittenRate, other: WrittenRate) -> bool:
@@ -169,10 +163,8 @@ def _check_twice(
             if one.bucket != other.bucket or contradict(one.conditions, other.conditions):
                 continue
             if (one.edge.above, one.conditions, one.timed) == (other.edge.above, other.conditions, other.timed):
-                words = (
-                    f"two rates for {one.bucket} tokens, {_tier_words(one.edge.sku)}{_shown(one.conditions)}; keep one"
-                )
-                yield ("rates", lines[id(one.rate)]), words
+                words = f"two rates for {one.bucket} tokens, {_tier_words(one.edge.sku)}{_shown(one.conditions)}"
+                yield ("rates", lines[id(one.rate)]), f"{words}; keep one"
                 break
             if not (more_specific(one, other) or more_specific(other, one) or is_refused(one, other)):
                 conditions, above = {**one.conditions, **other.conditions}, max(one.edge.above, other.edge.above)
@@ -189,10 +181,7 @@ def _check_twice(
 def _check_parts(
     charge: Tokens, version: MeteredVersion, lines: Mapping[int, int], written: Sequence[WrittenRate], meters: Meters
 ) -> Iterator[Finding]:
-    """Check that a part has a rate under the conditions of a rate of its whole: neither names more of the two.
-
-    Each rate of a part has one finding at most.
-    """
+    """Check that a part has a rate under the conditions of a rate of its whole; each has one finding at most."""
     if not any(rate.conditions for rate in written):
         return
     resolver, priced = RateResolver(charge, meters, version.factors), dict.fromkeys(rate.bucket for rate in written)

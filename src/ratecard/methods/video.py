@@ -55,20 +55,15 @@ def _looked_up(charge: VideoCharge, compiling: Compiling, *further: str) -> Calc
     @cache
     def line_of(values: Any) -> LineItem:
         seconds = SECONDS[values if isinstance(values, str) else values[0]] if further else 0
-        line, count = (
-            compiling.line_rate(rates[values]),
-            exact_decimal(charge.units(Measures(Fraction(seconds), per=1))),
-        )
+        line, units = compiling.line_rate(rates[values]), charge.units(Measures(Fraction(seconds), per=1))
+        count = exact_decimal(units)
         return LineItem(line, count, line.price(count))
 
     return lambda shape: line_of(key(shape))
 
 
 def tier_of(compiling: Compiling) -> Callable[[Shape, int | None], tuple[CompiledRate, str]]:
-    """Compile the function (shape, height) -> rate of its tier: the first whose upper edge is not below the height.
-
-    An unknown height takes the dearest tier, with a note.
-    """
+    """Compile the function (shape, height) -> rate of its tier and a note: of an unknown height, the dearest tier."""
     attributes, rates = select(compiling.version, compiling.charge)
     rows_of: dict[str | None, list[tuple[int | None, CompiledRate]]] = {}
     edges = [edge for edge in tiers(compiling.charge.rates) if edge != ANY]

@@ -55,8 +55,7 @@ def frame_size_of(sizes: tuple[FrameSize, ...]) -> tuple[dict[Place, Framed], Ca
     def matched(resolution: str | None, width: int | None, height: int | None) -> Framed:
         choices = [framed for (named, _), framed in listed.items() if named == resolution]
         if width and height:
-            ratio = Fraction(width, height)
-            nearest = min(choices, key=lambda framed: _distance(_ratio(framed.ratio or ""), ratio))
+            nearest = min(choices, key=lambda framed: _distance(framed.ratio or "", Fraction(width, height)))
             return nearest._replace(note=f"aspect ratio {nearest.ratio} is nearest to the source's")
         dearest = max(choices, key=lambda framed: framed.size.width * framed.size.height)
         return dearest._replace(note=f"source size unknown: priced as {dearest.ratio}, the dearest")
@@ -64,13 +63,9 @@ def frame_size_of(sizes: tuple[FrameSize, ...]) -> tuple[dict[Place, Framed], Ca
     return listed, find
 
 
-def _ratio(words: str) -> Fraction:
-    width, height = words.split(":")
-    return Fraction(int(width), int(height))
-
-
-def _distance(one: Fraction, other: Fraction) -> Fraction:
+def _distance(words: str, other: Fraction) -> Fraction:
     """Return the distance of two ratios: rises with the difference of their logarithms, and is exact."""
+    one = Fraction(*map(int, words.split(":")))
     return max(one / other, other / one)
 
 
@@ -247,17 +242,14 @@ class MegapixelRate(VideoCharge, Method):
     def calculator(self, compiling: Compiling) -> Calculator:
         """Multiply; the amount is rounded to the line places."""
         (key, rates), line, per = compiling.rates_by(), compiling.line_of_part(), compiling.per
-        _, find = frame_size_of(self.sizes)
+        listed, find = frame_size_of(self.sizes)
 
-        def of_table(shape: Shape) -> tuple[Framed, Fraction | int, Fraction]:
-            return find(shape), int(SECONDS[shape["duration"]]), _NO_RATE
-
-        def of_source(shape: Shape) -> tuple[Framed, Fraction | int, Fraction]:
+        def measure(shape: Shape) -> tuple[Framed, Fraction | int, Fraction]:
+            if listed:
+                return find(shape), int(SECONDS[shape["duration"]]), _NO_RATE
             source, factor = shape["source"], shape["upscale_factor"]
             size = Size(source.width * factor, source.height * factor)
             return Framed(size, None, f"{size} out"), Fraction(shape["seconds"]), source.fps
-
-        measure = of_table if self.sizes else of_source
 
         def calculate(shape: Shape) -> LineItem:
             rate, (framed, seconds, fps) = rates[key(shape)], measure(shape)

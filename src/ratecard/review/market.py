@@ -33,7 +33,7 @@ from ratecard.review.difference import Priced, RateChange
 from ratecard.review.rates import described
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, Tokens
-from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of, named_conditions
+from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of
 from ratecard.tables.units import Unit
 from ratecard.tables.windows import windows_of
 
@@ -297,7 +297,7 @@ class _Listed:
                 if isinstance(rate, StatedRate) and rate.factored.unmet:
                     continue
                 price = _Price(held.unit_rate(rate), unit, rate.source)
-                for values in combinations(rate, tuple(domains), domains):
+                for values in combinations(rate, domains):
                     values_of = {name: value for name, value in zip(domains, values, strict=True) if value}
                     of.append(({**values_of, **stated}, price))
 
@@ -331,25 +331,23 @@ class _Listed:
 
     def _stated(self, charge: Tokens, written: Iterable[WrittenRate]) -> Iterator[_Stated]:
         """Yield the conditions of each rate, and of each factor by itself, without defaults."""
-        factors = (*charge.factors, *self._version.factors)
+        factors = (*charge.factors, *self._version.multipliers)
         defaults = {(each.condition, each.default) for each in self._meters.conditions}
         named = ({}, *(each.conditions for each in written), *(each.conditions for each in factors))
         yield from ({name: each[name] for name in each if (name, each[name]) not in defaults} for each in named)
 
     def _named(self, charge: Charge, version: Any) -> dict[str, set[str]]:
         """Return the conditions that the rates and factors of a charge name, and record that the model knows them."""
-        named = named_conditions([charge], getattr(version, "factors", ()) if isinstance(charge, Conditioned) else ())
+        named: dict[str, set[str]] = version.conditions_of(charge)
         for name, values in named.items():
             self._known.setdefault(name, set()).update(values)
         return named
 
     def _offers(self, stated: _Stated) -> bool:
         """Return True for conditions that the model sells; it may need one, and refuses others in a request."""
-        version = self._version
-        if isinstance(version, MeteredVersion):
-            needed, refused = version.needed(self._meters), version.refuses(stated, self._meters)
-            if refused or not needed.keys() <= stated.keys():
-                return False
+        needed, refused = self._version.needed(self._meters), self._version.refuses(stated, self._meters)
+        if refused or not needed.keys() <= stated.keys():
+            return False
         return all(value in self._known.get(name, ()) for name, value in stated.items())
 
 

@@ -99,7 +99,7 @@ def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict
         domains = {name: _domain(side.version, charge, name) for name in names[charge.charge]}
         for rate in charge.rates:
             priced = _priced(charge, rate, unit)
-            for values in combinations(rate, names[charge.charge], domains):
+            for values in combinations(rate, domains):
                 rates[_Key(charge.charge, unit.counts, side.model.currency, values)] = priced
     for label, factor in _factors(side.version):
         stated = tuple(factor.conditions.get(name, "") for name in names[label])

@@ -152,10 +152,9 @@ def token_samples(prices: PriceBook, model: Model[Any], version: MeteredVersion,
         return Sample(row, cached, written, most or _MOST_PROMPT)
 
     yield from (sample(chat, {}) for chat in chats)
-    surcharges = version.surcharges if isinstance(version, TextVersion) else {}
     switched = prices.tables.vocabulary.service_parameters
     for kind, (field, switch) in SEARCHES.items():
-        for value, count in _SEARCHED[kind] if kind in surcharges else ():
+        for value, count in _SEARCHED[kind] if kind in version.searches else ():
             count = min(count, prices.limits.scraped_urls) if kind == "web_scraping" else count
             yield sample(_QUESTION, {field: count} | ({switch: value} if switched else {}))
 

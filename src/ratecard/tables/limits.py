@@ -115,10 +115,6 @@ Worth = Annotated[Positive, AfterValidator(_exact)]
 UNKNOWN = "unknown"
 
 
-def _read_worth(given: object) -> object:
-    return None if given == UNKNOWN else given
-
-
 def _may_be_unknown(schema: dict[str, Any]) -> None:
     schema["propertyNames"] = {"pattern": f"^{BALANCE_NAME}$"}
     members = schema["additionalProperties"]["anyOf"]
@@ -133,7 +129,9 @@ class Rates(Frozen):
     """
 
     model_config = ConfigDict(extra="allow", json_schema_extra=_may_be_unknown)
-    __pydantic_extra__: dict[str, Annotated[Worth | None, BeforeValidator(_read_worth)]]
+    __pydantic_extra__: dict[
+        str, Annotated[Worth | None, BeforeValidator(lambda given: None if given == UNKNOWN else given)]
+    ]
 
     if TYPE_CHECKING:
 

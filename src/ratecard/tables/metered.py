@@ -8,8 +8,8 @@ from pydantic import Field
 from ratecard.base.money import LINE_PLACES
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import Meters, OfCharge
-from ratecard.tables.rate import ChargeClasses, Conditioned, RateFactor
-from ratecard.tables.scalars import MINIMUM_KEY, Id, Integer, Positive, Text
+from ratecard.tables.rate import ChargeClasses, Conditioned, Rate, RateFactor
+from ratecard.tables.scalars import MINIMUM_KEY, Id, Integer, Positive, Text, Words
 from ratecard.tables.version import Example, Model, Version
 
 # The keys of a rate of tokens that say where its tier begins.
@@ -25,6 +25,10 @@ class Tokens(Conditioned):
     context_token_threshold: Integer | None = None
     without_rate: dict[str, OfCharge] = Field(default_factory=dict)
     missing_cache_rate: Literal["input"] | None = None
+
+    def implied(self, rate: Rate) -> dict[str, Words]:
+        """Return the base context, unless the rate says by a number of tokens where its tier begins."""
+        return {CONTEXT: ("base",)} if rate.attributes.keys().isdisjoint((ABOVE, FROM)) else {}
 
 
 METERED_CHARGES = ChargeClasses()

@@ -7,18 +7,7 @@ from decimal import Decimal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from ratecard.base.money import add
-from ratecard.tables.scalars import (
-    SOURCE_KEY,
-    Day,
-    Frozen,
-    Id,
-    Multiplier,
-    Number,
-    Percent,
-    Positive,
-    Text,
-    value_text,
-)
+from ratecard.tables.scalars import SOURCE_KEY, Day, Frozen, Id, Multiplier, Number, Percent, Positive, Text, value_text
 from ratecard.tables.selection import OverrideTarget
 
 # The kinds of terms in the order in which a statement settles them; the order in a file means nothing.

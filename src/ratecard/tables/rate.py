@@ -169,9 +169,14 @@ class Charge(Frozen):
         """Return the factors on the rates of this charge."""
         return ()
 
-    def conditions_of(self, rate: Rate) -> dict[str, Words]:
-        """Return the conditions of meters.yaml that a rate names, with their values."""
+    def implied(self, rate: Rate) -> dict[str, Words]:
+        """Return attributes that a rate means without naming them."""
         return {}
+
+    def conditions_of(self, rate: Rate) -> dict[str, Words]:
+        """Return the conditions of meters.yaml that a rate names, with their values; a charge of a video has none."""
+        not_conditions = (*self.ATTRIBUTES, *WINDOW)
+        return {name: values for name, values in rate.attributes.items() if name not in not_conditions}
 
     @property
     def fields(self) -> frozenset[str]:
@@ -210,11 +215,6 @@ class Conditioned(Charge):
     def multipliers(self) -> tuple[RateFactor, ...]:
         """Return the factors on the rates of this charge."""
         return self.factors
-
-    def conditions_of(self, rate: Rate) -> dict[str, Words]:
-        """Return the conditions of meters.yaml that a rate names, with their values."""
-        not_conditions = (*self.ATTRIBUTES, *WINDOW)
-        return {name: values for name, values in rate.attributes.items() if name not in not_conditions}
 
 
 def named_conditions(charges: Iterable[Charge], factors: Iterable[RateFactor] = ()) -> dict[str, set[str]]:
@@ -322,9 +322,9 @@ def named_attributes(rates: Iterable[Rate], order: Sequence[str]) -> tuple[str, 
     return tuple(attribute for attribute in order if attribute in named)
 
 
-def combinations(rate: Rate, attributes: Sequence[str], domains: Domains) -> Iterator[Combination]:
-    """Return every combination of values that a rate applies to."""
-    return product(*(rate.attributes.get(attribute, domains[attribute]) for attribute in attributes))
+def combinations(rate: Rate, domains: Domains) -> Iterator[Combination]:
+    """Return every combination of values that a rate applies to, in the order of the attributes of `domains`."""
+    return product(*(rate.attributes.get(attribute, values) for attribute, values in domains.items()))
 
 
 def domains_of(version: Accepting, charge: Charge) -> dict[str, tuple[str, ...]]:
@@ -342,8 +342,7 @@ def tiers(rates: Iterable[Rate]) -> tuple[str, ...]:
 def select(version: Accepting, charge: Charge) -> tuple[tuple[str, ...], dict[Combination, Rate]]:
     """Return the attributes that the rates of a checked charge name, and its rates by the values of these."""
     domains = domains_of(version, charge)
-    attributes = tuple(domains)
-    return attributes, {key: rate for rate in charge.rates for key in combinations(rate, attributes, domains)}
+    return tuple(domains), {key: rate for rate in charge.rates for key in combinations(rate, domains)}
 
 
 def less(rate: Rate, others: Iterable[Rate], domains: Domains) -> list[Rate]:
@@ -373,25 +372,25 @@ def _without(
         own = {**own, name: both}
 
 
-def overlaps(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains) -> Iterator[tuple[int, int, str]]:
+def overlaps(rates: Sequence[Rate], domains: Domains) -> Iterator[tuple[int, int, str]]:
     """Yield (index, index of the earlier rate, combination) for the first combination that a rate has in common."""
     seen: dict[Combination, int] = {}
     for index, rate in enumerate(rates):
-        for key in combinations(rate, attributes, domains):
+        for key in combinations(rate, domains):
             if key in seen:
-                yield index, seen[key], _describe(attributes, key)
+                yield index, seen[key], _describe(domains, key)
                 break
             seen[key] = index
 
 
-def missing(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains) -> Iterator[str]:
+def missing(rates: Sequence[Rate], domains: Domains) -> Iterator[str]:
     """Yield every accepted combination that no rate fits."""
-    have = {key for rate in rates for key in combinations(rate, attributes, domains)}
-    for key in product(*(domains[attribute] for attribute in attributes)):
+    have = {key for rate in rates for key in combinations(rate, domains)}
+    for key in product(*domains.values()):
         if key not in have:
-            yield _describe(attributes, key)
+            yield _describe(domains, key)
 
 
-def _describe(attributes: Sequence[str], key: Combination) -> str:
+def _describe(attributes: Iterable[str], key: Combination) -> str:
     """Return text like `resolution: 720p, audio: true`."""
     return ", ".join(f"{attribute}: {value}" for attribute, value in zip(attributes, key, strict=True))

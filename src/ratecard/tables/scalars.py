@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from datetime import date, datetime
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -41,6 +42,7 @@ _SHAPELESS = re.compile(
 
 
 AnyNumber = TypeVar("AnyNumber", int, Decimal, int | Decimal)
+AnyDate = TypeVar("AnyDate", date, datetime)
 
 
 class Frozen(BaseModel):
@@ -195,13 +197,7 @@ def read_count(given: object) -> int:
 
 def read_day(given: object) -> date:
     """Read a calendar day; as an instant it means 00:00 UTC."""
-    text = _one(given)
-    try:
-        if not _DAY.fullmatch(text):
-            raise ValueError
-        return date.fromisoformat(text)
-    except ValueError:
-        raise ValueError("is not a date. Write YYYY-MM-DD, like 2026-09-28") from None
+    return _on_calendar(date, _DAY, _one(given), "is not a date. Write YYYY-MM-DD, like 2026-09-28")
 
 
 def read_effective(given: object) -> date:
@@ -213,14 +209,16 @@ def read_effective(given: object) -> date:
     text = _one(given)
     if "T" not in text:
         return read_day(text)
-    try:
-        if not _INSTANT.fullmatch(text):
-            raise ValueError
-        instant = datetime.fromisoformat(text)
-    except ValueError:
-        words = "is not a date or an instant with a time zone. Write 2026-09-28, or 2026-09-28T16:00:00Z"
-        raise ValueError(words) from None
-    return day_or_instant(instant)
+    words = "is not a date or an instant with a time zone. Write 2026-09-28, or 2026-09-28T16:00:00Z"
+    return day_or_instant(_on_calendar(datetime, _INSTANT, text, words))
+
+
+def _on_calendar(kind: type[AnyDate], pattern: re.Pattern[str], text: str, words: str) -> AnyDate:
+    """Read a day or an instant; `words` are the message for one of another form, or that the calendar lacks."""
+    with suppress(ValueError):
+        if pattern.fullmatch(text):
+            return kind.fromisoformat(text)
+    raise ValueError(words)
 
 
 def read_address(given: object) -> str:
@@ -303,10 +301,6 @@ def _natural(word: str) -> tuple[int, str]:
     return int(digits or 0), word
 
 
-def _read_counts(given: object) -> tuple[int, ...]:
-    return tuple(read_count(word) for word in read_words(given))
-
-
 class Scalar:
     """A reader of one value of a table, with the JSON Schema of that value.
 
@@ -369,7 +363,7 @@ Address = Annotated[str, Scalar(read_address, _text(_ADDRESS))]
 Pixels = Annotated[Size, Scalar(read_size, _text(_SIZE), Size)]
 Ratio = Annotated[Fraction, Scalar(read_fraction, _number(_FRACTION, "integer", minimum=0), Fraction)]
 Words = Annotated[tuple[str, ...], Scalar(read_words, _ONE_OR_MORE)]
-Counts = Annotated[tuple[int, ...], Scalar(_read_counts, _ONE_OR_MORE)]
+Counts = Annotated[tuple[int, ...], Scalar(lambda given: tuple(map(read_count, read_words(given))), _ONE_OR_MORE)]
 
 
 # The key of the `file:line` of a rate, and of any other part on one line.

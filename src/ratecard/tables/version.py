@@ -80,6 +80,10 @@ class Version(Frozen):
         """Return the conditions that rates and factors name, and of each the values."""
         return named_conditions(self.charges, self.multipliers)
 
+    def conditions_of(self, charge: Charge) -> dict[str, set[str]]:
+        """Return the conditions that the rates and factors of one of its charges name, and of each the values."""
+        return named_conditions([charge], self.multipliers)
+
     def needed(self, meters: Meters) -> dict[str, set[str]]:
         """Return the conditions without a default that rates or factors name, with values: every usage states them."""
         declared = ((name, meters.condition.get(name), values) for name, values in self.conditions.items())

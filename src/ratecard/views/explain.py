@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import multiply, text
 from ratecard.line_items.conditions import in_words
-from ratecard.line_items.quote import Quote
+from ratecard.line_items.quote import LineItem, Quote
 from ratecard.line_items.source_video import SourceVideo
 from ratecard.methods.method import Steps, method_of
 from ratecard.price_book import PriceBook
@@ -17,7 +17,6 @@ from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.video import VideoRequests
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
-from ratecard.tables.models import listed_rates
 from ratecard.tables.rate import Charge
 from ratecard.tables.scalars import in_ranges, value_text
 from ratecard.tables.version import Model, Version
@@ -109,12 +108,12 @@ def _facts(model: Model[Any], version: Version) -> dict[str, str]:
 def _charge(charge: Charge, tables: Tables) -> ExplainedCharge:
     rates = tuple(
         ExplainedRate(
-            listed.amount,
+            charge.unit_rate(rate),
             f"{text(rate.rate)} x {text(charge.markup)}" if charge.markup != 1 else "",
-            listed.source,
-            ", ".join(f"{condition} {' | '.join(values)}" for condition, values in listed.conditions.items()),
+            rate.source,
+            ", ".join(f"{name} {' | '.join(values)}" for name, values in rate.attributes.items()),
         )
-        for rate, listed in zip(charge.rates, listed_rates(charge), strict=True)
+        for rate in charge.rates
     )
     options = {name: value for name, value in _described(charge).items() if name not in _SHOWN_ELSEWHERE}
     if meters := method_of(charge).meters(tables):
@@ -180,17 +179,16 @@ def workings(
     _, version = prices.in_effect(quote.model)
     of = {rate.source: (charge, rate.rate) for charge in version.charges for rate in charge.rates}
     shape = _shape(prices, version, fields, source) if isinstance(version, VideoVersion) else {}
-    workings_of_lines = []
-    for line in quote.lines:
-        charge, rate = of.get(line.source, (None, None))
-        working = Working()
-        if charge and rate and charge.markup != 1 and multiply(rate, charge.markup) == line.unit_rate:
-            working = working._replace(list_rate=rate, markup=charge.markup)
-        if charge:
-            counted = multiply(line.quantity, Decimal(prices.tables.units[charge.unit].per))
-            working = working._replace(counted=method_of(charge).working(shape, counted))
-        workings_of_lines.append(working)
-    return tuple(workings_of_lines)
+
+    def working(line: LineItem) -> Working:
+        if line.source not in of:
+            return Working()
+        charge, rate = of[line.source]
+        counted = multiply(line.quantity, Decimal(prices.tables.units[charge.unit].per))
+        marked_up = rate and charge.markup != 1 and multiply(rate, charge.markup) == line.unit_rate
+        return Working(method_of(charge).working(shape, counted), *((rate, charge.markup) if marked_up else ()))
+
+    return tuple(map(working, quote.lines))
 
 
 def _shape(

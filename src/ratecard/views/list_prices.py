@@ -100,11 +100,10 @@ def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[tup
             amounts[", ".join(named + values), per] = rate.amount
         for factor in charge.multipliers:
             amounts[f"{charge.charge}, {in_words(factor.conditions)}: times", ""] = factor.factor
-    if isinstance(version, MeteredVersion):
-        for factor in version.factors:
-            amounts[f"all of it, {in_words(factor.conditions)}: times", ""] = factor.factor
-        if version.minimum:
-            amounts["a request costs at least", "request"] = version.minimum
+    for factor in version.multipliers:
+        amounts[f"all of it, {in_words(factor.conditions)}: times", ""] = factor.factor
+    if isinstance(version, MeteredVersion) and version.minimum:
+        amounts["a request costs at least", "request"] = version.minimum
     return amounts
 
 

@@ -17,7 +17,7 @@ from ratecard.review.difference import TermChange
 from ratecard.review.rates import Terms, rate_changes, term_changes, terms_of
 from ratecard.review.sides import Priceable
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.metered import MeteredVersion, TextVersion
+from ratecard.tables.metered import MeteredVersion
 from ratecard.views.sheet import Cell, price_cells
 
 
@@ -48,12 +48,10 @@ def model_of(book: PriceBook, named: str, sku: str) -> str:
     A search beside a text model is charged by the rates of the search.
     """
     models = book.tables.models
-    version = models[named].version_at(book.instant) if named in models else None
-    if isinstance(version, TextVersion):
-        searches = (search for search in version.surcharges.values() if sku.startswith(f"{search}-"))
-        return next(searches, named)
     if named in models:
-        return named
+        version = models[named].version_at(book.instant)
+        searches = version.searches.values() if version else ()
+        return next((search for search in searches if sku.startswith(f"{search}-")), named)
     return max((name for name in models if sku.startswith(f"{name}-")), key=len, default=named)
 
 

@@ -17,7 +17,7 @@ from ratecard.methods.method import is_linear, method_of
 from ratecard.requests.service_parameters import SEARCHES, plain_name
 from ratecard.simulation.rows.columns import BUCKET_OF, LAYOUTS, Buckets, Layout
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.metered import MeteredVersion, TextVersion
+from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.version import Version
 from ratecard.tables.windows import Window, seconds_of_changes, windows_of
 
@@ -94,8 +94,7 @@ def price_basis(tables: Tables, name: str | None) -> PriceBasis:
         if named is None:  # no model of this name on any day
             return PriceBasis(tuple(tables.models))
         models = [named]
-        texts = (version for version in models[0].versions if isinstance(version, TextVersion))
-        searches = {search for version in texts for search in version.surcharges.values()}
+        searches = {search for version in named.versions for search in version.searches.values()}
         models += [tables.models[search] for search in sorted(searches)]
     versions = [version for model in models for version in model.versions]
     changes = {version.begins for version in versions}
@@ -312,11 +311,11 @@ def _linear(version: Version, tables: Tables, meter: str) -> bool:
     if not isinstance(version, MeteredVersion):
         return True
     linear = is_linear(version, tables, meter)
-    if not (meter and isinstance(version, TextVersion) and meter in version.surcharges):
+    if meter not in version.searches:
         return linear
     if meter in SEARCHES:  # a field of the same name may say how many, unless a charge counts them by itself
         return linear and any(meter in method_of(each).meters(tables) for each in version.charges)
-    charged = [each for each in tables.models[version.surcharges[meter]].versions if isinstance(each, MeteredVersion)]
+    charged = [each for each in tables.models[version.searches[meter]].versions if isinstance(each, MeteredVersion)]
     declared = all(tables.units[each.charges[0].unit].counts in tables.meters.by_name for each in charged)
     return linear and declared and all(is_linear(each, tables) for each in charged)
 
