@@ -7,10 +7,10 @@ from functools import cached_property, lru_cache
 from ratecard.base.errors import UnknownContractError
 from ratecard.base.instants import utc
 from ratecard.base.suggestions import did_you_mean
-from ratecard.contracts.overlay import ContractChain, Later, fits, layers_of
+from ratecard.contracts.overlay import ContractChain, Later, layers_of
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import Contract
-from ratecard.tables.selection import OverrideTarget
+from ratecard.tables.selection import OverrideTarget, names_of_model
 
 # Contracts of which it is kept which models they cannot use: those that were used last.
 _MOST_WITHHELD = 1024
@@ -58,10 +58,7 @@ class ContractsInForce:
         return account in self.of_accounts
 
     def later(self, contract: str | None, account: str | None, instant: datetime) -> Later:
-        """Return what a contract, or the contracts of an account, come to after an instant.
-
-        They are the instants at which terms begin or end, each with the names of the contracts that hold from then on.
-        """
+        """Return the instants after one at which terms begin or end, each with the contracts that hold from then on."""
         later = []
         for at in sorted(each for each in self.boundaries(contract, account) if each > instant):
             then = self.named(contract) if contract is not None else self.of_account(account or "", at)
@@ -83,7 +80,7 @@ class ContractsInForce:
     def _withheld_by(self, names: Sequence[str]) -> frozenset[str]:
         chain = [self._contracts[name] for name in names]
         models, families = self._tables.models, self._tables.families
-        used = {name for name in self.kept if any(_uses(each, models[name], families.get(name)) for each in chain)}
+        used = {name for name in self.kept if _uses(chain, models[name], families)}
         closed = [each.target for contract in chain for each in contract.overrides if each.closed]
         return (self.kept - used) | self._named_by(closed)
 
@@ -94,10 +91,9 @@ class ContractsInForce:
         return self._named_by([each.target for each in every if each.only])
 
     def _named_by(self, targets: Sequence[OverrideTarget]) -> frozenset[str]:
-        models, families = self._tables.models.items() if targets else (), self._tables.families
-        return frozenset(
-            name for name, model in models if any(fits(each, model, families.get(name)) for each in targets)
-        )
+        models = self._tables.models.values() if targets else ()
+        named = (names_of_model(model, self._tables.families) for model in models)
+        return frozenset(str(each["model"]) for each in named if any(target.fits(each) for target in targets))
 
     def boundaries(self, contract: str | None, account: str | None = None) -> set[datetime]:
         """Return the instants at which the terms of a contract, or of an account, and what they extend begin or end."""
@@ -106,9 +102,7 @@ class ContractsInForce:
         return {utc(day) for each in parts for day in (each.begins, each.until) if day is not None}
 
 
-def _uses(contract: Contract, model: AnyModel, family: str | None) -> bool:
-    """Return True for a contract that names a model, or keeps it for itself."""
-    for override in layers_of([contract], model, family)[0]:
-        if override.only or (not override.closed and override.target.model):
-            return True
-    return False
+def _uses(chain: ContractChain, model: AnyModel, families: Mapping[str, str]) -> bool:
+    """Return True if one of these contracts names a model, or keeps it for itself."""
+    overrides = (each for layer in layers_of(chain, model, families) for each in layer)
+    return any(each.only or (not each.closed and each.target.model) for each in overrides)

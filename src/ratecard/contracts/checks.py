@@ -16,7 +16,6 @@ from ratecard.contracts.overlay import (
     ContractChain,
     UnclearError,
     VersionSpan,
-    fits,
     in_term,
     inside,
     layers_of,
@@ -24,7 +23,7 @@ from ratecard.contracts.overlay import (
 )
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override
-from ratecard.tables.selection import ModelNames, OverrideTarget, known_names
+from ratecard.tables.selection import ModelNames, OverrideTarget, known_names, names_of_model
 from ratecard.tables.version import Version
 
 # How many models a message names.
@@ -66,7 +65,7 @@ def _kept_for_nobody(in_force: ContractsInForce, tables: Tables) -> Iterator[Fau
             unused &= in_force.withheld(chain_of(contract, tables.contracts))
     for name in sorted(unused):
         for contract in contracts:
-            for override in layers_of([contract], tables.models[name], tables.families.get(name))[0]:
+            for override in layers_of([contract], tables.models[name], tables.families)[0]:
                 if override.only:
                     words = f"only keeps {name} from everyone: no contract with accounts has a price for it"
                     hint = "Name accounts, or leave out closed"
@@ -79,10 +78,7 @@ class ContractChecks:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._known = known_names(tables.models, tables.families)
-        self._named = [
-            {"model": name, "family": tables.families.get(name), "type": model.type}
-            for name, model in tables.models.items()
-        ]
+        self._named = [names_of_model(model, tables.families) for model in tables.models.values()]
         self._models: dict[str, tuple[AnyModel, ...]] = {}
         self._unmet: dict[str, str] = {}
 
@@ -92,11 +88,10 @@ class ContractChecks:
             yield fault_at(place, contract.contract, words)
         chain = chain_of(contract, self._tables.contracts)
         for model in self._unclear_models(chain):
-            family = self._tables.families.get(model.model)
             spans = in_term(model, contract, utc(contract.begins))
             for version, held in ((span.version, held) for span in spans for held in _chains_held(chain, span)):
                 try:
-                    version_under(version, layers_of(held, model, family), self._tables.meters)
+                    version_under(version, layers_of(held, model, self._tables.families), self._tables.meters)
                 except UnclearError as error:
                     yield fault_at(error.override.source, contract.contract, f"{model.model}: {error.message}")
                     break
@@ -120,23 +115,19 @@ class ContractChecks:
         if last is None or (contract.until is not None and last >= contract.until):
             return ""
         names = ", ".join(model.model for model in self.selected(override.target)[:_NAMED])
-        return (
-            f"ends on {last}: {names} retired"
-            if last > contract.begins
-            else f"meets nothing: {names} retired on {last}"
-        )
+        if last > contract.begins:
+            return f"ends on {last}: {names} retired"
+        return f"meets nothing: {names} retired on {last}"
 
     def selected(self, target: OverrideTarget) -> tuple[AnyModel, ...]:
         """The models that a target names."""
         key = ModelNames.model_dump_json(target, include={"model", "family", "type", "excluded"})
         if key not in self._models:
-            families = self._tables.families
             if target.model:
-                found = tuple(self._tables.models[name] for name in target.model if name in self._tables.models)
+                names = [name for name in target.model if name in self._tables.models]
             else:
-                every = self._tables.models.items()
-                found = tuple(model for name, model in every if fits(target, model, families.get(name)))
-            self._models[key] = found
+                names = [str(named["model"]) for named in self._named if target.fits(named)]
+            self._models[key] = tuple(self._tables.models[name] for name in names)
         return self._models[key]
 
     def _head(self, contract: Contract) -> Iterator[tuple[str, str]]:

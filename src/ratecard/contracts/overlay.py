@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple, cast
 
@@ -21,20 +22,10 @@ from ratecard.base.money import multiply, plain, text
 from ratecard.line_items.conditions import RateResolver
 from ratecard.tables.card import AnyModel, ModelsOnDemand, Tables, digest, meaning
 from ratecard.tables.contract import Contract, Override
-from ratecard.tables.metered import BEGINS, CONTEXT, MeteredVersion, Tokens
+from ratecard.tables.metered import BEGINS, CONTEXT, MeteredVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import (
-    WINDOW,
-    Charge,
-    Conditioned,
-    ListRate,
-    Rate,
-    RateFactor,
-    domains_of,
-    less,
-    named_conditions,
-)
-from ratecard.tables.selection import OverrideTarget
+from ratecard.tables.rate import WINDOW, Charge, Conditioned, ListRate, Rate, RateFactor, domains_of, less
+from ratecard.tables.selection import OverrideTarget, names_of_model
 from ratecard.tables.version import Version
 
 # A contract, and what it extends.
@@ -154,14 +145,10 @@ def _set(view: Tables, **parts: Any) -> None:
         object.__setattr__(view, name, value)
 
 
-def fits(target: OverrideTarget, model: AnyModel, family: str | None) -> bool:
-    """Return True if a target is for a model of a family."""
-    return target.fits({"model": model.model, "family": family, "type": model.type})
-
-
-def layers_of(chain: ContractChain, model: AnyModel, family: str | None) -> Layers:
-    """Return the overrides of each contract of a chain that are for a model."""
-    return [[each for each in contract.overrides if fits(each.target, model, family)] for contract in chain]
+def layers_of(chain: ContractChain, model: AnyModel, families: Mapping[str, str]) -> Layers:
+    """Return the overrides of each contract of a chain that are for a model; `families` has the family of each."""
+    named = names_of_model(model, families)
+    return [[each for each in contract.overrides if each.target.fits(named)] for contract in chain]
 
 
 def model_under(model: AnyModel, tables: Tables, chain: ContractChain, later: Later = ()) -> AnyModel:
@@ -170,17 +157,14 @@ def model_under(model: AnyModel, tables: Tables, chain: ContractChain, later: La
     Versions that have no price within the term keep the list's, and so what overrides would make of them is no matter.
     Raises `TableError` where a candidate has brought overrides together that contradict each other.
     """
-    chains = {at: [tables.contracts[name] for name in names] for at, names in later}
-    family = tables.families.get(model.model)
-    layers = layers_of(chain, model, family)
-    layers_then = {at: layers_of(then, model, family) for at, then in chains.items()}
-    if not any(layer for each in (layers, *layers_then.values()) for layer in each):
+    chains = [chain, *([tables.contracts[name] for name in names] for _, names in later)]
+    layers = [layers_of(each, model, tables.families) for each in chains]
+    if not any(layer for each in layers for layer in each):
         return model
     try:
-        versions = _versions_under(model, tables, chain, layers)
-        for at, then in chains.items():
-            others = _versions_under(model, tables, then, layers_then[at])
-            versions = [*_from(at, others, versions, model), *_until(at, versions)]
+        versions, *others = map(partial(_versions_under, model, tables), chains, layers)
+        for (at, _), then in zip(later, others, strict=True):
+            versions = [*_from(at, then, versions, model), *_until(at, versions)]
     except UnclearError as error:
         file, _, line = error.override.source.rpartition(":")
         name = next(each.contract for each in tables.contracts.values() if error.override in each.overrides)
@@ -191,15 +175,11 @@ def model_under(model: AnyModel, tables: Tables, chain: ContractChain, later: La
 def _versions_under(model: AnyModel, tables: Tables, chain: ContractChain, layers: Layers) -> list[Version]:
     if not any(layers):
         return list(model.versions)
-    terms = [{span.version.begins for span in in_term(model, each, utc(each.begins))} for each in chain]
-    return [
-        version_under(
-            version, [layer for layer, term in zip(layers, terms, strict=True) if version.begins in term], tables.meters
-        )
-        if version.begins in terms[0]
-        else version
-        for version in model.versions
-    ]
+    terms, versions = [{span.version.begins for span in in_term(model, each, utc(each.begins))} for each in chain], []
+    for version in model.versions:
+        held = [layer for layer, term in zip(layers, terms, strict=True) if version.begins in term]
+        versions.append(version_under(version, held, tables.meters) if version.begins in terms[0] else version)
+    return versions
 
 
 def _until(at: datetime, versions: Iterable[Version]) -> Iterator[Version]:
@@ -260,19 +240,18 @@ def inside(
 ) -> Mapping[str, Any] | None:
     """Return the attributes of the part of a rate that a target is for; None if there is no such part.
 
-    Conditions that the rate does not name are left to `under_conditions`.
+    Conditions that the rate does not name are left to `_by_conditions`.
     """
     if target.charge and charge.charge not in target.charge:
         return None
     attributes: dict[str, tuple[str, ...]] = dict(rate.attributes)
+    has = {**charge.implied(rate), **rate.attributes}
     for name, wanted in target.conditions.items():
-        if name == CONTEXT and isinstance(charge, Tokens) and rate.attributes.keys().isdisjoint(BEGINS):
-            values: Iterable[str] = ("base",)
-        elif name in rate.attributes or name in _NAMED_ALONE:
-            values = rate.attributes.get(name, ())
+        if name in has or name in _NAMED_ALONE:
+            values = has.get(name, ())
         elif isinstance(charge, Conditioned) and name in meters.condition:
             default = meters.condition[name].default
-            priced = named_conditions([charge], getattr(version, "factors", ()))
+            priced = version.conditions_of(charge)
             if name in priced and not {*priced[name], default}.isdisjoint(wanted):
                 continue
             values = ()
@@ -308,33 +287,24 @@ def _charge_under(charge: Charge, version: Version, layers: Layers, meters: Mete
 def _split(charge: Charge, version: Version, layers: Layers, meters: Meters) -> Iterator[_Line]:
     """Yield the lines of a charge, each for values that the same overrides are for."""
     domains = domains_of(version, charge)
+
+    def parts(line: _Line, number: int, override: Override) -> Iterator[_Line]:
+        """Yield the part of a line that an override is for, and what is left."""
+        attributes = inside(override.target, charge, line.rate, version, meters)
+        if attributes is None:
+            yield line
+            return
+        part = line.rate.model_copy(update={"attributes": attributes})
+        yield _Line(part, [[*of, override] if at == number else of for at, of in enumerate(line.layers)])
+        if attributes != line.rate.attributes:
+            yield from (_Line(rest, line.layers) for rest in less(line.rate, [part], domains))
+
     for rate in charge.rates:
-        parts = [_Line(rate, [[] for _ in layers])]
-        for number, override in ((number, each) for number, layer in enumerate(layers) for each in layer):
-            parts = [
-                part
-                for line in parts
-                for part in _parts(
-                    line, number, override, inside(override.target, charge, line.rate, version, meters), domains
-                )
-            ]
-        yield from parts
-
-
-def _parts(
-    line: _Line, layer: int, override: Override, attributes: Mapping[str, Any] | None, domains: Mapping[str, Any]
-) -> Iterator[_Line]:
-    """Yield the part of a line that an override is for, and what is left."""
-    if attributes is None:
-        yield line
-        return
-    layers = [[*of, override] if number == layer else of for number, of in enumerate(line.layers)]
-    if attributes == line.rate.attributes:
-        yield _Line(line.rate, layers)
-    else:
-        part = line.rate.model_copy(update={"attributes": dict(attributes)})
-        yield _Line(part, layers)
-        yield from (_Line(rest, line.layers) for rest in less(line.rate, [part], domains))
+        lines = [_Line(rate, [[] for _ in layers])]
+        for number, layer in enumerate(layers):
+            for override in layer:
+                lines = [part for line in lines for part in parts(line, number, override)]
+        yield from lines
 
 
 def _priced(charge: Charge, rate: Rate, factors: Sequence[RateFactor], layers: Layers) -> Rate:
@@ -358,8 +328,7 @@ def _conditions_to_write(charge: Charge, version: Version, lines: Iterable[_Line
         for name in override.target.conditions
         if name not in line.rate.attributes and name not in (*charge.ATTRIBUTES, *WINDOW)
     }
-    factors = (*getattr(charge, "factors", ()), *getattr(version, "factors", ()))
-    before = -1
+    factors, before = (*charge.multipliers, *version.multipliers), -1
     while names and len(names) != before:
         before = len(names)
         names |= {name for each in factors if not names.isdisjoint(each.conditions) for name in each.conditions}

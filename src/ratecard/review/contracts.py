@@ -11,7 +11,7 @@ from ratecard.base.errors import Fault
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.contracts.checks import ContractChecks, fault_at
-from ratecard.contracts.overlay import fits
+from ratecard.contracts.overlay import layers_of
 from ratecard.review.difference import ADDED, CHANGED, OF_CONTRACT, REMOVED, Cells, Difference
 from ratecard.review.rates import Terms, term_changes
 from ratecard.tables.card import meaning
@@ -50,8 +50,8 @@ def _taken_away(model: str, new: RateCard, old: RateCard) -> Iterator[Fault]:
         before = old.contracts.get(name)
         if contract.correction and (before is None or before.correction != contract.correction):
             continue
-        for override in contract.overrides:
-            if override.only and fits(override.target, new.tables.models[model], new.tables.families.get(model)):
+        for override in layers_of([contract], new.tables.models[model], new.tables.families)[0]:
+            if override.only:
                 words = f"only takes {model} away from everyone else, who had a price for it"
                 yield fault_at(override.source, name, f"{words}. Keep a new model; if this is meant, {_HINT}")
 

@@ -15,6 +15,11 @@ def known_names(models: Mapping[str, Any], families: Mapping[str, str]) -> Mappi
     return {"model": models, "family": sorted(set(families.values())), "type": sorted(types)}
 
 
+def names_of_model(model: Any, families: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the id, the family and the type of a model, by which selections name it."""
+    return {"model": model.model, "family": families.get(model.model), "type": model.type}
+
+
 def no_model(name: str, models: Collection[str]) -> str:
     """Say that no model has an id."""
     return f"matches nothing: no model '{name}'.{did_you_mean(name, models)} Name a model's id, as the tables have it"

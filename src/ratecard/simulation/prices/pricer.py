@@ -238,7 +238,7 @@ class Pricer:
             terms = [
                 (model.model in withheld, *(tuple(sorted(map(self._meaning, layer))) for layer in layers))
                 for model in inputs.models
-                for layers in [layers_of(chain, model, families.get(model.model))]
+                for layers in [layers_of(chain, model, families)]
             ]
             self._terms[place] = tuple(terms) if any(part for model in terms for part in model) else ()
         return self._terms[place]
