@@ -13,34 +13,16 @@ from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.base.messages import Finding, Path
 from ratecard.candidates.file import CandidateFile
-from ratecard.candidates.rates import (
-    At,
-    Refusal,
-    amounts_of,
-    factors_of,
-    factors_to_set,
-    moved,
-    rates_of,
-    rates_to_scale,
-    rates_to_set,
-    scaled,
-)
+from ratecard.candidates.rates import At, Refusal, amounts_of, lines_to_set, moved, rates_to_scale, scaled, source_of
 from ratecard.contracts.checks import ContractChecks, contract_faults, fault_at
 from ratecard.load.checks import check_metered, check_model, check_references
 from ratecard.load.monthly import TermChecks
 from ratecard.load.video_checks import check_video
 from ratecard.tables.candidate import Add, Change, Retire, Scale, SetRate
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.selection import ModelNames, Selection, known_names, no_model
+from ratecard.tables.selection import ModelNames, Selection, known_names, names_of_model, no_model
 from ratecard.tables.version import Retirement, Version
 from ratecard.tables.video import VideoModel
-
-
-def model_by_id(models: Mapping[str, AnyModel], name: str, path: Path) -> AnyModel:
-    """Find a model by its id. Raises `Refusal`."""
-    if name not in models:
-        raise Refusal((path, no_model(name, models)))
-    return models[name]
 
 
 def selected(
@@ -61,14 +43,13 @@ def selected(
     Raises `Refusal` with every name that is of no model, or of none that the other names allow, and with every `except`
     that leaves no model out.
     """
-    known = known_names(models, families)
-    wrong = [*_unclear(wanted, path), *(((*path, part), words) for part, words in wanted.unknown(known))]
+    known, wrong = known_names(models, families), list[Finding]()
     excluded = [(names, (*path, "except", number)) for number, names in enumerate(wanted.excluded)]
-    for names, at in excluded:
+    for names, at in [(wanted, path), *excluded]:
         wrong += [*_unclear(names, at), *(((*at, part), words) for part, words in names.unknown(known))]
     if wrong:
         raise Refusal(*dict.fromkeys(wrong))
-    has = {name: _words_of(model, families) for name, model in models.items()}
+    has = {name: names_of_model(model, families) for name, model in models.items()}
     named = [
         model
         for name, model in models.items()
@@ -89,10 +70,6 @@ def selected(
     return chosen
 
 
-def _words_of(model: AnyModel, families: Mapping[str, str]) -> dict[str, str | None]:
-    return {"model": model.model, "family": families.get(model.model), "type": model.type}
-
-
 def _unclear(names: ModelNames, path: Path) -> Iterator[Finding]:
     if not any(names.named):
         yield path, "names no models. Write one of: model, family, type"
@@ -108,7 +85,7 @@ def _unclear(names: ModelNames, path: Path) -> Iterator[Finding]:
 def _idle(fitting: Collection[AnyModel], families: Mapping[str, str], names: ModelNames) -> Iterator[str]:
     """Yield each name that none of the models has, with the names beside it."""
     for part, listed in names.named:
-        has = {_words_of(model, families)[part] for model in fitting}
+        has = {names_of_model(model, families)[part] for model in fitting}
         yield from (str(names.model_copy(update={part: (name,)})) for name in listed if name not in has)
 
 
@@ -258,9 +235,8 @@ class _Overlay:
     def _refuse_until(self, path: Path, words: str) -> None:
         """Refuse a change that cannot end in a candidate that has `until`."""
         if self.until is not None:
-            raise Refusal(
-                (path, f"{words}, and until ends this candidate on {self.until}; write it in one without until")
-            )
+            words = f"{words}, and until ends this candidate on {self.until}; write it in one without until"
+            raise Refusal((path, words))
 
     def _retire(self, index: int, change: Retire, name: str) -> None:
         model = self._model(name, ("retire",))
@@ -281,10 +257,7 @@ class _Overlay:
         model, amounts, source = self._model(name, ("set",)), {}, None
         for day, version in self._bases(model, ("set",)):
             try:
-                if change.factor is None:
-                    chosen = rates_to_set(name, version, change, self.base.meters)
-                else:
-                    chosen = factors_to_set(name, version, change)
+                chosen = lines_to_set(name, version, change, self.base.meters)
             except Refusal as refusal:
                 if day == self.day:
                     raise
@@ -296,7 +269,7 @@ class _Overlay:
                 words = f"{self._line(again[0])} sets a {change.word} that is meant here too; keep one"
                 raise Refusal((("set",), words))
             known = amounts_of(version)
-            source = source or (rates_of(version).get(chosen[0]) or factors_of(version)[chosen[0]]).source
+            source = source or source_of(version, chosen[0])
             amounts[day] = version, {at: change.amount for at in chosen if known[at] != change.amount}
             self.rates_set |= {(name, day, at): index for at in chosen}
         if not self.idle and not any(each for _, each in amounts.values()):
@@ -340,7 +313,9 @@ class _Overlay:
 
     def _model(self, name: str, path: Path) -> AnyModel:
         self._refuse_added(name, path)
-        return model_by_id(self.models, name, path)
+        if name not in self.models:
+            raise Refusal((path, no_model(name, self.models)))
+        return self.models[name]
 
     def _refuse_added(self, name: str, path: Path) -> None:
         if name in self.added:
@@ -350,11 +325,7 @@ class _Overlay:
         return model.version_at(self.day) is not None and not model.retired_at(self.day)
 
     def _bases(self, model: AnyModel, path: Path) -> Iterator[tuple[date, Version]]:
-        """Yield (first day, version that the new one is based on): of the candidate's day, and of each later version
-        that begins before `until`.
-
-        A version that begins on the candidate's day is replaced only if it is another candidate's.
-        """
+        """Yield the candidate's day, and of each later version before `until`, with the version to change there."""
         name, version = model.model, in_effect(model, self.day, path)
         if version.effective == self.day and name not in self.changed and (name, self.day) not in self.base.proposed:
             where = self.files.get(name, "the tables")
@@ -376,19 +347,17 @@ class _Overlay:
             self._end(model)
         self.changed[model.model] = index
         for day, (base, moving) in amounts.items():
-            if moving:
-                self._new_version(index, model.model, day, base, moving)
+            if not moving:
+                continue
+            version, source, place = (model.model, day), self.file.candidate.source, self.file.place(index)
+            if base.effective == day:
+                # The source of an earlier candidate, or of the list, on the same day is kept as well.
+                source = base.source if version in self.made else f"{base.source}; {source}"
+            fields = {**self._head(day, source), "place": place, **moved(base, moving, place)}
+            self._put(model.model, base.model_copy(update=fields))
+            self.made.add(version)
             for at in moving:
-                self.moves.setdefault((model.model, day, at), []).append(index)
-
-    def _new_version(self, index: int, name: str, day: date, base: Version, amounts: Mapping[At, Decimal]) -> None:
-        source = self.file.candidate.source
-        if base.effective == day:
-            # The source of an earlier candidate, or of the list, on the same day is kept as well.
-            source = base.source if (name, day) in self.made else f"{base.source}; {source}"
-        head = self._head(day, source) | {"place": self.file.place(index)}
-        self._put(name, base.model_copy(update=head | moved(base, amounts, self.file.place(index))))
-        self.made.add((name, day))
+                self.moves.setdefault((*version, at), []).append(index)
 
     def _end(self, model: AnyModel) -> None:
         """End the candidate at `until` with a version of the list prices, unless a version begins on that day."""
@@ -424,8 +393,7 @@ class _Overlay:
                     self.faults.append(self.file.fault(index, at, words))
 
     def _check_effect(self) -> None:
-        """Find the models whose rates are as they were, and the changes of which nothing is left, each with the line
-        of the change that undoes it."""
+        """Find models whose rates are as they were, and changes of which nothing is left: which line undoes them."""
         reported: set[int] = set()
         for name, index in self.changed.items():
             before, after = (self._rates(models[name]) for models in (self.base.models, self.models))

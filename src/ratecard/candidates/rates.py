@@ -9,7 +9,6 @@ from ratecard.base.messages import Finding, Path
 from ratecard.base.money import MOST_PLACES, multiply, places_of, plain, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.candidate import RoundRate, Scale, SetRate
-from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import Meters
 from ratecard.tables.rate import Charge, Rate, RateFactor
 from ratecard.tables.version import Version
@@ -88,7 +87,12 @@ def amounts_of(version: Version) -> dict[At, Decimal]:
     return rates | {at: factor.factor for at, factor in factors_of(version).items()}
 
 
-def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
+def source_of(version: Version, at: At) -> str:
+    """Return the `file:line` of a rate or factor."""
+    return (rates_of(version).get(at) or factors_of(version)[at]).source
+
+
+def _factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
     """Return the factor that a `set` means, with exactly these conditions. Raises `Refusal` if there is not one."""
     known = {
         at: factor for at, factor in factors_of(version).items() if change.charge in (None, charge_of(version, at))
@@ -109,10 +113,7 @@ def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
 
 
 def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, Decimal]:
-    """Return the new amounts of the `meant` rates that a factor changes.
-
-    Raises `Refusal` if an amount would have more digits than a table allows, or is rounded to zero.
-    """
+    """Return the amounts that a factor changes. Raises `Refusal` if one has too many digits, or is rounded to zero."""
     amounts, wrong, times = {}, [], change.times
     rates = rates_of(version)
     for at in meant:
@@ -156,28 +157,8 @@ def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale, meter
     Raises `Refusal` for an attribute or value that no version has, for a rate that is meant only in part, if no rate is
     meant at all, and for a model that has such rates in one of its versions but not in another.
     """
-    if change.charge is None and not change.where:
-        return [list(rates_of(version)) for _, version in versions]
-    names = dict.fromkeys(name for name, _ in versions)
-    called = next(iter(names)) if len(names) == 1 else "these models"
-    charges = [
-        charge for _, version in versions for charge in version.charges if change.charge in (None, charge.charge)
-    ]
-    if not charges:
-        raise _no_charge(
-            called, change.charge or "", [charge.charge for _, each in versions for charge in each.charges]
-        )
-    wrong = list(_unknown(called, charges, change.where, meters))
-    if wrong:
-        raise Refusal(*wrong)
-    meant = []
-    for _, version in versions:
-        fitting, partly = _fitting(_charges(version, change.charge), change.where, meters)
-        meant.append(fitting)
-        wrong += partly
+    meant, wrong = _meant(versions, change, meters)
     kept = {name for (name, _), fitting in zip(versions, meant, strict=True) if fitting}
-    if not kept and not wrong:
-        wrong.append(_nothing(called, charges, meters))
     for (name, version), fitting in zip(versions, meant, strict=True):
         if name in kept and not fitting:
             words = f"matches nothing of {name} from {version.effective} on ({version.place}), which is in the window"
@@ -187,21 +168,34 @@ def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale, meter
     return meant
 
 
-def rates_to_set(name: str, version: Version, change: SetRate, meters: Meters) -> list[At]:
-    """Return the rates that a `set` means. Raises `Refusal` if there are none, or it is not clear which."""
-    charges = _charges(version, change.charge)
-    if not charges:
-        raise _no_charge(name, change.charge or "", [charge.charge for charge in version.charges])
-    wrong = list(_unknown(name, charges.values(), change.where, meters))
-    if wrong:
-        raise Refusal(*wrong)
-    matching, wrong = _fitting(charges, change.where, meters)
-    if not matching:
-        wrong.append(_nothing(name, charges.values(), meters))
+def lines_to_set(name: str, version: Version, change: SetRate, meters: Meters) -> list[At]:
+    """Return the rates, or the factor, that a `set` means. Raises `Refusal` if none, or it is not clear which."""
+    if change.factor is not None:
+        return _factors_to_set(name, version, change)
+    [matching], wrong = _meant([(name, version)], change, meters)
     wrong += _unclear(name, version, matching, change, meters)
     if wrong:
         raise Refusal(*wrong)
     return matching
+
+
+def _meant(
+    versions: Sequence[tuple[str, Version]], change: SetRate | Scale, meters: Meters
+) -> tuple[list[list[At]], list[Finding]]:
+    """Return the rates of each version that a change means, and what is wrong. Raises `Refusal` for unknown names."""
+    names = {name for name, _ in versions}
+    called = names.pop() if len(names) == 1 else "these models"
+    charges = [charge for _, version in versions for charge in _charges(version, change.charge).values()]
+    if not charges:
+        has = (charge.charge for _, version in versions for charge in version.charges)
+        raise _no_charge(called, change.charge or "", has)
+    if change.where and (unknown := list(_unknown(called, charges, change.where, meters))):
+        raise Refusal(*unknown)
+    fitted = [_fitting(_charges(version, change.charge), change.where, meters) for _, version in versions]
+    meant, wrong = [fitting for fitting, _ in fitted], [each for _, partly in fitted for each in partly]
+    if not any(meant):
+        wrong.append(_nothing(called, charges, meters))
+    return meant, wrong
 
 
 def _charges(version: Version, name: str | None) -> dict[int, Charge]:
@@ -212,6 +206,8 @@ def _fitting(
     charges: Mapping[int, Charge], where: Mapping[str, Sequence[str]], meters: Meters
 ) -> tuple[list[At], list[Finding]]:
     """Return the rates that match `where`, and a problem for each one that also applies to other values."""
+    if not where:
+        return [At(c, r) for c, charge in charges.items() for r in range(len(charge.rates))], []
     matching: list[At] = []
     wrong: list[Finding] = []
     for c, charge in charges.items():
@@ -242,23 +238,14 @@ def _nothing(name: str, charges: Iterable[Charge], meters: Meters) -> Finding:
 
 
 def attributes_of(charge: Charge, rate: Rate, meters: Meters) -> dict[str, tuple[str, ...]]:
-    """Return the attributes of a rate, with the values that it means by naming none.
-
-    For tokens, a rate that names no tier is of the base context. Beside rates that name a condition, one that does not
-    is of the default, if there is one.
-    """
+    """Return the attributes of a rate, with those it means by naming none, as defaults of what other rates name."""
     named = {name for each in charge.rates for name in each.attributes}
-    tiered = not isinstance(charge, Tokens) or rate.attributes.keys() & {"above", "from"}
-    tier = {} if tiered else {"context": ("base",)}
-    return {
-        **tier,
-        **rate.attributes,
-        **{
-            name: (each.default,)
-            for name, each in meters.condition.items()
-            if each.default and name in named and name not in rate.attributes
-        },
+    defaults = {
+        name: (each.default,)
+        for name, each in meters.condition.items()
+        if each.default and name in named and name not in rate.attributes
     }
+    return {**charge.implied(rate), **rate.attributes, **defaults}
 
 
 def _unknown(
