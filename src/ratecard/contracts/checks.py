@@ -235,14 +235,10 @@ def _may_contradict(one: Override, other: Override, *, one_layer: bool) -> bool:
 
 def _apart(one: OverrideTarget, other: OverrideTarget) -> bool:
     """Return True for targets of which no rate can be for both, whatever the tables say."""
-    if one.charge and other.charge and set(one.charge).isdisjoint(other.charge):
-        return True
     if any(set(values).isdisjoint(other.conditions.get(name, values)) for name, values in one.conditions.items()):
         return True
-    return any(
-        a and b and set(a).isdisjoint(b)
-        for a, b in ((one.model, other.model), (one.family, other.family), (one.type, other.type))
-    )
+    parts = ((getattr(one, part), getattr(other, part)) for part in ("model", "family", "type", "charge"))
+    return any(a and b and set(a).isdisjoint(b) for a, b in parts)
 
 
 def _chains_held(chain: ContractChain, span: VersionSpan) -> Iterator[ContractChain]:

@@ -274,9 +274,10 @@ class _Line(NamedTuple):
 
 def _charge_under(charge: Charge, version: Version, layers: Layers, meters: Meters) -> Charge:
     lines = list(_split(charge, version, layers, meters))
-    if not any(layer for line in lines for layer in line.layers):
+    overrides = [(line, override) for line in lines for layer in line.layers for override in layer]
+    if not overrides:
         return charge
-    names = _conditions_to_write(charge, version, lines)
+    names = _conditions_to_write(charge, version, overrides)
     if names and isinstance(charge, Conditioned):
         rates = list(_by_conditions(charge, cast(MeteredVersion, version), lines, names, meters))
     else:
@@ -318,16 +319,10 @@ def _priced(charge: Charge, rate: Rate, factors: Sequence[RateFactor], layers: L
 # Conditions that the list prices by factors, and that an override names.
 
 
-def _conditions_to_write(charge: Charge, version: Version, lines: Iterable[_Line]) -> set[str]:
-    """The conditions that overrides name and some of their rates do not, and those of the same factors."""
-    names = {
-        name
-        for line in lines
-        for layer in line.layers
-        for override in layer
-        for name in override.target.conditions
-        if name not in line.rate.attributes and name not in (*charge.ATTRIBUTES, *WINDOW)
-    }
+def _conditions_to_write(charge: Charge, version: Version, overrides: Iterable[tuple[_Line, Override]]) -> set[str]:
+    """Return the conditions that overrides name and some of their rates do not, and those of the same factors."""
+    named = {name for line, override in overrides for name in override.target.conditions.keys() - line.rate.attributes}
+    names = named - {*charge.ATTRIBUTES, *WINDOW}
     factors, before = (*charge.multipliers, *version.multipliers), -1
     while names and len(names) != before:
         before = len(names)

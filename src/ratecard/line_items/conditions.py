@@ -6,7 +6,6 @@ factor names has no price, and the message says which combinations are sold.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from itertools import islice, product
@@ -145,53 +144,43 @@ class RateResolver:
         return NotOffered(f"{message}; it is sold at another length of the prompt") if at_other_lengths else message
 
 
-@dataclass(frozen=True)
-class UnmetConditions:
-    """Conditions of a request that a rate of a charge does not meet; the message says which are sold."""
-
-    charge: Conditioned
-    version: MeteredVersion
-    meters: Meters
-    stated: Stated
-    rate: Rate
-
-    @cached_property
-    def message(self) -> str:
-        """Return the message, with the combinations for which the charge has a rate with the same attributes."""
-        resolver = RateResolver(self.charge, self.meters, self.version.factors)
-
-        def is_sold(combination: Stated) -> bool:
-            rates = [] if self.version.refuses(combination, self.meters) else resolver.rates(self.version, combination)
-            return any(not factored.unmet and _for_one_request(rate, self.rate) for rate, factored in rates)
-
-        return resolver.refusal(self.stated, is_sold)
-
-
 def _for_one_request(one: Rate, other: Rate) -> bool:
     """Return True if some request has the attributes of both rates."""
     return all({*one.attributes.get(name, values)} & {*values} for name, values in other.attributes.items())
 
 
 class StatedRate(Rate):
-    """A rate under the conditions that a request states, after markup and factors; `refusal` if some are unmet."""
+    """A rate under the conditions that a request states, after markup and factors, and what it was made of."""
 
     model: str
     factored: FactoredRate
-    refusal: UnmetConditions
+    charge: Conditioned
+    version: MeteredVersion
+    meters: Meters
+    stated: Stated
+    written: Rate
 
     def on_line(self, sku: str) -> tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]:
         """Return them with the conditions in the SKU. Raises `NotSoldError` if some are unmet."""
         if self.factored.unmet:
-            raise NotSoldError([(name, self.refusal.message) for name in self.factored.unmet])
+            raise NotSoldError([(name, self._refusal) for name in self.factored.unmet])
         sku = "-".join((self.model, *self.factored.words)) + sku.removeprefix(self.model)
         return sku, self.factored.factors, self.factored.notes
 
+    @cached_property
+    def _refusal(self) -> str:
+        """Return the message, with the combinations for which the charge has a rate with the same attributes."""
+        resolver = RateResolver(self.charge, self.meters, self.version.factors)
+
+        def is_sold(combination: Stated) -> bool:
+            rates = [] if self.version.refuses(combination, self.meters) else resolver.rates(self.version, combination)
+            return any(not factored.unmet and _for_one_request(rate, self.written) for rate, factored in rates)
+
+        return resolver.refusal(self.stated, is_sold)
+
 
 def is_plain(charge: Conditioned, version: MeteredVersion) -> bool:
-    """Return True for a charge that is compiled as it is, whatever a request states.
-
-    So are tokens, because their buckets and tiers choose together with the conditions.
-    """
+    """Return True for a charge that is compiled as it is; of tokens, buckets and tiers choose with the conditions."""
     if isinstance(charge, Tokens):
         return True
     timed = any(rate.timed for rate in charge.rates)
@@ -212,7 +201,11 @@ def charge_under(
             listed=factored.listed,
             model=model,
             factored=factored,
-            refusal=UnmetConditions(charge, version, meters, stated, rate),
+            charge=charge,
+            version=version,
+            meters=meters,
+            stated=stated,
+            written=rate,
         )
         for rate, factored in RateResolver(charge, meters, version.factors).rates(version, stated)
     ]
@@ -264,10 +257,7 @@ class NotSoldError(Exception):
 
 
 def wrong_conditions(version: MeteredVersion, meters: Meters) -> Callable[[Stated], list[tuple[str, str]]]:
-    """Compile the function from stated conditions to what is wrong with all of them, each condition with its message.
-
-    They are `not_sold` together, or one without a default is not stated.
-    """
+    """Compile the function from stated conditions to messages: one is not stated, or they are `not_sold` together."""
     needed = version.needed(meters)
     if not (needed or version.not_sold):
         return lambda stated: []
