@@ -171,7 +171,6 @@ class _Applying:
         )
 
     def why_never(self, rate: Rate) -> str:
-        """Say why no request takes a rate."""
         edges = [each.edge for each in written_rates(self._charge) if each.rate is rate]
         if edges and all(map(self._is_too_long, edges)):
             return f"context_tokens {self._longest} allows no such prompt. Correct one of them, or leave the rate out"

@@ -197,7 +197,6 @@ class _Overlay:
         )
 
     def apply(self, index: int, change: Change) -> None:
-        """Make a change of the candidate, by its index. Raises `Refusal`."""
         match change:
             case Add():
                 self._add(index, change)
@@ -233,7 +232,6 @@ class _Overlay:
         self.files[model.model], self.added[model.model] = self.file.text.name, index
 
     def _refuse_until(self, path: Path, words: str) -> None:
-        """Refuse a change that cannot end in a candidate that has `until`."""
         if self.until is not None:
             words = f"{words}, and until ends this candidate on {self.until}; write it in one without until"
             raise Refusal((path, words))
@@ -245,8 +243,7 @@ class _Overlay:
             raise Refusal((("retire",), words))
         if model.retired and model.retired.on <= self.day:
             raise Refusal((("retire",), f"changes nothing: {model.model} is retired already, on {model.retired.on}"))
-        charged = models_charging(self.models, model.model, self.day)
-        if charged:
+        if charged := models_charging(self.models, model.model, self.day):
             words = f"text models charge by '{model.model}' from then on, like {charged[0]}"
             raise Refusal((("retire",), f"{words}; give them versions without it first"))
         retired = Retirement(on=self.day, successor=change.successor)
@@ -440,7 +437,6 @@ class _Overlay:
         yield from check_references(model, self.models, broken)
 
     def _line(self, index: int) -> str:
-        """Return the line of a change of the candidate, for a message."""
         return f"line {self.file.place(index).rpartition(':')[2]}"
 
 

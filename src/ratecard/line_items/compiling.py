@@ -113,8 +113,6 @@ def slug(words: str) -> str:
 
 def sku_word(attribute: str, value: str) -> str:
     """Write one attribute as part of a SKU; empty for a clip without sound, or a request without input video."""
-    if attribute == "audio":
-        return "audio" if value == "true" else ""
-    if attribute == "video_input":
-        return "video-input" if value == "true" else ""
+    if attribute in ("audio", "video_input"):
+        return slug(attribute) if value == "true" else ""
     return slug(value)

@@ -60,7 +60,6 @@ class _Step(NamedTuple):
     more: tuple[int, ...]
 
     def own(self, values: Sequence[int]) -> int:
-        """Return the own tokens of the bucket."""
         less, more = (sum(values[index] for index in indexes) for indexes in (self.less, self.more))
         return values[self.first] - less + more
 
@@ -189,7 +188,6 @@ def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple
 
 
 def _common(buckets: Mapping[str, Bucket], one: str, other: str) -> str:
-    """Return what two buckets have in common."""
     dimensions = {**buckets[one].dimensions, **buckets[other].dimensions}
     return next(
         (name for name, bucket in buckets.items() if bucket.dimensions == dimensions),
@@ -198,7 +196,6 @@ def _common(buckets: Mapping[str, Bucket], one: str, other: str) -> str:
 
 
 def _compiled(plan: _Plan, counts: int) -> _Lines:
-    """Compile a plan into a function of its counts."""
     forms = tuple((step.first, step.less, step.more, _way(step.rate)) for step in plan.steps)
     rates = [part for step in plan.steps if step.rate for part in step.rate]
     lines: _Lines = _maker(counts, forms, plan.overlaps, plan.within)(*rates)

@@ -72,7 +72,6 @@ def _windows_of(charge: Charge) -> tuple[Window, ...]:
 
 
 def _at(version: Accepting, charge: Charge, windows: frozenset[Window], check: CheckOfCharge) -> Iterator[Finding]:
-    """Check a charge as it is while these windows hold."""
     numbered = held_rates(version, charge, windows)
     held = charge.with_rates(rate for _, rate in numbered)
     findings = list(placed(check(held), numbered)) if numbered else [(("rates",), "no rate holds")]

@@ -167,10 +167,8 @@ class PerUpscale(Conditioned, Method):
         )
 
         def lines(shape: Mapping[str, Any]) -> list[LineItem]:
-            if "factor" not in shape:
-                return []
-            factor = shape["factor"]
-            return [count(1, rates[factor], f"{model}-upscale-{slug(factor)}-{self.unit}-unit")]
+            factor = shape.get("factor")
+            return [count(1, rates[factor], f"{model}-upscale-{slug(factor)}-{self.unit}-unit")] if factor else []
 
         return UsageReading(lines, {"factor": Choice(rates)}, {}, () if plain else ("factor",))
 
@@ -185,7 +183,6 @@ def _keys(rate: Rate, choices: Mapping[str, tuple[str, ...]]) -> list[tuple[str 
 
 
 def _named(charge: Charge, names: tuple[str, ...]) -> Samples:
-    """Yield the values that each rate of a charge names."""
     for rate in charge.rates:
         for values in product(*(rate.attributes.get(name, (None,)) for name in names)):
             yield dict(zip(names, values, strict=True))

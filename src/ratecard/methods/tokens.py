@@ -213,6 +213,5 @@ def _shown(conditions: Mapping[str, str]) -> str:
 
 
 def _tier_words(sku: str) -> str:
-    """Return a tier, as a message names it."""
     name = sku or "base"
     return f"context {name}" if name in ("base", "extended") else name.replace("-", " ", 1)

@@ -72,8 +72,7 @@ def explain(prices: PriceBook, name: str) -> Explanation:
     model, version = prices.in_effect(name)
     prices.prove(model, version)
     accepts = _described(getattr(version, "accepts", None))
-    defaults = getattr(version, "defaults", {})
-    if defaults:
+    if defaults := getattr(version, "defaults", None):
         accepts["where left out"] = ", ".join(f"{field} {value}" for field, value in defaults.items())
     charges = tuple(_charge(charge, prices.tables) for charge in version.charges)
     charges += tuple(_search(prices, search, name) for search, name in version.searches.items())
@@ -194,7 +193,6 @@ def workings(
 def _shape(
     prices: PriceBook, version: VideoVersion, fields: Mapping[str, Any], source: SourceVideo | None
 ) -> dict[str, Any]:
-    """Return the shape of a body that was priced."""
     requests = VideoRequests(version, prices._compiler.api_wide)
     shape = requests.defaults | {
         name: accept(fields[name]) for name, accept in requests.active.items() if name in fields

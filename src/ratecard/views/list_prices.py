@@ -67,10 +67,7 @@ def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
 
 
 def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[AnyModel, Version]]:
-    """Yield the named models that have a price, each once, the models of one name together.
-
-    Raises `QuoteError` for a name of no model, family or pattern.
-    """
+    """Yield the named models that have a price, each once. Raises `QuoteError` for no model, family or pattern."""
     families = prices.tables.families
     in_effect = {model.model: (model, version) for model, version in prices._in_effect_all()}
     chosen: dict[str, tuple[AnyModel, Version]] = {} if names else dict(in_effect)
