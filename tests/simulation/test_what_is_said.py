@@ -22,9 +22,9 @@ from ratecard.base.errors import SimulationError
 from ratecard.load.folder import shipped_folder
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.customers import customers_of
-from ratecard.simulation.answers.rows import LostAndNew, Row
+from ratecard.simulation.answers.rows import LostAndNew, ModelSums, Row
 from ratecard.simulation.answers.target import read_target, smallest_factor
-from ratecard.simulation.answers.volume import Elasticity, read_elasticity, response
+from ratecard.simulation.answers.volume import Elasticity, Expected, expected_of, read_elasticity
 from ratecard.simulation.prices.sides import AsBilled
 from ratecard.simulation.report.breakdown import sides_table
 from ratecard.simulation.report.output import write
@@ -109,38 +109,39 @@ def test_strict_takes_what_one_side_offers(tmp_path: Path) -> None:
         simulate(table_of(ROWS), None, file, strict=True)
 
 
+def sums(model: str, now: int, then: int, lost: int = 0, new: int = 0) -> ModelSums:
+    """Return the revenue of a model under the current prices and under a candidate."""
+    sides = ((0, Decimal(now), 0, 0), (0, Decimal(then), 0, 0))
+    return ModelSums(model, {}, sides, ((0,) * 4, (0, Decimal(new), 0, 0)), (Decimal(now), Decimal(now - lost)))
+
+
+def expected(models: list[ModelSums], elasticities: dict[str, Elasticity]) -> Expected:
+    return expected_of(models, elasticities, {}, {}, 2)
+
+
 def test_only_what_both_offer_answers_a_price() -> None:
     """1,000 that both offer rise by 10 %, 500 are lost and 70 are new: at -1 the 1,000 lose a tenth of their volume."""
-    lost_and_new = LostAndNew(1, Decimal(500), 1, Decimal(70), 0)
-    rows = [Row(("m",), 3, (), (Decimal(1500), Decimal(1170)), (lost_and_new,))]
-    found = response(rows, 1, dict([read_elasticity("all=-1")]), {})
-    assert (found.expected, found.current) == (Decimal(1100) * Decimal("0.9") + 70, Decimal(1500))
+    found = expected([sums("m", 1500, 1170, lost=500, new=70)], dict([read_elasticity("all=-1")]))
+    assert found.total.revenues == (1500, 1100 * Fraction(9, 10) + 70)
 
 
 def test_two_elasticities_have_ranges_of_their_own() -> None:
     """One price rises and one falls: the least of both is that of one range's end and of the other's beginning."""
-    rows = [
-        Row(("rises",), 1, (), (Decimal(100), Decimal(110))),
-        Row(("falls",), 1, (), (Decimal(100), Decimal(90))),
-    ]
+    models = [sums("rises", 100, 110), sums("falls", 100, 90)]
     elasticities = {name: Elasticity(Decimal(-1), Decimal(-2), Decimal(0)) for name in ("rises", "falls")}
-    found = response(rows, 1, elasticities, {})
+    low, high = expected(models, elasticities).ranges[1]
     rises, falls = [110 * (1 - Decimal(e) / 10) for e in (0, 2)], [90 * (1 + Decimal(e) / 10) for e in (0, 2)]
-    assert (found.low, found.high) == (min(rises) + min(falls), max(rises) + max(falls))
-    together = response(rows, 1, {"all": elasticities["rises"]}, {})
-    sums = [rises[e] + falls[e] for e in (0, 1)]
-    assert (together.low, together.high) == (min(sums), max(sums))
+    assert (low, high) == (min(rises) + min(falls), max(rises) + max(falls))
+    both = [rises[e] + falls[e] for e in (0, 1)]
+    assert expected(models, {"all": elasticities["rises"]}).ranges[1] == (min(both), max(both))
 
 
 def test_the_least_of_a_range_may_be_inside_it() -> None:
     """Volume cannot be below nothing: where that of one model ends, the other's gains are all that still moves."""
-    rows = [
-        Row(("trebles",), 1, (), (Decimal(100), Decimal(300))),
-        Row(("falls",), 1, (), (Decimal(100), Decimal(50))),
-    ]
-    found = response(rows, 1, {"all": Elasticity(Decimal(-1), Decimal(-4), Decimal(0))}, {})
+    models = [sums("trebles", 100, 300), sums("falls", 100, 50)]
+    found = expected(models, {"all": Elasticity(Decimal(-1), Decimal(-4), Decimal(0))})
     at = {e: 300 * max(Decimal(0), 1 + 2 * e) + 50 * (1 - e / 2) for e in (Decimal(-4), Decimal("-0.5"), Decimal(0))}
-    assert (found.low, found.high) == (at[Decimal("-0.5")], at[Decimal(0)])
+    assert found.ranges[1] == (at[Decimal("-0.5")], at[Decimal(0)])
 
 
 def test_a_retired_row_saves_its_cost(retired: Simulation) -> None:

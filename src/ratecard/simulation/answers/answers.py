@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy
 
 from ratecard.base.errors import SimulationError
-from ratecard.base.money import EXACT
+from ratecard.base.money import EXACT, from_fraction
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.attribution import Attribution, attribute
 from ratecard.simulation.answers.bridge import Bridge, bridge_of, last_instant, period_key
@@ -31,7 +31,6 @@ from ratecard.simulation.answers.volume import (
     elasticities_of,
     expected_of,
     marks_of,
-    response,
     volumes_of,
 )
 from ratecard.simulation.groups.grouped_usage import Reading, RollUp, uncollected
@@ -47,7 +46,7 @@ from ratecard.simulation.prices.shape_price import FEWER_PLACES_ADDED
 from ratecard.simulation.prices.sides import OWN_DATE, Specification, against
 from ratecard.simulation.rows.columns import DAY
 
-_EXAMPLES = 3
+_EXAMPLES, _RESPONSE_PLACES = 3, 2
 # The limit of a number that depends on other numbers of the same row.
 _NUMBER = re.compile(r"(?<= than or equal to )\d+$")
 
@@ -367,7 +366,7 @@ class Answers:
             missing = next((each for each in values if all(cell.marks[key] != each for cell in cells)), None)
             if missing is not None and since is None:
                 raise SimulationError(f"volume of '{key}:{missing}': no usage of such a {key}")
-        return expected_of(cells, elastic, changes, self._groups)
+        return expected_of(cells, elastic, changes, self._groups, len(self.sides))
 
     def pace(self, most: int | None = DEFAULT_PACE) -> Pace | None:
         """Return the last days of the usage, at most `most` (None: all), to scale to a year; None without days."""
@@ -400,9 +399,10 @@ class Answers:
 
         `elasticities` are by model, family, type or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
         """
-        elastic = elasticities_of(elasticities)
-        self.check_named(elastic)
-        return response(self.by_model, candidate, elastic, self._groups)
+        expected = self.expected(elasticities)
+        revenues = expected.total.revenues
+        amounts = (revenues[candidate], *expected.ranges[candidate], revenues[0])
+        return Response(*(from_fraction(each, _RESPONSE_PLACES) for each in amounts))
 
     def check_named(self, elasticities: Iterable[str], volumes: Iterable[str] = ()) -> None:
         """Raise `SimulationError` for an elasticity or a volume of a model, family, type or key without usage."""

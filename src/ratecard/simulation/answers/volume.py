@@ -7,11 +7,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ratecard.base.errors import SimulationError
-from ratecard.base.money import EXACT, from_fraction
+from ratecard.base.money import EXACT
 from ratecard.base.suggestions import did_you_mean
-from ratecard.simulation.answers.rows import ModelSums, Row
+from ratecard.simulation.answers.rows import ModelSums
 
-_PLACES = 2
 ALL = "all"
 # The family and the type of each model.
 Groups = Mapping[str, tuple[str, ...]]
@@ -102,63 +101,43 @@ def expected_of(
     elasticities: Mapping[str, Elasticity],
     volumes: Mapping[str, Decimal],
     groups: Groups,
+    sides: int,
 ) -> Expected:
-    """Estimate the revenue, cost and margin of every side at other volumes.
+    """Estimate the revenue, cost and margin of all `sides` at other volumes.
 
     First each request counts as often as `volumes` says, whatever the prices are: by the most special of its model, its
     family, its type and `all`, times those of the other keys (`customer:acme`). Then the volume of what both sides
-    offer is multiplied by 1 + elasticity x (the change in price of the model), never below nothing.
+    offer is multiplied by 1 + elasticity x (the change in price of the model), never below nothing. A model's own
+    elasticity counts before its family's, that before its type's, and that before `all`. Of several elasticities, each
+    may be anywhere in its range, whatever the others are; the models of one have the same.
     """
     known: dict[str, list[Moving]] = {}
     for cell in cells:
         factor = 1 + Fraction(volumes.get(_special(volumes, cell.model, groups) or "", 0))
         for key, value in cell.marks.items():
             factor *= 1 + Fraction(volumes.get(f"{key}:{value}", 0))
-        moved = [_moving(cell, side, factor) for side in range(len(cell.sides))]
+        moved = [_moving(cell, side, factor) for side in range(sides)]
         sums = known.get(cell.model)
         known[cell.model] = moved if sums is None else [one.plus(other) for one, other in zip(sums, moved, strict=True)]
     models = []
-    for model, sides in sorted(known.items()):
+    for model, movings in sorted(known.items()):
         name = _special(elasticities, model, groups)
-        vectors = [each.at(elasticities[name].value if name else Fraction(0)) for each in sides]
+        vectors = [each.at(elasticities[name].value if name else Fraction(0)) for each in movings]
         models.append(ExpectedModel(model, *map(tuple, zip(*vectors, strict=True))))
     ranges = [
         _range({model: movings[side] for model, movings in known.items()}, elasticities, groups)
-        for side in range(max(map(len, known.values()), default=0))
+        for side in range(sides)
     ]
-    total = ExpectedModel("", *(_added(models, name) for name in ("requests", "revenues", "costs", "margins")))
-    return Expected(tuple(models), total, tuple(ranges))
-
-
-def _added(models: Sequence[ExpectedModel], name: str) -> tuple[Fraction, ...]:
-    return tuple(sum(column, Fraction(0)) for column in zip(*(getattr(each, name) for each in models), strict=True))
+    totals = (
+        tuple(sum((getattr(each, name)[side] for each in models), Fraction(0)) for side in range(sides))
+        for name in ("requests", "revenues", "costs", "margins")
+    )
+    return Expected(tuple(models), ExpectedModel("", *totals), tuple(ranges))
 
 
 def _moving(cell: ModelSums, side: int, factor: Fraction) -> Moving:
     offered, new = ([factor * Fraction(each) for each in amounts] for amounts in (cell.sides[side], cell.new[side]))
     return Moving(factor * Fraction(cell.before[side]), [*map(Fraction.__sub__, offered, new)], new)
-
-
-def response(models: Sequence[Row], candidate: int, elasticities: Mapping[str, Elasticity], groups: Groups) -> Response:
-    """Estimate the revenue of a candidate after its volume reacts to its prices.
-
-    A model's change in price is that of the exact total of what both sides price, and only that moves: what is new
-    stays as it is. A model's own elasticity counts before its family's, that before its type's, and that before `all`.
-    Of several elasticities, each may be anywhere in its range, whatever the others are; the models of one have the
-    same.
-    """
-    moving = {}
-    for row in models:
-        before, after = map(Fraction, row.both(candidate))
-        revenues = (
-            [Fraction(0), each, Fraction(0), Fraction(0)] for each in (after, Fraction(row.beside(candidate).new))
-        )
-        moving[row.key[0] or ""] = Moving(before, *revenues)
-    values = {name: Elasticity(each.value, each.value, each.value) for name, each in elasticities.items()}
-    expected, _ = _range(moving, values, groups)
-    current = sum((Fraction(row.amounts[0]) for row in models), Fraction(0))
-    amounts = (expected, *_range(moving, elasticities, groups), current)
-    return Response(*(from_fraction(each, _PLACES) for each in amounts))
 
 
 def _range(

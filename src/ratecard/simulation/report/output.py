@@ -87,7 +87,7 @@ def _pace(report: Report) -> dict[str, Any] | None:
     pace, paced = report.pace, report.paced
     if pace is None or paced is None:
         return None
-    now, *others = paced.total.revenues or (Fraction(0),) * len(report.names)
+    now, *others = paced.total.revenues
     changes = {f"{name} change": pace.year(each - now) for name, each in zip(report.names[1:], others, strict=True)}
     days = {name: getattr(pace, name) for name in ("first", "last", "days", "empty", "growth")}
     return days | {"year": {"current": pace.year(now), **changes}}

@@ -233,7 +233,7 @@ def annualised(report: Report, candidate: int) -> str:
     if pace is None or paced is None:
         return ""
     figures = report.figures
-    amount = paced.change(candidate) if candidate else paced.total.revenues[0] if paced.models else Fraction(0)
+    amount = paced.change(candidate) if candidate else paced.total.revenues[0]
     year = figures.rounded(pace.year(amount))
     days = figures.counted(pace.days, "day")
     named = f"all {days} of the usage" if pace.every else f"the last {days}"
