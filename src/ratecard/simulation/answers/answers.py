@@ -18,7 +18,7 @@ from ratecard.simulation.answers.attribution import Attribution, attribute
 from ratecard.simulation.answers.bridge import Bridge, bridge_of, last_instant, period_key
 from ratecard.simulation.answers.comparison import MODEL, Comparison
 from ratecard.simulation.answers.customers import Customers, Discounted, customers_of, discounts_of
-from ratecard.simulation.answers.margin import Costing, Margin, margin_of
+from ratecard.simulation.answers.margin import Margin, known_costs, margin_of
 from ratecard.simulation.answers.no_effect import first_day, without_effect
 from ratecard.simulation.answers.pace import DEFAULT_PACE, Pace, pace_of
 from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, Disputed, OwnDays, Row, Since, Uncommon, Unpriced
@@ -37,7 +37,7 @@ from ratecard.simulation.groups.grouped_usage import Reading, RollUp, uncollecte
 from ratecard.simulation.groups.predicates import Predicates
 from ratecard.simulation.groups.shapes import Counted
 from ratecard.simulation.prices.costs import Costs
-from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused
+from ratecard.simulation.prices.outcome import Outcome, PricedShape, Refused, Vector
 from ratecard.simulation.prices.outcomes import Outcomes
 from ratecard.simulation.prices.price_table import SidePrices, TooManyDigitsError
 from ratecard.simulation.prices.pricer import Pricer
@@ -275,19 +275,19 @@ class Answers:
 
         Raises `SimulationError` where `simulate` was given no costs.
         """
-        return margin_of(self.comparison, self.costing)
+        return margin_of(self.comparison, self.known_costs)
 
     @cached_property
-    def costing(self) -> Costing:
-        """Return the cost of every shape by side. Raises `SimulationError` where `simulate` was given no costs."""
+    def known_costs(self) -> dict[int, tuple[Vector, ...]]:
+        """Return what a row of each shape costs by side, where known. Raises `SimulationError` without any costs."""
         if self.costs is None:
             raise SimulationError("a margin needs to know what we pay: costs")
-        return Costing(self.comparison, self.sides, self.pricer, self.costs)
+        return known_costs(self.comparison, self.sides, self.pricer, self.costs)
 
     @cached_property
     def cost_prices(self) -> tuple[tuple[SidePrices, SidePrices], ...]:
         """Return cost and margin of each side as prices that the engine adds up; without shapes of unknown cost."""
-        rolled, known, prices = self.comparison.roll_up, self.costing.known, []
+        rolled, known, prices = self.comparison.roll_up, self.known_costs, []
         refused: Outcome = Refused("its cost is not known")
         for at, side in enumerate(self.comparison.sides):
             costs, margins = [refused] * len(rolled.shapes), [refused] * len(rolled.shapes)

@@ -1,32 +1,36 @@
 """Margins: the same requests at what is charged and at what we pay for them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import reduce
 
-from ratecard.base.money import EXACT, total
+from ratecard.base.money import EXACT
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.comparison import Comparison
-from ratecard.simulation.prices.costs import Costs, cost_of
-from ratecard.simulation.prices.outcome import Vector
+from ratecard.simulation.prices.costs import Costs, SoldShape
+from ratecard.simulation.prices.outcome import NOTHING, Vector
 from ratecard.simulation.prices.pricer import Pricer
 
 
-class Costing:
-    """The cost of the rows in the figures under each side, shape by shape.
+def known_costs(
+    comparison: Comparison, sides: Sequence[Side], pricer: Pricer, costs: Costs
+) -> dict[int, tuple[Vector, ...]]:
+    """Return what a row of each shape in the figures costs under each side; nothing where the side has no price.
 
     A shape whose cost is not known under a side that sells it is left out under all of them: cost and revenue alike.
     """
-
-    def __init__(self, comparison: Comparison, sides: Sequence[Side], pricer: Pricer, costs: Costs) -> None:
-        self.known: dict[int, tuple[Vector, ...]] = {}
-        self.unknown: set[int] = set()
-        for number, counted, prices in comparison.priced:
-            vectors = cost_of(counted, prices, sides, pricer, costs)
-            if vectors is None:
-                self.unknown.add(number)
-            else:
-                self.known[number] = vectors
+    known = dict[int, tuple[Vector, ...]]()
+    for number, counted, prices in comparison.priced:
+        vectors = list[Vector]()
+        for side, price in zip(sides, prices, strict=True):
+            vector = costs.of(SoldShape(counted, side, price, prices[0]), pricer) if price else NOTHING
+            if vector is None:
+                break
+            vectors.append(vector)
+        else:
+            known[number] = tuple(vectors)
+    return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,17 @@ class Cost:
         """Return revenue less cost under a side, exactly."""
         return EXACT.subtract(self.revenues[side], self.costs[side])
 
+    def plus(self, other: "Cost") -> "Cost":
+        """Add the requests of another one."""
+        return Cost(
+            self.model,
+            self.requests + other.requests,
+            self.unknown + other.unknown,
+            tuple(map(EXACT.add, self.costs, other.costs)),
+            tuple(map(EXACT.add, self.revenues, other.revenues)),
+            tuple(map(EXACT.add, self.unknown_revenues, other.unknown_revenues)),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class BelowCost:
@@ -75,66 +90,32 @@ class Margin:
     @property
     def total(self) -> Cost:
         """Return the cost of all models together."""
-        sides = range(len(self.below))
-
-        def summed(each: Sequence[tuple[Decimal, ...]]) -> tuple[Decimal, ...]:
-            return tuple(total([amounts[side] for amounts in each]) for side in sides)
-
-        return Cost(
-            "",
-            sum(each.requests for each in self.models),
-            sum(each.unknown for each in self.models),
-            summed([each.costs for each in self.models]),
-            summed([each.revenues for each in self.models]),
-            summed([each.unknown_revenues for each in self.models]),
-        )
+        nothing = (Decimal(0),) * len(self.below)
+        return reduce(Cost.plus, self.models, Cost("", 0, 0, nothing, nothing, nothing))
 
 
-class _Sums:
-    def __init__(self, sides: int) -> None:
-        self.requests = self.unknown = 0
-        self.costs, self.revenues, self.unknown_revenues = ([Decimal(0)] * sides for _ in range(3))
-
-    def add(self, requests: int, costs: Sequence[Decimal], revenues: Sequence[Decimal]) -> None:
-        self.requests += requests
-        self.costs = list(map(EXACT.add, self.costs, costs))
-        self.revenues = list(map(EXACT.add, self.revenues, revenues))
-
-    def leave_out(self, requests: int, revenues: Sequence[Decimal]) -> None:
-        self.unknown += requests
-        self.unknown_revenues = list(map(EXACT.add, self.unknown_revenues, revenues))
-
-
-def margin_of(comparison: Comparison, costing: Costing) -> Margin:
-    """Add up the margin of every side, exactly."""
-    models: dict[str, _Sums] = {}
-    cells: dict[tuple[str, str], _Sums] = {}
+def margin_of(comparison: Comparison, known: Mapping[int, Sequence[Vector]]) -> Margin:
+    """Add up the margin of every side, exactly; `known` are the costs of shapes."""
+    nothing = (Decimal(0),) * comparison.amounts
+    models, cells = dict[str, Cost](), dict[tuple[str, str], Cost]()
     for number, counted, prices in comparison.priced:
-        model = counted.shape.model or ""
-        sums = models.setdefault(model, _Sums(comparison.amounts))
-        revenues = [comparison.charge(counted, price.amounts) if price else Decimal(0) for price in prices]
-        if (vectors := costing.known.get(number)) is None:
-            sums.leave_out(counted.requests, revenues)
-            continue
-        paid = [comparison.charge(counted, each) for each in vectors]
-        words = ", ".join(comparison.roll_up.words(counted))
-        sums.add(counted.requests, paid, revenues)
-        cells.setdefault((model, words), _Sums(comparison.amounts)).add(counted.requests, paid, revenues)
-    below = tuple(
-        tuple(
-            sorted(
-                (
-                    BelowCost(*cell, sums.requests, sums.revenues[side], sums.costs[side])
-                    for cell, sums in cells.items()
-                    if sums.revenues[side] < sums.costs[side]
-                ),
-                key=lambda cell: (EXACT.subtract(cell.revenue, cell.cost), cell.model, cell.asked),
-            )
+        model, requests = counted.shape.model or "", counted.requests
+        none = Cost(model, 0, 0, nothing, nothing, nothing)
+        revenues = tuple(comparison.charge(counted, price.amounts) if price else Decimal(0) for price in prices)
+        if number in known:
+            paid = tuple(comparison.charge(counted, each) for each in known[number])
+            cost = replace(none, requests=requests, costs=paid, revenues=revenues)
+            cell = model, ", ".join(comparison.roll_up.words(counted))
+            cells[cell] = cells.get(cell, none).plus(cost)
+        else:
+            cost = replace(none, unknown=requests, unknown_revenues=revenues)
+        models[model] = models.get(model, none).plus(cost)
+    below = []
+    for side in range(comparison.amounts):
+        losing = [(each.margin(side), *cell, each) for cell, each in cells.items() if each.margin(side) < 0]
+        found = (
+            BelowCost(model, asked, each.requests, each.revenues[side], each.costs[side])
+            for _, model, asked, each in sorted(losing, key=lambda cell: cell[:3])
         )
-        for side in range(comparison.amounts)
-    )
-    found_models = (
-        Cost(name, each.requests, each.unknown, tuple(each.costs), tuple(each.revenues), tuple(each.unknown_revenues))
-        for name, each in sorted(models.items())
-    )
-    return Margin(tuple(found_models), below)
+        below.append(tuple(found))
+    return Margin(tuple(models[name] for name in sorted(models)), tuple(below))

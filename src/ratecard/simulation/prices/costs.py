@@ -232,23 +232,3 @@ def _read_row(
     if key in known:
         raise SimulationError(f"{place}: {sku or f'{model}, {unit}'} has a cost already: {text(known[key])}")  # type: ignore[index]
     known[key] = cost  # type: ignore[index]
-
-
-def cost_of(
-    counted: Counted,
-    prices: Sequence[PricedShape | None],
-    sides: Sequence[Side],
-    pricer: Pricer,
-    costs: Costs,
-) -> tuple[Vector, ...] | None:
-    """Return what a row costs under each side, the current one first: nothing where the side has no price.
-
-    None where some cost is not known.
-    """
-    vectors = []
-    for side, price in zip(sides, prices, strict=True):
-        vector = costs.of(SoldShape(counted, side, price, prices[0]), pricer) if price else NOTHING
-        if vector is None:
-            return None
-        vectors.append(vector)
-    return tuple(vectors)
