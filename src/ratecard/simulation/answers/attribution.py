@@ -98,9 +98,10 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
     parts.sort(
         key=lambda part: (-abs(part.amount), part.model, part.kind, part.label, part.old_source, part.new_source)
     )
+    changed = changed_rates(sides[0], sides[candidate])
     untouched = tuple(
         Untouched(model, change)
-        for model, change in _changes(sides[0], sides[candidate])
+        for model, change in dict.fromkeys((name, each) for _, name, rates in changed for each in rates)
         if (model, change.old.source if change.old else "", change.new.source if change.new else "") not in touched
     )
     return Attribution(total([part.amount for part in parts]), tuple(parts), untouched)
@@ -191,26 +192,24 @@ def _labels(tables: Tables) -> dict[str, str]:
     return labels
 
 
-def _changes(old: Side, new: Side) -> Iterator[tuple[str, RateChange]]:
-    """Yield every rate that differs between two sides on some day, once."""
-    days = {EARLIEST, *(day for side in (old, new) for day in side.days())}
-    seen = set()
-    # On most days the versions of a model are those of the day before.
-    compared = set()
-    pairs = {(_on(old, day), _on(new, day)) for day in days}
-    for was, now in sorted(pairs, key=lambda pair: (utc(pair[0]), utc(pair[1]))):
+def changed_rates(old: Side, new: Side, start: date = EARLIEST) -> Iterator[tuple[date, str, tuple[RateChange, ...]]]:
+    """Yield the rates of a model that differ between two sides, with the first day, from `start` on, on which they do.
+
+    Each pair of versions of a model is compared once, in the order of days.
+    """
+    days = {start, *(day for side in (old, new) for day in side.days() if utc(day) > utc(start))}
+    instants = dict[tuple[date, date], date]()
+    for day in sorted(days, key=utc):
+        instants.setdefault((old.at or day, new.at or day), day)
+    theirs, ours = old.card.tables.models, new.card.tables.models
+    names = sorted(name for name in {**theirs, **ours} if old.at != new.at or theirs.get(name) is not ours.get(name))
+    compared = set[tuple[str, int, int]]()
+    for (was, now), day in instants.items() if names else ():
         before, after = old.card.at(was), new.card.at(now)
-        for name in sorted({**old.card.tables.models, **new.card.tables.models}):
+        for name in names:
             one, other = Standing.of(before, name), Standing.of(after, name)
-            versions = id(one.version), id(other.version)
-            if one.version is other.version or (name, versions) in compared:
-                continue
-            compared.add((name, versions))
-            for change in rate_changes(one.priceable(before), other.priceable(after)):
-                if (name, change) not in seen:
-                    seen.add((name, change))
-                    yield name, change
-
-
-def _on(side: Side, day: date) -> date:
-    return side.at or day
+            versions = name, id(one.version), id(other.version)
+            if one.version is not other.version and versions not in compared:
+                compared.add(versions)
+                if changes := rate_changes(one.priceable(before), other.priceable(after)):
+                    yield day, name, changes

@@ -5,8 +5,8 @@ from datetime import date
 
 from ratecard.base.errors import SimulationError
 from ratecard.base.instants import day_or_instant, utc
-from ratecard.review.rates import rate_changes
-from ratecard.review.sides import Side, Standing
+from ratecard.review.sides import Side
+from ratecard.simulation.answers.attribution import changed_rates
 from ratecard.simulation.answers.comparison import Comparison
 from ratecard.simulation.groups.grouped_usage import RollUp
 from ratecard.simulation.groups.plan import EARLIEST
@@ -75,17 +75,9 @@ def _why(rolled: RollUp, current: Side, side: Side) -> str:
 
 def _first_days(old: Side, new: Side, start: date) -> dict[str, date]:
     """Return the first day, from `start` on, on which the rates of each model differ."""
-    days = {start, *(day for side in (old, new) for day in side.days() if utc(day) > utc(start))}
-    first_days: dict[str, date] = {}
-    theirs, ours = old.card.tables.models, new.card.tables.models
-    at_once = old.at != new.at
-    names = {name for name in {**theirs, **ours} if at_once or theirs.get(name) is not ours.get(name)}
-    for day in sorted(days, key=utc) if names else ():
-        before, after = (side.card.at(side.at or day) for side in (old, new))
-        for name in names - first_days.keys():
-            one, other = Standing.of(before, name), Standing.of(after, name)
-            if one.version is not other.version and any(rate_changes(one.priceable(before), other.priceable(after))):
-                first_days[name] = day
+    first_days = dict[str, date]()
+    for day, name, _ in changed_rates(old, new, start):
+        first_days.setdefault(name, day)
     return first_days
 
 
