@@ -93,7 +93,7 @@ def bridge_of(
     gone, new = (
         {
             name: rows[name].amounts[side]
-            for name in sorted(rows.keys() - other.keys(), key=lambda name: -abs(rows[name].amounts[side]))
+            for name in sorted(rows.keys() - other.keys(), key=lambda name: (-abs(rows[name].amounts[side]), name))
         }
         for rows, other in ((then, now), (now, then))
     )

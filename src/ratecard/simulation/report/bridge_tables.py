@@ -50,13 +50,13 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
     alone += [(f"{name} (only in {after})", Decimal(0), amount) for name, amount in bridge.new.items()]
     wholes = {name: amount for name, amount in bridge.effects.items() if name in EFFECTS}
     changes_alone = [EXACT.subtract(then, now) for _, now, then in alone]
-    shown: list[Sequence[Value]] = [[getattr(step, name) for step in bridge.steps] for name in EFFECTS]
+    fractions = [[getattr(step, name) for step in bridge.steps] for name in EFFECTS]
+    shown: list[Sequence[Value]] = list(fractions)
     sums: Sequence[Value] = [wholes[name] for name in EFFECTS]
     if not exact:
         effects = [*(wholes[name] for name in EFFECTS), Fraction(total(changes_alone))]
         *rounded, rest = _shown(report, effects, _change(report, bridge))
         sums = rounded
-        fractions = [[getattr(step, name) for step in bridge.steps] for name in EFFECTS]
         shown = [_shown(report, column, totals) for column, totals in zip(fractions, rounded, strict=True)]
         changes_alone = list(apportion(changes_alone, report.figures.places, rest))
     columns = [Column("Model"), *(Column(f"{period}: requests", Kind.COUNT) for period in bridge.periods)]
