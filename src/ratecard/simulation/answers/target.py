@@ -135,13 +135,9 @@ def smallest_factor(
             most = f"the target is not reached: volume answers, and a factor of {Decimal(at) / _STEPS} comes nearest"
         raise refused[0] if refused else NotReachedError(most)
     (revenue, wanted), below = sums(steps) or (Fraction(0), Fraction(0)), sums(steps - 1) if steps > 1 else None
-    amounts = (from_fraction(each, _PLACES) for each in (revenue, wanted))
-    return Reached(
-        Decimal(steps) / _STEPS,
-        next(amounts),
-        None if below is None else from_fraction(below[0], _PLACES),
-        next(amounts),
-    )
+    amounts = [from_fraction(each, _PLACES) for each in (revenue, wanted)]
+    less = None if below is None else from_fraction(below[0], _PLACES)
+    return Reached(Decimal(steps) / _STEPS, amounts[0], less, amounts[1])
 
 
 class NotReachedError(SimulationError):
@@ -212,6 +208,5 @@ def _scaled(file: CandidateFile, current: Side, steps: int) -> Side:
         card = current.card._overlaid(file._replace(changes=changes), idle=True) if changes else current.card
     except TableError as error:
         raise SimulationError(f"factor {factor}: {error}") from None
-    effective = file.candidate.effective
-    first = utc(effective)
+    first = utc(file.candidate.effective)
     return Side(f"factor {factor}", card, max(current.at, first) if current.at else None)

@@ -213,17 +213,16 @@ def elasticities_of(given: Mapping[str, AnyElasticity] | Iterable[str]) -> dict[
     >>> elasticities_of({"all": -0.8})
     {'all': Elasticity(value=Decimal('-0.8'), low=Decimal('-0.8'), high=Decimal('-0.8'))}
     """
-    if not isinstance(given, Mapping):
-        pairs = [read_elasticity(each) for each in given]
-        if len(elasticities := dict(pairs)) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise SimulationError(f"the elasticity of '{twice}' is given twice")
-        return elasticities
-    return dict(
-        (name, value) if isinstance(value, Elasticity) else read_elasticity(f"{name}={value}")
-        for name, value in given.items()
-    )
+    if isinstance(given, Mapping):
+        return dict(
+            (name, value) if isinstance(value, Elasticity) else read_elasticity(f"{name}={value}")
+            for name, value in given.items()
+        )
+    pairs = list(map(read_elasticity, given))
+    names = [name for name, _ in pairs]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise SimulationError(f"the elasticity of '{twice}' is given twice")
+    return dict(pairs)
 
 
 def read_elasticity(given: str) -> tuple[str, Elasticity]:
@@ -254,13 +253,11 @@ def volumes_of(given: Mapping[str, Decimal | str] | Iterable[str]) -> dict[str, 
     >>> volumes_of(["-5%", "customer:acme=-100%"])
     {'all': Decimal('-0.05'), 'customer:acme': Decimal('-1.00')}
     """
-    listed = given.items() if isinstance(given, Mapping) else ()
-    shares = [
-        f"{name}={EXACT.scaleb(each, 2)}%" if isinstance(each, Decimal) else f"{name}={each}" for name, each in listed
-    ]
-    texts = shares if isinstance(given, Mapping) else given
+    if isinstance(given, Mapping):
+        pairs = given.items()
+        given = [f"{name}={EXACT.scaleb(to, 2)}%" if isinstance(to, Decimal) else f"{name}={to}" for name, to in pairs]
     volumes: dict[str, Decimal] = {}
-    for each in texts:
+    for each in given:
         name, equals, words = each.rpartition("=")
         name = name if equals else ALL
         try:
