@@ -20,6 +20,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ratecard.base.errors import QuoteError, SimulationError, missing_extra
+from ratecard.base.files import replacing
 from ratecard.base.instants import utc
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard, load_rate_card
@@ -92,11 +93,7 @@ def quote_row(prices: PriceBook, row: DemoRow) -> Quote:
     usage: dict[str, Any] = {"type": row["type"], "model": row["model"]}
     for name, column in DEMO_COLUMNS.items():
         if row.get(name) is not None:
-            *within, last = column.path
-            place = usage
-            for part in within:
-                place = place.setdefault(part, {})
-            place[last] = row[name]
+            column.put(usage, row[name])
     if usage["type"] == "video":
         source = usage.pop("source", None)
         del usage["type"]
@@ -395,17 +392,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_PAGES = 65_536
 
 
-class _Page(NamedTuple):
-    """A stretch of rows: its first microsecond, how many it lasts, and its period."""
+def _pages_of(periods: Sequence[Period], rows: int) -> Iterator[dict[str, int]]:
+    """Yield pages with the same number of rows each (to one), in the order of time; none crosses an hour.
 
-    page: int
-    start: int
-    length: int
-    period: int
-
-
-def _pages_of(periods: Sequence[Period], rows: int) -> Iterator[_Page]:
-    """Yield pages with the same number of rows each (to one), in the order of time; none crosses an hour."""
+    Each has its first microsecond, how many it lasts, and the number of its period.
+    """
     hours = list(_hours(periods))
     ends = list(accumulate(weight for _, _, weight in hours))
     count = min(rows, _MOST_PAGES)
@@ -413,7 +404,8 @@ def _pages_of(periods: Sequence[Period], rows: int) -> Iterator[_Page]:
     for page, (start, number) in enumerate(edges):
         end = hours[number][0] + _HOUR
         following = edges[page + 1][0] if page + 1 < count else end
-        yield _Page(page, start, min(following, end) - start, hours[number][1])
+        length = min(following, end) - start
+        yield {"page": page, "start": start, "length": length, "period": hours[number][1]}
 
 
 def _place(hours: Sequence[tuple[int, int, int]], ends: Sequence[int], target: int, parts: int) -> tuple[int, int]:
@@ -493,9 +485,9 @@ def _prepare(
         records.append(sample.row | dict(zip(_OF_SAMPLE, of_sample, strict=True)))
     connection.register("sample_rows", pyarrow.Table.from_pylist(records, _schema()))
     connection.execute("CREATE TABLE samples AS SELECT row_number() OVER () - 1 AS sample, * FROM sample_rows")
-    for name, tuples in (("stretches", demo_stretches(periods, bad)), ("pages", _pages_of(periods, rows))):
-        records = [record._asdict() for record in tuples]
-        connection.register(f"{name}_rows", pyarrow.Table.from_pylist(records))
+    stretches = [stretch._asdict() for stretch in demo_stretches(periods, bad)]
+    for name, found in (("stretches", stretches), ("pages", list(_pages_of(periods, rows)))):
+        connection.register(f"{name}_rows", pyarrow.Table.from_pylist(found))
         connection.execute(f"CREATE TABLE {name} AS SELECT * FROM {name}_rows")
     connection.execute("CREATE TABLE slots AS SELECT slot + unnest(range(slots)) AS slot, first, kinds FROM stretches")
     places = ", ".join(f"'{region}'" for region in _REGIONS)
@@ -582,41 +574,27 @@ _ERRNO = re.compile(r'"errno":"(\d+)"')
 _A_SECOND = 5
 
 
-class Format(NamedTuple):
-    """A file format: how DuckDB writes it, and how it makes a timestamp of microseconds."""
-
-    options: str
-    timestamp: str
-
-
+# How DuckDB writes a file with some ending, and how it makes a timestamp of microseconds there.
 _TEXT = "strftime(make_timestamp({}), '%Y-%m-%dT%H:%M:%S.%fZ')"
 _FORMATS = {
-    ".parquet": Format("FORMAT parquet, COMPRESSION zstd", "make_timestamptz({})"),
-    ".csv": Format("FORMAT csv, HEADER", _TEXT),
-    ".jsonl": Format("FORMAT json", _TEXT),
+    ".parquet": ("FORMAT parquet, COMPRESSION zstd", "make_timestamptz({})"),
+    ".csv": ("FORMAT csv, HEADER", _TEXT),
+    ".jsonl": ("FORMAT json", _TEXT),
 }
 
 
-def format_of(path: Path) -> Format:
-    """Return the format by the ending of a name. Raises `ValueError` for another one."""
-    ending = path.suffix.lower()
-    if ending not in _FORMATS:
-        near = did_you_mean(ending, _FORMATS)
-        raise ValueError(f"'{path.name}' ends in no known format.{near} Allowed: {', '.join(_FORMATS)}")
-    return _FORMATS[ending]
-
-
-def _write_table(connection: "duckdb.DuckDBPyConnection", query: str, path: Path, watch: Callable[[], None]) -> None:
+def _write_table(
+    connection: "duckdb.DuckDBPyConnection", query: str, path: Path, options: str, watch: Callable[[], None]
+) -> None:
     """Write the rows of a query; `path` is only replaced when all are written. `watch` is called on the way.
 
     Raises `SimulationError`. An interrupt stops the query, leaves nothing, and goes on.
     """
     import duckdb
 
-    new = path.with_name(f".{path.name}.{os.getpid()}.new")
-    copy = f"COPY ({query}) TO {DuckDbSql.literal(str(new))} ({format_of(path).options})"
     try:
-        with ThreadPoolExecutor(1) as worker:
+        with replacing(path) as new, ThreadPoolExecutor(1) as worker:
+            copy = f"COPY ({query}) TO {DuckDbSql.literal(str(new))} ({options})"
             job = worker.submit(connection.execute, copy)
             try:
                 while not wait([job], timeout=1 / _A_SECOND).done:
@@ -626,14 +604,11 @@ def _write_table(connection: "duckdb.DuckDBPyConnection", query: str, path: Path
             except BaseException:
                 connection.interrupt()
                 raise
-        new.replace(path)
     except (OSError, duckdb.IOException) as error:
         # DuckDB puts the system's message into its own words.
         number = _ERRNO.search(str(error))
         reason = os.strerror(int(number[1])) if number else str(error).splitlines()[0]
         raise SimulationError(f"{path} cannot be written: {reason}. It is as it was") from None
-    finally:
-        new.unlink(missing_ok=True)
 
 
 CUSTOMERS, BAD_SHARE, FRACTIONAL_SHARE = 2_000, Decimal("0.001"), Decimal("0.0005")
@@ -679,7 +654,12 @@ def demo_usage(
     2025-12-01 2026-09-30 1001
     """
     path, card = Path(out), card or load_rate_card()
-    kind, until = format_of(path), until or card.boundaries()[-1].date() + timedelta(days=60)
+    until = until or card.boundaries()[-1].date() + timedelta(days=60)
+    ending = path.suffix.lower()
+    if ending not in _FORMATS:
+        near = did_you_mean(ending, _FORMATS)
+        raise ValueError(f"'{path.name}' ends in no known format.{near} Allowed: {', '.join(_FORMATS)}")
+    options, timestamp = _FORMATS[ending]
     if path.is_dir() or not path.parent.is_dir():
         raise ValueError(f"{path} is not a file in an existing folder. Make {path.parent}, or name another file")
     _check("rows", rows, 1, MOST_ROWS)
@@ -710,9 +690,9 @@ def demo_usage(
         )
         _prepare(connection, traffic.samples, traffic.periods, rows=rows, customers=customers, bad=bad)
         pages = min(rows, _MOST_PAGES)
-        timestamp = kind.timestamp.format("moment")
-        query = _usage_query(rows=rows, pages=pages, customers=customers, seed=seed, timestamp=timestamp)
-        _write_table(connection, query, path, lambda: watch(made))
+        moment = timestamp.format("moment")
+        query = _usage_query(rows=rows, pages=pages, customers=customers, seed=seed, timestamp=moment)
+        _write_table(connection, query, path, options, lambda: watch(made))
     return traffic.periods[0].start, traffic.periods[-1].end - timedelta(days=1)
 
 

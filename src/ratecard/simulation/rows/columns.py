@@ -39,6 +39,13 @@ class UsageColumn(NamedTuple):
         """Return a column whose field has the same name, within some object of the usage."""
         return cls(name, kind, (*within, name))
 
+    def put(self, usage: dict[str, Any], value: Any) -> None:
+        """Put a value at its place in a usage."""
+        *within, last = self.path
+        for part in within:
+            usage = usage.setdefault(part, {})
+        usage[last] = value
+
 
 class Buckets(NamedTuple):
     """The buckets of tokens that rows of a table can count, in the order of their sums.
@@ -157,9 +164,7 @@ LAYOUTS: dict[str, Layout] = {
 LEDGER, _OF_A_ROW = "ledger", ("sku", "currency", "price", "entry", "odd", "again")
 LEDGER_LAYOUTS: dict[str, Layout] = {
     LEDGER: Layout(
-        tuple(
-            UsageColumn.of(f"ledger_{name}", "text") for name in ("sku", "currency", "price", "entry", "odd", "again")
-        ),
+        tuple(UsageColumn.of(f"ledger_{name}", "text") for name in _OF_A_ROW),
         (UsageColumn.of("ledger_units", "number"), UsageColumn.of("ledger_amount", "number")),
         PLACES_SUMMED,
     )
@@ -265,11 +270,7 @@ def usage_of_row(fields: Mapping[str, str]) -> dict[str, Any]:
             raise QuoteError(
                 INVALID, [((name,), "A source video is not part of a usage. Price it by `ratecard quote`")]
             )
-        within = usage
-        for part in column.path[:-1]:
-            within = within.setdefault(part, {})
-        reader = {"number": number_of_text, "flag": flag_of_text}.get(column.kind, str)
-        within[column.path[-1]] = reader(text)
+        column.put(usage, {"number": number_of_text, "flag": flag_of_text}.get(column.kind, str)(text))
     if "call" in usage:
         usage["calls"] = [usage.pop("call")]
     return usage
