@@ -129,7 +129,7 @@ def rollup(
                     made = made.model_copy(update={"odd": odd or (standing.odd if standing else "")})
                 within(progress, READ, PRICED)("Writing", None)
                 if changes.read or changes.gone or anew or not before:
-                    before = keep(workspace, place, made, standing, changes, written)
+                    before = keep(place, made, standing, changes, written)
         size = sum(file.bytes for pack in before.packs for file in pack.files)
         return KeptRollUp(
             str(place) if is_remote(str(out)) else place.folder,

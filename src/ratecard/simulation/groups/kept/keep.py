@@ -64,7 +64,6 @@ class Changes:
 
 
 def keep(
-    workspace: Workspace,
     place: KeptPlace,
     made: Manifest,
     before: Manifest | None,
@@ -98,7 +97,7 @@ def keep(
             read = before.model_copy(update={"packs": tuple(merged)})
             place.need(read)
             sources = packed(place, read)
-        pack = written.pack(workspace, folder, new, name, sources, dropped)
+        pack = written.pack(folder, new, name, sources, dropped)
         packs = (*staying, pack) if pack.groups else tuple(staying)
         manifest = made.model_copy(update={"files": dict(sorted(files.items())), "packs": packs})
         text.write_text(manifest.text(), encoding="utf-8")
@@ -182,7 +181,6 @@ class Written:
 
     def pack(
         self,
-        workspace: Workspace,
         folder: Path,
         place: Path,
         name: str,
@@ -199,17 +197,17 @@ class Written:
                 kept, shapes = [each.groups for each in files], [each.shapes for each in files]
                 joined = f"({rows_in(folder, kept)}) JOIN ({rows_in(folder, shapes)})"
                 queries.append(f"SELECT * EXCLUDE ({SHAPE}) FROM {joined} USING ({SHAPE}){without}")
-            with workspace.another() as connection:
+            with self._workspace.another() as connection:
                 connection.execute("SET preserve_insertion_order = true")
                 rows_of_share = _write(connection, " UNION ALL BY NAME ".join(queries), _files_of(place, part))
             if rows_of_share:
                 shares |= rows_of_share.keys()
                 groups += sum(rows_of_share.values())
-                made = (
+                of_groups, of_shapes = (
                     PackedFile(name=f"{PACKS}/{name}/{file.name}", bytes=file.stat().st_size)
                     for file in _files_of(place, part)
                 )
-                parts[part] = PackedPart(groups=next(made), shapes=next(made))
+                parts[part] = PackedPart(groups=of_groups, shapes=of_shapes)
         return Pack(name=name, shares=tuple(sorted(shares)), groups=groups, parts=parts)
 
 
