@@ -29,28 +29,6 @@ _MODELS, _WIDTH = 10, 160
 _NUMBER = ' style="text-align: right; font-variant-numeric: tabular-nums"'
 
 
-def html_of(simulation: Answers) -> str:
-    """Return the answers in sentences, and the models that change most, as HTML."""
-    report = Report(simulation)
-    parts = [f"<p><b>{escape(words)}</b></p>" for words in answers(report)]
-    parts.append(f"<p>{escape(scope(report))}</p>")
-    for candidate in report.candidates:
-        parts.append(_table(report, changing_most(report, "model", _MODELS, candidate)))
-    return "".join(parts)
-
-
-def text_of(simulation: Answers) -> str:
-    """Return `<Simulation of 240 rows, 234 priced, by model, day: Revenue rises by ...>`; once closed, just that."""
-    try:
-        report = Report(simulation)
-        counted = f"{report.figures.counted(simulation.rows, 'row')}, {report.figures.count(simulation.priced)} priced"
-        said = answers(report)
-    except SimulationError as error:
-        return f"<Simulation: {error}>"
-    by = f", by {', '.join(simulation.by)}" if simulation.by else ""
-    return f"<Simulation of {counted}{by}: {' '.join(said)}>"
-
-
 def _table(report: Report, table: Table) -> str:
     changes = changes_of(table)
     most = max((change.copy_abs() for change in changes), default=Decimal(0))
@@ -148,8 +126,20 @@ class Simulation(Answers):
         )
 
     def __repr__(self) -> str:
-        """Return what was simulated, and the answer in a sentence."""
-        return text_of(self)
+        """Return `<Simulation of 240 rows, 234 priced, by model, day: Revenue rises by ...>`; or that it is closed."""
+        try:
+            report = Report(self)
+            counted = f"{report.figures.counted(self.rows, 'row')}, {report.figures.count(self.priced)} priced"
+            said = " ".join(answers(report))
+        except SimulationError as error:
+            return f"<Simulation: {error}>"
+        by = f", by {', '.join(self.by)}" if self.by else ""
+        return f"<Simulation of {counted}{by}: {said}>"
 
     def _repr_html_(self) -> str:
-        return html_of(self)
+        """Return the answers in sentences, and the models that change most."""
+        report = Report(self)
+        parts = [f"<p><b>{escape(words)}</b></p>" for words in answers(report)]
+        parts.append(f"<p>{escape(scope(report))}</p>")
+        parts += [_table(report, changing_most(report, "model", _MODELS, each)) for each in report.candidates]
+        return "".join(parts)

@@ -10,7 +10,7 @@ from ratecard.simulation.amounts import QUANTITY_NAMES
 from ratecard.simulation.answers.key_sums import OF_ALIKE
 from ratecard.simulation.answers.rows import OwnDays, Row, remaining
 from ratecard.simulation.prices.sides import OWN_DATE
-from ratecard.simulation.report.figures import FRACTION_PLACES, apportion, apportion_rows
+from ratecard.simulation.report.figures import FRACTION_PLACES, apportion_rows, share_of
 from ratecard.simulation.report.report import CURRENT, Report, expectation, share_of_change
 from ratecard.simulation.report.table import Column, Kind, LazyRows, Table, Value
 
@@ -79,8 +79,7 @@ def largest(report: Report, key: str, most: int, *, exact: bool = False) -> Tabl
 
     def line(name: str, chosen: Sequence[int]) -> tuple[Value, ...]:
         amount = _sum(amounts[at] for at in chosen)
-        share = Fraction(amount) / Fraction(revenue) if revenue else None
-        return name, sum(rows[at].requests for at in chosen), amount, share
+        return name, sum(rows[at].requests for at in chosen), amount, share_of(amount, revenue)
 
     lines = [line(NO_VALUE if rows[at].key[0] is None else str(rows[at].key[0]), [at]) for at in order[:most]]
     if order[most:]:
@@ -119,13 +118,9 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
     rows: list[tuple[Value, ...]] = [(report.names[0], report.simulation.sides[0].label, before, None, None)]
     for candidate in report.candidates:
         change = EXACT.subtract(amounts[candidate], before)
-        name, label, why = (
-            report.names[candidate],
-            report.simulation.sides[candidate].label,
-            report.simulation.no_effect[candidate - 1],
-        )
-        named = f"{name} (no change: {why})" if why else name
-        rows.append((named, label, amounts[candidate], change, share_of_change(usage, candidate)))
+        side, why = report.simulation.sides[candidate], report.simulation.no_effect[candidate - 1]
+        named = report.names[candidate] + (f" (no change: {why})" if why else "")
+        rows.append((named, side.label, amounts[candidate], change, share_of_change(usage, candidate)))
     columns = [Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT)]
     if report.lost_and_new:
         columns += [Column("By prices", Kind.CHANGE), Column("Lost", Kind.LOST), Column("New", Kind.NEW)]
@@ -142,17 +137,11 @@ def _further_sides(report: Report, *, exact: bool) -> Iterator[tuple[Value, ...]
         revenues = [round_half_up(from_fraction(each, places), places) for each in expected.total.revenues]
         for side, name in enumerate(report.names):
             change = EXACT.subtract(revenues[side], revenues[0]) if side else None
-            yield (
-                f"{name}, expected",
-                expectation(report, side),
-                revenues[side],
-                change,
-                report.share(side) if side else None,
-            )
+            share = report.share(side) if side else None
+            yield f"{name}, expected", expectation(report, side), revenues[side], change, share
     if isinstance(days := report.own_days, OwnDays):
         amounts = (days.amount, days.difference) if exact else report.shown_own_days(days)
-        now = Fraction(report.simulation.total.amounts[0])
-        yield "Own days", OWN_DATE, *amounts, Fraction(days.difference) / now if now else None
+        yield "Own days", OWN_DATE, *amounts, share_of(days.difference, report.simulation.total.amounts[0])
     elif days is not None:
         yield "Own days", f"cannot be had: {days}", None, None, None
 
@@ -239,14 +228,11 @@ def _table(
     return Table(f"By {', '.join(keys)}", tuple(columns), lines, last)
 
 
-def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[tuple[Decimal, ...], ...]:
+def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[Sequence[Decimal], ...]:
     """Return what is lost and new in each row; unless `exact`, rounded to add up to the shown totals."""
     lost, new = zip(*(_lost_and_new(row, [side]) for row in rows), strict=True) if rows else ((), ())
-    if exact:
-        return lost, new
-    _, lost_shown, new_shown = report.parts(side)
-    places = report.figures.places
-    return apportion(lost, places, lost_shown), apportion(new, places, new_shown)
+    _, lost_shown, new_shown = report.parts(side, exact=exact)
+    return report.shown(lost, lost_shown, exact=exact), report.shown(new, new_shown, exact=exact)
 
 
 def _lost_and_new(row: Row, sides: Iterable[int]) -> list[Decimal]:

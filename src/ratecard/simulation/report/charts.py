@@ -133,11 +133,8 @@ def bar_chart(
 
 def customers_chart(report: Report, customers: Customers) -> Chart:
     """Draw how many customers see which change, without the empty bands at both ends."""
-    bands = list(customers.distribution)
-    while bands and not bands[0].customers:
-        bands.pop(0)
-    while bands and not bands[-1].customers:
-        bands.pop()
+    filled = [number for number, band in enumerate(customers.distribution) if band.customers]
+    bands = customers.distribution[filled[0] : filled[-1] + 1] if filled else ()
     colours = [_QUIET if band.least == band.most == 0 else _FALL if band.falls else _RISE for band in bands]
     counts = [band.customers for band in bands]
     bars = {"type": "bar", "x": [band.label for band in bands], "y": counts, "marker": {"color": colours}}

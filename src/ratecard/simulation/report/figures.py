@@ -87,6 +87,11 @@ def apportion_rows(rows: Sequence[_Amounts], totals: _Amounts, places: int) -> t
     return tuple(zip(*columns, strict=True))
 
 
+def share_of(part: Decimal | Fraction, whole: Decimal | Fraction) -> Fraction | None:
+    """Return a part as a share of the whole; None where that is zero."""
+    return Fraction(part) / Fraction(whole) if whole else None
+
+
 ENGLISH = Locale("en", "US")
 _PERCENT_PLACES = 2
 

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO

@@ -5,22 +5,22 @@ The page loads nothing: the library of its charts is written into it.
 
 import gzip
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from plotly.offline import get_plotlyjs
 
 from ratecard.base.money import EXACT, from_fraction, text
 from ratecard.pages import page_parts
 from ratecard.simulation.groups.plan import PERIODS
+from ratecard.simulation.report import sections, sentences
 from ratecard.simulation.report.breakdown import MOST_OF_KEY, heading, narrow, sides_table
 from ratecard.simulation.report.bridge_tables import bridge_sentences, bridge_table, effects_table
 from ratecard.simulation.report.charts import (
-    Chart,
     change_by_model,
     customers_chart,
     largest_chart,
@@ -29,31 +29,6 @@ from ratecard.simulation.report.charts import (
 )
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.report.sections import (
-    about_table,
-    attribution_table,
-    below_cost_table,
-    discounts_table,
-    disputed_table,
-    expected_table,
-    losers_table,
-    lost_customers_table,
-    margin_table,
-    uncommon_table,
-    unpriced_table,
-    untouched_table,
-    winners_table,
-)
-from ratecard.simulation.report.sentences import (
-    answers,
-    details,
-    further,
-    headline,
-    own_days,
-    proposals,
-    reached,
-    scope,
-)
 from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, written
 from ratecard.simulation.rows.columns import DAY
 
@@ -71,29 +46,20 @@ _MARGINS = 2
 _Cell = tuple[str, str, str]
 
 
-class _Laid(NamedTuple):
-    """A table as the template writes it: headings (and whether numbers are below), rows of cells, notes."""
-
-    headings: list[tuple[str, bool]]
-    rows: Iterable[list[_Cell]]
-    total: list[_Cell] | None
-    notes: list[str]
-    dense: bool
-
-
-def _laid(table: Table, figures: Figures) -> _Laid:
-    """Lay out a table; of a very long one the first thousand rows."""
+def _laid(table: Table, figures: Figures) -> dict[str, Any]:
+    """Lay out a table for the template; of a very long one the first thousand rows."""
     kept = table.without(Kind.EXACT)
     tones = kept.tones or (Kind.CHANGE,) * len(kept.rows)
     rows = list(zip(kept.rows, tones, strict=True))[:MOST_SHOWN]
     more = f"The first {MOST_SHOWN:,} of {kept.size:,} rows; a spreadsheet or CSV has all."
-    return _Laid(
-        [(column.name, column.kind not in _TEXTS) for column in kept.columns],
-        (_cells(row, kept.columns, figures, tone) for row, tone in rows),
-        _cells(kept.total, kept.columns, figures) if kept.total else None,
-        [note for note in (table.note, more if kept.size > MOST_SHOWN else "") if note],
-        len(kept.columns) > _MOST_COLUMNS,
-    )
+    return {
+        # Each heading, and whether numbers are below it.
+        "headings": [(column.name, column.kind not in _TEXTS) for column in kept.columns],
+        "rows": (_cells(row, kept.columns, figures, tone) for row, tone in rows),
+        "total": _cells(kept.total, kept.columns, figures) if kept.total else None,
+        "notes": [note for note in (table.note, more if kept.size > MOST_SHOWN else "") if note],
+        "dense": len(kept.columns) > _MOST_COLUMNS,
+    }
 
 
 def _cells(row: Sequence[Value], columns: Sequence[Column], figures: Figures, tone: Kind = Kind.CHANGE) -> list[_Cell]:
@@ -153,72 +119,61 @@ def _values(report: Report) -> dict[str, Any]:
         "plotly": b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode(),
         "several": several,
         "sides": sides if len(sides.rows) > 1 + one else None,
-        "answers": answers(report) if several else [],
-        "headline": "" if several else headline(report, one),
-        "details": [] if several else list(filter(None, [details(report, one)])),
-        "scope": list(filter(None, (scope(report), own_days(report)))),
+        "answers": sentences.answers(report) if several else [],
+        "headline": "" if several else sentences.headline(report, one),
+        "details": [] if several else list(filter(None, [sentences.details(report, one)])),
+        "scope": list(filter(None, (sentences.scope(report), sentences.own_days(report)))),
         "tiles_now": [] if report.candidates else _tiles(report, 0),
-        "further_now": [] if report.candidates else list(further(report, 0)),
-        "reached": [reached(report, target, result)] if target and result else [],
+        "further_now": [] if report.candidates else list(sentences.further(report, 0)),
+        "reached": [sentences.reached(report, target, result)] if target and result else [],
         "unpriced": f"{left} of {of} {'has' if report.unpriced == 1 else 'have'} no price" if report.unpriced else "",
         "unpriced_verb": "is" if report.unpriced == 1 else "are",
-        "unpriced_table": unpriced_table(report),
+        "unpriced_table": sections.unpriced_table(report),
         "warnings": report.simulation.reading.warnings(),
-        "disputed": disputed_table(report),
+        "disputed": sections.disputed_table(report),
         "period": revenue_by_period(report, report.period) if report.period else None,
         "largest": [] if report.candidates else [largest_chart(report, key) for key in keys if key not in lines],
-        "expected": expected_table(report, report.expected) if report.expected else None,
+        "expected": sections.expected_table(report, report.expected) if report.expected else None,
         "unchanged": EXPECTED_NOTE if report.expected else "",
         "candidates": [_candidate(report, candidate) for candidate in report.candidates],
         "bridge": list(bridge_sentences(report, report.bridge)) if report.bridge else [],
         "bridges": [effects_table(report, report.bridge), bridge_table(report, report.bridge)] if report.bridge else [],
         "margins": [*_discounts(report), *_margins(report)],
         "all": list(_all(report)),
-        "about": about_table(report),
+        "about": sections.about_table(report),
     }
 
 
-class _Candidate(NamedTuple):
-    """The part of the page about one candidate."""
-
-    name: str
-    proposals: Sequence[str]
-    tiles: list[tuple[str, str, str, str]]
-    further: Sequence[str]
-    differs: bool
-    charts: list[Chart]
-    waterfall: Chart
-    tables: list[Table]
-    unused: Table
-    unused_title: str
-
-
-def _candidate(report: Report, candidate: int) -> _Candidate:
+def _candidate(report: Report, candidate: int) -> dict[str, Any]:
+    """Return the values of the part of the page about one candidate."""
     customers = report.customers(candidate)
     charts = [change_by_model(report, candidate)]
     tables = [
-        attribution_table(report, candidate)._replace(title="Every rate that changes revenue"),
-        uncommon_table(report, candidate)._replace(title="What only one side offers"),
+        sections.attribution_table(report, candidate)._replace(title="Every rate that changes revenue"),
+        sections.uncommon_table(report, candidate)._replace(title="What only one side offers"),
     ]
     if customers is not None:
         charts.append(customers_chart(report, customers))
-        tables += [lost_customers_table(report, customers, MOST_OF_KEY), losers_table(report, customers)]
-        tables.append(winners_table(report, customers))
+        tables += [
+            sections.lost_customers_table(report, customers, MOST_OF_KEY),
+            sections.losers_table(report, customers),
+            sections.winners_table(report, customers),
+        ]
     if report.margin is not None:
-        tables.append(below_cost_table(report, report.margin, candidate))
-    unused = untouched_table(report, candidate)
-    return _Candidate(
-        report.names[candidate],
-        list(proposals(report, candidate)),
-        _tiles(report, candidate),
-        list(further(report, candidate)),
-        bool(report.simulation.total.difference(candidate)) or report.lost_and_new,
-        charts,
-        waterfall(report, candidate),
-        tables,
-        unused,
-        f"{report.figures.count(len(unused.rows))} changed rates that no request used",
-    )
+        tables.append(sections.below_cost_table(report, report.margin, candidate))
+    unused = sections.untouched_table(report, candidate)
+    return {
+        "name": report.names[candidate],
+        "proposals": list(sentences.proposals(report, candidate)),
+        "tiles": _tiles(report, candidate),
+        "further": list(sentences.further(report, candidate)),
+        "differs": bool(report.simulation.total.difference(candidate)) or report.lost_and_new,
+        "charts": charts,
+        "waterfall": waterfall(report, candidate),
+        "tables": tables,
+        "unused": unused,
+        "unused_title": f"{report.figures.count(len(unused.rows))} changed rates that no request used",
+    }
 
 
 def _tiles(report: Report, candidate: int) -> list[tuple[str, str, str, str]]:
@@ -232,24 +187,17 @@ def _tiles(report: Report, candidate: int) -> list[tuple[str, str, str, str]]:
         arrow = {"rise": "▲ ", "fall": "▼ "}.get(tone, "")
         tiles.append((f"{expected} then", figures.money(after), "", ""))
         share = figures.percent(report.share(candidate)) or "from zero"
-        tiles.append(
-            ("Expected change" if report.expected else "Change", f"{arrow}{figures.change(change)}", tone, share)
-        )
+        name = "Expected change" if report.expected else "Change"
+        tiles.append((name, f"{arrow}{figures.change(change)}", tone, share))
     if report.expected is not None:
-        plain = EXACT.subtract(report.rounded(candidate), report.rounded(0)) if candidate else report.rounded(0)
+        plain = report.difference(candidate) if candidate else report.rounded(0)
         words = figures.change(plain) if candidate else figures.money(plain)
         tiles.append(("At unchanged usage", words, tone_of(plain, Kind.CHANGE) if candidate else "", ""))
     for side, word in ((0, "now"), (candidate, "then")) if candidate else ((0, "now"),):
         if (margin := report.margin_of(side)) is not None:
             left, share = figures.money(figures.rounded(margin[1])), figures.percent(margin[2], signed=False)
-            tiles.append(
-                (
-                    f"{'Expected margin' if report.expected else 'Margin'} {word}",
-                    share or left,
-                    "",
-                    f"{left} of revenue",
-                )
-            )
+            name = "Expected margin" if report.expected else "Margin"
+            tiles.append((f"{name} {word}", share or left, "", f"{left} of revenue"))
     if candidate and (customers := report.customers(candidate)) is not None:
         more, less = figures.count(customers.more), figures.count(customers.less)
         tiles += [("Customers pay more", more, "", ""), ("Customers pay less", less, "", "")]
@@ -265,7 +213,7 @@ def _discounts(report: Report) -> Iterator[Table]:
     """Yield the table of customers with contracts: the current prices beside each candidate, or alone."""
     if report.discounts:
         for chosen in [[candidate] for candidate in report.candidates] or [[]]:
-            table = discounts_table(report, [0, *chosen])
+            table = sections.discounts_table(report, [0, *chosen])
             yield table._replace(title=_title(report, table.title, chosen))
 
 
@@ -274,7 +222,7 @@ def _margins(report: Report) -> Iterator[Table]:
     if report.margin is not None:
         for first in range(1, max(len(report.names), 2), _MARGINS):
             chosen = report.candidates[first - 1 : first - 1 + _MARGINS]
-            table = margin_table(report, report.margin, [0, *chosen])
+            table = sections.margin_table(report, report.margin, [0, *chosen])
             yield table._replace(title=_title(report, table.title, chosen))
 
 
@@ -283,11 +231,8 @@ def _all(report: Report) -> Iterator[tuple[str, Table]]:
     for key in _keys(report):
         for shown, table in narrow(report, key):
             size = report.simulation.size(key)
-            note = (
-                f"The {MOST_OF_KEY:,} of {size:,} that matter most; a spreadsheet or CSV has all."
-                if size > MOST_OF_KEY
-                else ""
-            )
+            most = f"The {MOST_OF_KEY:,} of {size:,} that matter most; a spreadsheet or CSV has all."
+            note = most if size > MOST_OF_KEY else ""
             yield _title(report, f"By {heading(key).lower()}", shown), table._replace(note=note)
 
 

@@ -23,7 +23,7 @@ from ratecard.simulation.answers.rows import OwnDays, Row, Unpriced
 from ratecard.simulation.answers.target import Reached, Target
 from ratecard.simulation.answers.volume import Elasticity, Expected
 from ratecard.simulation.groups.plan import PERIODS
-from ratecard.simulation.report.figures import ENGLISH, Figures, apportion
+from ratecard.simulation.report.figures import ENGLISH, Figures, apportion, share_of
 from ratecard.simulation.rows.columns import DAY
 
 # If all usage is less than one unit of the currency, cents would hide it.
@@ -123,6 +123,14 @@ class Report:
         """Return the total of a side as it is shown."""
         return round_half_up(self.simulation.total.amounts[side], self.figures.places)
 
+    def difference(self, candidate: int) -> Decimal:
+        """Return what a candidate adds to the total, as both are shown."""
+        return EXACT.subtract(self.rounded(candidate), self.rounded(0))
+
+    def shown(self, amounts: Sequence[Decimal], whole: Decimal | None = None, *, exact: bool) -> Sequence[Decimal]:
+        """Round amounts so that they add up to `whole`, by default their rounded sum; with `exact`, leave them."""
+        return amounts if exact else apportion(amounts, self.figures.places, whole)
+
     def parts(self, candidate: int, *, exact: bool = False) -> tuple[Decimal, Decimal, Decimal]:
         """Return what other prices change, what is lost (below zero) and what is new; rounded, or `exact`."""
         usage = self.simulation.total
@@ -130,8 +138,7 @@ class Report:
         parts = (usage.change(candidate), EXACT.minus(lost_and_new.lost), lost_and_new.new)
         if exact:
             return parts
-        difference = EXACT.subtract(self.rounded(candidate), self.rounded(0))
-        prices, lost, new = apportion(parts, self.figures.places, difference)
+        prices, lost, new = apportion(parts, self.figures.places, self.difference(candidate))
         return prices, lost, new
 
     @property
@@ -185,8 +192,7 @@ class Report:
         """Return the change of that revenue as a share of the current one; None where that is zero."""
         if self.expected is None:
             return share_of_change(self.simulation.total, candidate)
-        now = self.expected.total.revenues[0]
-        return self.expected.change(candidate) / now if now else None
+        return share_of(self.expected.change(candidate), self.expected.total.revenues[0])
 
     def margin_of(self, side: int) -> tuple[Fraction, Fraction, Fraction | None] | None:
         """Return cost, margin, and that as a share of revenue (None without any), at the expected volume.
@@ -200,7 +206,7 @@ class Report:
         else:
             total = self.margin.total
             cost, left = Fraction(total.costs[side]), Fraction(total.margin(side))
-        return cost, left, left / (cost + left) if cost + left else None
+        return cost, left, share_of(left, cost + left)
 
     @cached_property
     def pace(self) -> Pace | None:
@@ -265,11 +271,9 @@ def _chosen(choices: Sequence[Sequence[str]], number: int) -> str:
 
 def share_of_change(row: Row, candidate: int) -> Fraction | None:
     """Return the change as a share of the current amount; None where that is zero."""
-    current = Fraction(row.amounts[0])
-    return Fraction(row.difference(candidate)) / current if current else None
+    return share_of(row.difference(candidate), row.amounts[0])
 
 
 def share_of_prices(row: Row, candidate: int) -> Fraction | None:
     """Return the change on requests that both sides price, as a share of their current amount; None if zero."""
-    current = Fraction(row.both(candidate)[0])
-    return Fraction(row.change(candidate)) / current if current else None
+    return share_of(row.change(candidate), row.both(candidate)[0])

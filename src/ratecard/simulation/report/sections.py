@@ -8,7 +8,6 @@ from importlib.metadata import version
 from typing import Any
 
 from ratecard.base.money import EXACT, from_fraction, round_half_up, total
-from ratecard.base.money import total as total_of
 from ratecard.simulation.answers.attribution import BILLED, LOST_PART, MOVED, NEW_PART, RATE, Part, Untouched
 from ratecard.simulation.answers.customers import Customers, Discounted
 from ratecard.simulation.answers.margin import Cost, Margin
@@ -24,7 +23,7 @@ from ratecard.simulation.report.breakdown import (
     heading,
     values_of,
 )
-from ratecard.simulation.report.figures import apportion
+from ratecard.simulation.report.figures import apportion, share_of
 from ratecard.simulation.report.report import Report, share_of_prices
 from ratecard.simulation.report.table import Column, Kind, Table, Value
 
@@ -95,13 +94,12 @@ def uncommon_table(report: Report, candidate: int, *, exact: bool = False) -> Ta
 
     With `exact`, for a workbook, the exact amounts.
     """
-    simulation, places = report.simulation, report.figures.places
     _, taken, added = report.parts(candidate, exact=exact)
-    lost, new = simulation.lost(candidate), simulation.new(candidate)
+    lost, new = report.simulation.lost(candidate), report.simulation.new(candidate)
     found = [*(("lost", each) for each in lost), *(("new", each) for each in new)]
-    parts = ([EXACT.minus(each.amount) for each in lost], taken), ([each.amount for each in new], added)
     amounts = [
-        amount for each, whole in parts for amount in (each if exact or not each else apportion(each, places, whole))
+        *report.shown([EXACT.minus(each.amount) for each in lost], taken, exact=exact),
+        *report.shown([each.amount for each in new], added, exact=exact),
     ]
     rows = tuple(
         (word, each.requests, each.type or NO_VALUE, each.model or NO_VALUE, each.reason, amount)
@@ -110,8 +108,8 @@ def uncommon_table(report: Report, candidate: int, *, exact: bool = False) -> Ta
     columns = (Column("What"), Column("Requests", Kind.COUNT), Column("Type"), Column("Model"), Column("Reason"))
     tones = [Kind(word) for word, _ in found]
     requests, whole = sum(each.requests for _, each in found), EXACT.add(taken, added)
-    total = ("Total", requests, "", "", "", whole) if found else None
-    return Table("Lost and new", (*columns, Column("Adds", Kind.CHANGE)), rows, total, tones=tuple(tones))
+    last = ("Total", requests, "", "", "", whole) if found else None
+    return Table("Lost and new", (*columns, Column("Adds", Kind.CHANGE)), rows, last, tones=tuple(tones))
 
 
 def _name(row: Row) -> str:
@@ -152,8 +150,8 @@ def attribution_table(report: Report, candidate: int, *, exact: bool = False) ->
     With `exact`, for a workbook, the exact amounts.
     """
     why = report.attribution(candidate)
-    amounts = [part.amount for part in why.parts] if exact else shown_parts(report, candidate)
-    difference = why.difference if exact else _difference(report, candidate)
+    difference = why.difference if exact else report.difference(candidate)
+    amounts = report.shown([part.amount for part in why.parts], difference, exact=exact)
     rows: list[tuple[Value, ...]] = []
     for part, amount in zip(why.parts, amounts, strict=True):
         lines = " → ".join(filter(None, (part.old_source, part.new_source)))
@@ -169,17 +167,12 @@ def attribution_table(report: Report, candidate: int, *, exact: bool = False) ->
     return Table("Why", columns, tuple(rows), last, tones=tones)
 
 
-def shown_parts(report: Report, candidate: int) -> tuple[Decimal, ...]:
-    """Return the amount of every part, rounded so that they add up to the difference of the totals shown."""
-    amounts = [part.amount for part in report.attribution(candidate).parts]
-    return apportion(amounts, report.figures.places, _difference(report, candidate)) if amounts else ()
-
-
 def greatest_parts(report: Report, candidate: int, most: int) -> list[tuple[str, Decimal, Kind]]:
     """Return the greatest parts by readable name, with `LOST` or `NEW` where they are, and all others as one."""
+    parts = report.attribution(candidate).parts
+    amounts = report.shown([part.amount for part in parts], report.difference(candidate), exact=False)
     named = [
-        (name_of(part), amount, _TONES.get(part.kind, Kind.CHANGE))
-        for part, amount in zip(report.attribution(candidate).parts, shown_parts(report, candidate), strict=True)
+        (name_of(part), amount, _TONES.get(part.kind, Kind.CHANGE)) for part, amount in zip(parts, amounts, strict=True)
     ]
     if len(named) <= most + 1:
         return named
@@ -212,10 +205,6 @@ def _change(old: Decimal | Fraction, new: Decimal | Fraction | None) -> Fraction
     return Fraction(new) / Fraction(old) - 1 if old and new is not None else "from zero"
 
 
-def _difference(report: Report, candidate: int) -> Decimal:
-    return EXACT.subtract(report.rounded(candidate), report.rounded(0))
-
-
 def _unused(rate: Untouched) -> tuple[Value, ...]:
     old, new = rate.change.old, rate.change.new
     label = f"{rate.change.charge}: {rate.change.attributes}" if rate.change.attributes else rate.change.charge
@@ -242,16 +231,14 @@ def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact:
         columns += [Column(f"{name}: cost", Kind.MONEY), Column(f"{name}: margin", Kind.MONEY, cost, revenue)]
         columns.append(Column(f"{name}: margin %", Kind.SHARE, revenue))
 
-    def shown(amounts: Sequence[Decimal]) -> Sequence[Decimal]:
-        return amounts if exact else apportion(amounts, places)
-
-    costs = [shown([each.costs[side] for each in models]) for side in sides]
-    margins = [shown([each.margin(side) for each in models]) for side in sides]
+    costs = [report.shown([each.costs[side] for each in models], exact=exact) for side in sides]
+    margins = [report.shown([each.margin(side) for each in models], exact=exact) for side in sides]
 
     def values(each: Cost, paid: Sequence[Decimal], left: Sequence[Decimal]) -> tuple[Value, ...]:
         listed: list[Value] = [each.model, each.requests, each.unknown]
         for side, *amounts in zip(sides, paid, left, strict=True):
-            listed += [*([each.revenues[side]] if exact else []), *amounts, share_left(each, side)]
+            revenue = each.revenues[side]
+            listed += [*([revenue] if exact else []), *amounts, share_of(each.margin(side), revenue)]
         return tuple(listed)
 
     rows = tuple(map(values, models, zip(*costs, strict=True), zip(*margins, strict=True)))
@@ -259,11 +246,6 @@ def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact:
     last = ([total_row.costs[side] for side in sides], [total_row.margin(side) for side in sides])
     paid, left = last if exact else ([round_half_up(each, places) for each in amounts] for amounts in last)
     return Table("Margin by model", tuple(columns), rows, values(total_row, paid, left))
-
-
-def share_left(cost: Cost, side: int) -> Fraction | None:
-    """Return the margin as a share of revenue; None without revenue."""
-    return Fraction(cost.margin(side)) / Fraction(cost.revenues[side]) if cost.revenues[side] else None
 
 
 def expected_table(report: Report, expected: Expected, *, exact: bool = False) -> Table:
@@ -304,7 +286,7 @@ def below_cost_table(report: Report, margin: Margin, side: int, *, exact: bool =
     losses = [EXACT.subtract(cell.revenue, cell.cost) for cell in cells]
     rows = tuple(
         (cell.model, cell.asked or PLAIN, cell.requests, cell.revenue, cell.cost, loss)
-        for cell, loss in zip(cells, losses if exact else apportion(losses, places), strict=True)
+        for cell, loss in zip(cells, report.shown(losses, exact=exact), strict=True)
     )
     columns = [Column("Model"), Column("Request"), Column("Requests", Kind.COUNT)]
     kind = Kind.MONEY if exact else Kind.RATE
@@ -392,7 +374,7 @@ def discounts_table(report: Report, sides: Sequence[int], *, exact: bool = False
     def line(name: str, chosen: Sequence[int]) -> tuple[Value, ...]:
         cells: list[Value] = [name, sum(customers[at].requests for at in chosen)]
         for side in sides:
-            listed, net = (total_of([amounts[at] for at in chosen]) for amounts in shown[side])
+            listed, net = (total([amounts[at] for at in chosen]) for amounts in shown[side])
             cells += [listed, EXACT.subtract(listed, net), net]
         below = (report.names[side] for side in sides if len(chosen) == 1 and customers[chosen[0]].below_cost(side))
         return (*cells, ", ".join(below)) if report.margin else tuple(cells)
@@ -411,8 +393,8 @@ def _shown(
     lists, nets = [each.lists[side] for each in customers], [each.nets[side] for each in customers]
     if exact:
         return lists, nets
-    places, net = report.figures.places, report.rounded(side)
-    given_up = EXACT.subtract(round_half_up(total_of(lists), places), net)
-    shown = apportion(nets, places, net)
-    discounts = apportion([each.discount(side) for each in customers], places, given_up)
+    net = report.rounded(side)
+    given_up = EXACT.subtract(round_half_up(total(lists), report.figures.places), net)
+    shown = report.shown(nets, net, exact=False)
+    discounts = report.shown([each.discount(side) for each in customers], given_up, exact=False)
     return list(map(EXACT.add, shown, discounts)), shown

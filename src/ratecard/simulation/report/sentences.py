@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from ratecard.base.money import EXACT, round_half_up
 from ratecard.simulation.answers.customers import Customers
 from ratecard.simulation.answers.pace import Pace
+from ratecard.simulation.answers.volume import Expected
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.report.bridge_tables import bridge_sentences
+from ratecard.simulation.report.figures import share_of
 from ratecard.simulation.report.report import Report, expectation, share_of_change, share_of_prices
 
 if TYPE_CHECKING:
@@ -43,36 +45,21 @@ def headline(report: Report, candidate: int) -> str:
         return f"No change under {report.names[candidate]}: {why}."
     if report.expected is None:
         return f"{_moves(report, candidate)}."
-    expected = report.expected
-    change = expected.change(candidate) if candidate else Fraction(0)
-    amounts = report.revenue(0), report.revenue(candidate)
-    moved = _moved(report, "Expected revenue", candidate, amounts, change, report.share(candidate))
-    return f"{moved}, {expectation(report, candidate)}."
+    return f"{_moves(report, candidate, 'Expected revenue', report.expected)}, {expectation(report, candidate)}."
 
 
-def _moves(report: Report, candidate: int, noun: str = "Revenue") -> str:
-    """Say how revenue moves at unchanged usage."""
-    total, amounts = report.simulation.total, (report.rounded(0), report.rounded(candidate))
-    change = Fraction(total.difference(candidate)) if candidate else Fraction(0)
-    return _moved(report, noun, candidate, amounts, change, share_of_change(total, candidate) if candidate else None)
-
-
-def _moved(
-    report: Report,
-    noun: str,
-    candidate: int,
-    amounts: tuple[Decimal, Decimal],
-    change: Fraction,
-    share: Fraction | None,
-) -> str:
-    figures, (before, after) = report.figures, amounts
+def _moves(report: Report, candidate: int, noun: str = "Revenue", expected: Expected | None = None) -> str:
+    """Say how revenue moves: at unchanged usage, or as it is expected."""
+    figures, total = report.figures, report.simulation.total
+    before, after = (report.revenue(side) if expected else report.rounded(side) for side in (0, candidate))
     if not candidate:
         return f"{noun} is {figures.money(after)}"
     name = report.names[candidate]
+    change = expected.change(candidate) if expected else total.difference(candidate)
     if not change:
         cancelled = ": rises and falls cancel out" if _moves_parts(report, candidate) else ""
         return f"{noun} stays at {figures.money(before)} under {name}{cancelled}"
-    percent = figures.percent(share)
+    percent = figures.percent(report.share(candidate) if expected else share_of_change(total, candidate))
     by = figures.money(EXACT.subtract(after, before).copy_abs()) + (f" ({percent})" if percent else "")
     verb = "rises" if change > 0 else "falls"
     return f"{noun} {verb} by {by}, from {figures.money(before)} to {figures.money(after)}, under {name}"
@@ -184,8 +171,7 @@ def own_days(report: Report) -> str:
     if isinstance(days, str):
         return f"What these {report.noun}s came to at the prices of their own days cannot be had: {days}."
     amount, difference = report.shown_own_days(days)
-    now = Fraction(report.simulation.total.amounts[0])
-    share = figures.percent(Fraction(days.difference) / now if now else None)
+    share = figures.percent(share_of(days.difference, report.simulation.total.amounts[0]))
     words = f"At the prices of its own days, this usage came to {figures.money(amount)}: {figures.change(difference)}"
     words += f" ({share})" if share else ""
     counts = ((days.only, "a price only there"), (days.without, "none there"))
@@ -241,12 +227,7 @@ def annualised(report: Report, candidate: int) -> str:
     if pace.days == 1:
         named = f"the {'only' if pace.every else 'last'} day ({pace.first}, x 365)"
     words = figures.change(year) if candidate else figures.money(year)
-    return " ".join(
-        (
-            f"That is {words} a year, at the pace of {named}.",
-            *_unlike_a_year(report, pace),
-        )
-    )
+    return " ".join((f"That is {words} a year, at the pace of {named}.", *_unlike_a_year(report, pace)))
 
 
 def _unlike_a_year(report: Report, pace: Pace) -> Iterator[str]:

@@ -22,23 +22,11 @@ from xlsxwriter.utility import xl_rowcol_to_cell
 
 from ratecard.base.money import plain, text
 from ratecard.simulation.progress import Progress, silent
+from ratecard.simulation.report import sections
 from ratecard.simulation.report.breakdown import breakdown, changing_most, heading, largest, sides_table
 from ratecard.simulation.report.bridge_tables import bridge_table, effects_table
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.report.sections import (
-    about_table,
-    attribution_table,
-    below_cost_table,
-    customers_table,
-    discounts_table,
-    disputed_table,
-    expected_table,
-    margin_table,
-    uncommon_table,
-    unpriced_table,
-    untouched_table,
-)
 from ratecard.simulation.report.sentences import every_sentence
 from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, unlike, written
 
@@ -324,14 +312,10 @@ def _failure(workbook: Workbook) -> OSError | None:
     try:
         workbook.close()
     except XlsxWriterException as error:
-        return _plain(error)
+        cause = error.args[0] if error.args else error
+        known = isinstance(cause, OSError) and cause.errno is not None
+        return OSError(cause.errno, cause.strerror) if known else OSError(str(error))
     return None
-
-
-def _plain(error: XlsxWriterException) -> OSError:
-    cause = error.args[0] if error.args else error
-    known = isinstance(cause, OSError) and cause.errno is not None
-    return OSError(cause.errno, cause.strerror) if known else OSError(str(error))
 
 
 def _tables(report: Report) -> Iterator[tuple[str, Table]]:
@@ -342,27 +326,27 @@ def _tables(report: Report) -> Iterator[tuple[str, Table]]:
         yield _GROUPS, _groups(report, *simulation.by)
     for candidate in report.candidates:
         number = f" {candidate}" if len(report.candidates) > 1 else ""
-        yield f"Attribution{number}", attribution_table(report, candidate, exact=True)
-        if (uncommon := uncommon_table(report, candidate, exact=True)).rows:
+        yield f"Attribution{number}", sections.attribution_table(report, candidate, exact=True)
+        if (uncommon := sections.uncommon_table(report, candidate, exact=True)).rows:
             yield f"Lost and new{number}", uncommon
         if (customers := report.customers(candidate)) is not None:
-            yield f"Winners and losers{number}", customers_table(report, customers, exact=True)
+            yield f"Winners and losers{number}", sections.customers_table(report, customers, exact=True)
         if report.margin is not None:
-            yield f"Below cost{number}", below_cost_table(report, report.margin, candidate, exact=True)
-        yield f"Rates without usage{number}", untouched_table(report, candidate)
+            yield f"Below cost{number}", sections.below_cost_table(report, report.margin, candidate, exact=True)
+        yield f"Rates without usage{number}", sections.untouched_table(report, candidate)
     if report.discounts:
-        yield "Discounts", discounts_table(report, range(len(report.names)), exact=True)
+        yield "Discounts", sections.discounts_table(report, range(len(report.names)), exact=True)
     if report.margin is not None:
-        yield "Margin", margin_table(report, report.margin, range(len(report.names)), exact=True)
+        yield "Margin", sections.margin_table(report, report.margin, range(len(report.names)), exact=True)
     if report.expected is not None:
-        yield "Expected", expected_table(report, report.expected, exact=True)
+        yield "Expected", sections.expected_table(report, report.expected, exact=True)
     if report.bridge is not None:
         yield "Bridge", effects_table(report, report.bridge, exact=True)
         yield "Bridge by model", bridge_table(report, report.bridge, exact=True)
-    yield "Unpriced", unpriced_table(report)
+    yield "Unpriced", sections.unpriced_table(report)
     if simulation.disputed:
-        yield "Disputed", disputed_table(report)
-    yield "About", about_table(report)
+        yield "Disputed", sections.disputed_table(report)
+    yield "About", sections.about_table(report)
 
 
 def _groups(report: Report, *keys: str) -> Table:
