@@ -122,7 +122,7 @@ def expected(models: list[ModelSums], elasticities: dict[str, Elasticity]) -> Ex
 def test_only_what_both_offer_answers_a_price() -> None:
     """1,000 that both offer rise by 10 %, 500 are lost and 70 are new: at -1 the 1,000 lose a tenth of their volume."""
     found = expected([sums("m", 1500, 1170, lost=500, new=70)], dict([read_elasticity("all=-1")]))
-    assert found.total.revenues == (1500, 1100 * Fraction(9, 10) + 70)
+    assert found.total.revenues == (Fraction(1500), 1100 * Fraction(9, 10) + 70)
 
 
 def test_two_elasticities_have_ranges_of_their_own() -> None:
@@ -130,7 +130,7 @@ def test_two_elasticities_have_ranges_of_their_own() -> None:
     models = [sums("rises", 100, 110), sums("falls", 100, 90)]
     elasticities = {name: Elasticity(Decimal(-1), Decimal(-2), Decimal(0)) for name in ("rises", "falls")}
     low, high = expected(models, elasticities).ranges[1]
-    rises, falls = [110 * (1 - Decimal(e) / 10) for e in (0, 2)], [90 * (1 + Decimal(e) / 10) for e in (0, 2)]
+    rises, falls = [110 * (1 - Fraction(e, 10)) for e in (0, 2)], [90 * (1 + Fraction(e, 10)) for e in (0, 2)]
     assert (low, high) == (min(rises) + min(falls), max(rises) + max(falls))
     both = [rises[e] + falls[e] for e in (0, 1)]
     assert expected(models, {"all": elasticities["rises"]}).ranges[1] == (min(both), max(both))
@@ -140,8 +140,9 @@ def test_the_least_of_a_range_may_be_inside_it() -> None:
     """Volume cannot be below nothing: where that of one model ends, the other's gains are all that still moves."""
     models = [sums("trebles", 100, 300), sums("falls", 100, 50)]
     found = expected(models, {"all": Elasticity(Decimal(-1), Decimal(-4), Decimal(0))})
-    at = {e: 300 * max(Decimal(0), 1 + 2 * e) + 50 * (1 - e / 2) for e in (Decimal(-4), Decimal("-0.5"), Decimal(0))}
-    assert found.ranges[1] == (at[Decimal("-0.5")], at[Decimal(0)])
+    turn, zero = Fraction(-1, 2), Fraction(0)
+    at = {e: 300 * max(zero, 1 + 2 * e) + 50 * (1 - e / 2) for e in (Fraction(-4), turn, zero)}
+    assert found.ranges[1] == (at[turn], at[zero])
 
 
 def test_a_retired_row_saves_its_cost(retired: Simulation) -> None:

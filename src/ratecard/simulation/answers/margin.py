@@ -1,7 +1,7 @@
 """Margins: the same requests at what is charged and at what we pay for them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
 
@@ -104,11 +104,11 @@ def margin_of(comparison: Comparison, known: Mapping[int, Sequence[Vector]]) -> 
         revenues = tuple(comparison.charge(counted, price.amounts) if price else Decimal(0) for price in prices)
         if number in known:
             paid = tuple(comparison.charge(counted, each) for each in known[number])
-            cost = replace(none, requests=requests, costs=paid, revenues=revenues)
+            cost = Cost(model, requests, 0, paid, revenues, nothing)
             cell = model, ", ".join(comparison.roll_up.words(counted))
             cells[cell] = cells.get(cell, none).plus(cost)
         else:
-            cost = replace(none, unknown=requests, unknown_revenues=revenues)
+            cost = Cost(model, 0, requests, nothing, nothing, revenues)
         models[model] = models.get(model, none).plus(cost)
     below = []
     for side in range(comparison.amounts):
