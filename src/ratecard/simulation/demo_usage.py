@@ -301,13 +301,13 @@ class Traffic:
         self._known: dict[tuple[str, date], list[DemoModel]] = {}
         days = [instant.date() for instant in card.boundaries() if instant.date() < until]
         bare = [Period(*each, tuple(self._offers(card.at(each[0]))), _NO_FAULTS) for each in pairwise([*days, until])]
-        weights = _weights([period for period in bare if period.offers], fractional, self._chance)
+        bare = [period for period in bare if period.offers]
+        weights = _weights(bare, fractional, self._chance)
         self.periods: list[Period] = []
         for period in bare:
             offers = tuple(offer._replace(weight=weights[offer.group, offer.model]) for offer in period.offers)
-            if offers:
-                faults = self._faults(card.at(period.start), offers)
-                self.periods.append(period._replace(offers=offers, faults=faults))
+            faults = self._faults(card.at(period.start), offers)
+            self.periods.append(period._replace(offers=offers, faults=faults))
 
     def _offers(self, prices: PriceBook) -> Iterator[DemoModel]:
         calls = False
