@@ -346,3 +346,17 @@ def test_no_page_or_recipe_names_a_host_or_a_path_of_one_machine() -> None:
         if word in path.read_text(encoding="utf-8")
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_ci_runs_every_file_of_tests() -> None:
+    """Each is among those of `make test`, or in a command of another target that `.ci/run` names."""
+    makefile, ci = (ROOT / "Makefile").read_text(encoding="utf-8"), (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    ignored = re.findall(r"--ignore(?:-glob)?='?([^' \n]+)", re.search(r"^QUICK := (.*)$", makefile, re.MULTILINE)[1])  # type: ignore[index]
+    commands = re.findall(r"^(test-[\w-]+):(?:.*\n)((?:\t.*\n)+)", makefile, re.MULTILINE)
+    named = " ".join(lines for target, lines in commands if target in ci.split())
+    elsewhere = {path for each in re.findall(r"tests/\S+\.py", named) for path in ROOT.glob(each)}
+    every = set((ROOT / "tests").rglob("test_*.py"))
+    assert elsewhere <= every
+    slow = {path for path in every if any(path.match(each) or each in path.as_posix() for each in ignored)}
+    assert slow
+    assert not slow - elsewhere

@@ -140,14 +140,17 @@ def kept_of(prices: PriceBook) -> dict[str, int]:
 
 # Every cache without a bound, and what bounds it. All others say their bound themselves.
 BOUNDED_BY = {
-    "load/built.py _built_lines": "the file of the wheel",
+    "load/built.py _built": "the file of the wheel",
     "load/folder.py shipped_meters": "no argument",
     "load/folder.py shipped_units": "no argument",
     "load/folder.py _vocabulary": "no argument",
     "load/folder.py shipped_limits": "no argument",
     "line_items/quote.py _data_class": "classes of the library",
     "line_items/tokens.py ": "the buckets of a tier",
+    "methods/video.py line_of": "the rates of a charge; what has none is not kept",
+    "pricing/video.py ": "no argument",
     "simulation/groups/shapes.py _place": "columns of the library",
+    "simulation/report/report.py ": "the candidates of a report",
     "tables/card.py _fields_of_meaning": "classes of the library",
     "tables/windows.py zones": "no argument",
     "tables/windows.py zone_of": "time zones, as tables are checked to name them",
