@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from ratecard.base.errors import Fault, TableError
@@ -15,63 +15,36 @@ def replace_files(folder: Path, before: Mapping[str, bytes], after: Mapping[str,
     Everything is written beside the files first, their old contents too, and only then are they replaced one by one.
     A failure on the way puts back what was replaced. Raises `TableError`; every file is then as it was.
     """
-    work = _Replacement()
     name = next(iter(after), "")
-    try:
-        for name, content in after.items():
-            path = (folder / name).resolve()
-            if (path.read_bytes() if path.exists() else None) != before.get(name):
-                raise TableError([Fault(name, 1, (), "has changed meanwhile; nothing is written. Try again")])
-            work.prepare(path, content, before.get(name))
-        work.replace()
-    except OSError as error:
-        work.undo()
-        raise TableError([Fault(name, 1, (), f"cannot be written: {error.strerror}. No file is changed")]) from None
-    except BaseException:
-        work.undo()
-        raise
-    finally:
-        work.tidy()
-
-
-class _Replacement:
-    def __init__(self) -> None:
-        # Path -> the files beside it with its new and its old content.
-        self.prepared: dict[Path, tuple[Path, Path | None]] = {}
-        self.folders: list[Path] = []
-        self.done: list[Path] = []
-
-    def prepare(self, path: Path, content: bytes, old: bytes | None) -> None:
-        for folder in reversed([path.parent, *path.parent.parents]):
-            if not folder.exists():
-                folder.mkdir()
-                self.folders.append(folder)
-        new = path.with_name(f".{path.name}.{os.getpid()}.new")
-        kept = path.with_name(f".{path.name}.{os.getpid()}.old") if old is not None else None
-        self.prepared[path] = (new, kept)
-        _write(new, content, path)
-        if kept is not None and old is not None:
-            _write(kept, old, path)
-
-    def replace(self) -> None:
-        for path, (new, _) in self.prepared.items():
-            self.done.append(path)
-            new.replace(path)
-
-    def undo(self) -> None:
-        for path in self.done:
-            kept = self.prepared[path][1]
-            if kept is None:
-                path.unlink(missing_ok=True)
-            else:
-                kept.replace(path)
-        self.tidy()
-        for folder in reversed(self.folders):
-            folder.rmdir()
-
-    def tidy(self) -> None:
-        for path in (path for pair in self.prepared.values() for path in pair if path is not None):
-            path.unlink(missing_ok=True)
+    # After an error, old contents come back first, then the files beside them go, then the new folders.
+    with ExitStack() as new_folders, ExitStack() as files_beside, ExitStack() as replaced:
+        try:
+            replacements: list[tuple[Path, Path, Path | None]] = []
+            for name, content in after.items():
+                path, old = (folder / name).resolve(), before.get(name)
+                if (path.read_bytes() if path.exists() else None) != old:
+                    raise TableError([Fault(name, 1, (), "has changed meanwhile; nothing is written. Try again")])
+                for parent in reversed([path.parent, *path.parent.parents]):
+                    if not parent.exists():
+                        parent.mkdir()
+                        new_folders.callback(parent.rmdir)
+                new, kept = beside(path), None if old is None else beside(path).with_suffix(".old")
+                for place, data in ((new, content), (kept, old)):
+                    if place is not None and data is not None:
+                        files_beside.callback(place.unlink, missing_ok=True)
+                        _write(place, data, path)
+                replacements.append((path, new, kept))
+            for path, new, kept in replacements:
+                if kept is None:
+                    replaced.callback(path.unlink, missing_ok=True)
+                else:
+                    replaced.callback(kept.replace, path)
+                new.replace(path)
+        except OSError as error:
+            words = f"cannot be written: {error.strerror}. No file is changed"
+            raise TableError([Fault(name, 1, (), words)]) from None
+        replaced.pop_all()
+        new_folders.pop_all()
 
 
 def _write(path: Path, content: bytes, like: Path) -> None:
