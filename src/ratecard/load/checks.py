@@ -22,7 +22,7 @@ from ratecard.methods.method import AUDIO_BODY, method_of
 from ratecard.tables.card import AnyModel
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile, Rates, TopUp
 from ratecard.tables.metered import MeteredModel, MeteredVersion, TextModel, Tokens
-from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter, Meters
+from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter, Meters, UsageCondition
 from ratecard.tables.names import share_a_name
 from ratecard.tables.rate import WINDOW, Charge, Conditioned
 from ratecard.tables.units import Unit, Units, Vocabulary
@@ -71,8 +71,7 @@ def _check_version(version: Version, units: Mapping[str, Unit] | None, meters: M
         names.add(charge.charge.casefold())
         if units is not None and meters is not None:
             yield from below(at, check_unit(charge, units, meters))
-            counts = units[charge.unit].counts if charge.ANY_METER and charge.unit in units else None
-            counted.add(counts)
+            counted.add(units[charge.unit].counts if charge.ANY_METER and charge.unit in units else None)
         yield from below(at, check_hours(charge))
     for name in version.searches:
         if name in counted:
@@ -135,45 +134,48 @@ def check_meters(part: Meters) -> Iterator[Finding]:
     yield from listed_twice("meters", "meter", [meter.meter for meter in part.meters])
     yield from listed_twice("conditions", "condition", [each.condition for each in part.conditions])
     for index, meter in enumerate(part.meters):
-        at = ("meters", index)
-        yield from below(at, check_without_rate(meter.without_rate, meter))
-        names = [bucket.bucket for bucket in meter.buckets]
-        yield from below(at, listed_twice("buckets", "bucket", names))
-        seen: list[tuple[Mapping[str, str], str]] = []
-        for number, bucket in enumerate(meter.buckets):
-            place = (*at, "buckets", number)
-            for name, value in bucket.dimensions.items():
-                if name not in meter.dimensions:
-                    words = f"'{name}' is not a dimension of {meter.meter}.{meant_or_allowed(name, meter.dimensions)}"
-                    yield (*place, name), words
-                elif value not in (known := meter.dimensions[name]):
-                    yield (*place, name), f"{name} '{value}' is not known.{meant_or_allowed(value, known)}"
-            twin = next((other for dimensions, other in seen if dimensions == bucket.dimensions), None)
-            if twin:
-                yield (*place, "bucket"), f"bucket '{bucket.bucket}' counts the same as '{twin}'; keep one"
-            seen.append((bucket.dimensions, bucket.bucket))
-        if meter.meter == TOKEN:
-            for name in (PROMPT, COMPLETION):
-                if name not in names:
-                    yield (*at, "buckets"), f"bucket '{name}' is missing: every usage of tokens has it"
-            yield from below(at, _wrong_buckets(meter))
+        yield from below(("meters", index), _check_meter(meter))
     for index, condition in enumerate(part.conditions):
-        at = ("conditions", index)
-        if condition.condition in (*USAGE_KEYS, *Tokens.ATTRIBUTES, *WINDOW, "rate", "factor"):
-            yield (
-                (*at, "condition"),
-                f"'{condition.condition}' is a key of usages or rates. Name the condition otherwise",
-            )
-        for word in condition.same_as:
-            if word in condition.values:
-                yield (*at, "same_as"), f"'{word}' is a value itself, not another spelling. Leave it out of one of them"
-        for name, value in (
-            *([("default", condition.default)] if condition.default is not None else []),
-            *(("same_as", word) for word in condition.same_as.values()),
-        ):
-            if value not in condition.values:
-                choices = meant_or_allowed(value, condition.values)
-                yield (*at, name), f"'{value}' is not a value of {condition.condition}.{choices}"
+        yield from below(("conditions", index), _check_condition(condition))
+
+
+def _check_meter(meter: Meter) -> Iterator[Finding]:
+    yield from check_without_rate(meter.without_rate, meter)
+    names = [bucket.bucket for bucket in meter.buckets]
+    yield from listed_twice("buckets", "bucket", names)
+    for number, bucket in enumerate(meter.buckets):
+        at = ("buckets", number)
+        for name, value in bucket.dimensions.items():
+            if name not in meter.dimensions:
+                words = f"'{name}' is not a dimension of {meter.meter}.{meant_or_allowed(name, meter.dimensions)}"
+                yield (*at, name), words
+            elif value not in (known := meter.dimensions[name]):
+                yield (*at, name), f"{name} '{value}' is not known.{meant_or_allowed(value, known)}"
+        for other in meter.buckets[:number]:
+            if other.dimensions == bucket.dimensions:
+                words = f"bucket '{bucket.bucket}' counts the same as '{other.bucket}'; keep one"
+                yield (*at, "bucket"), words
+                break
+    if meter.meter == TOKEN:
+        for name in (PROMPT, COMPLETION):
+            if name not in names:
+                yield ("buckets",), f"bucket '{name}' is missing: every usage of tokens has it"
+        yield from _wrong_buckets(meter)
+
+
+def _check_condition(condition: UsageCondition) -> Iterator[Finding]:
+    name, values = condition.condition, condition.values
+    if name in (*USAGE_KEYS, *Tokens.ATTRIBUTES, *WINDOW, "rate", "factor"):
+        yield ("condition",), f"'{name}' is a key of usages or rates. Name the condition otherwise"
+    for word in condition.same_as:
+        if word in values:
+            yield ("same_as",), f"'{word}' is a value itself, not another spelling. Leave it out of one of them"
+    if condition.default is not None and condition.default not in values:
+        near = meant_or_allowed(condition.default, values)
+        yield ("default",), f"'{condition.default}' is not a value of {name}.{near}"
+    for value in condition.same_as.values():
+        if value not in values:
+            yield ("same_as",), f"'{value}' is not a value of {name}.{meant_or_allowed(value, values)}"
 
 
 def _wrong_buckets(meter: Meter) -> Iterator[Finding]:
@@ -227,12 +229,12 @@ def _check_dated(limits: Limits) -> Iterator[Finding]:
         yield from _check_top_up(limits.top_up, limits.rates)
     yield from listed_twice("sunsets", "endpoint", [item.endpoint for item in limits.sunsets])
     for index, item in enumerate(limits.sunsets):
-        path = ("sunsets", index)
         if item.sunset < item.deprecated:
             words = f"sunset {item.sunset} is before {item.deprecated}, from which it is deprecated. Write a later day"
-            yield (*path, "sunset"), words
+            yield ("sunsets", index, "sunset"), words
         if item.successor in (other.endpoint.partition(" ")[2] for other in limits.sunsets):
-            yield (*path, "successor"), f"successor '{item.successor}' ends itself. Name the path of one that stays"
+            words = f"successor '{item.successor}' ends itself. Name the path of one that stays"
+            yield ("sunsets", index, "successor"), words
 
 
 def _check_top_up(top_up: TopUp, rates: Rates) -> Iterator[Finding]:
@@ -317,36 +319,35 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
     """Check the rules for models that are not video, beyond those for all models."""
     allowed = [name for name, method in METHODS.items() if model.type in method.TYPES]
     for index, version in enumerate(model.versions):
-        seen: set[str] = set()
-        yield from below(("versions", index), check_factors(version.factors, meters))
-        yield from below(("versions", index, "defaults"), _check_defaults(version))
-        yield from below(("versions", index), check_not_sold(version, meters))
-        if version.searches and version.tokens is None:
-            yield (
-                ("versions", index, "surcharges"),
-                "surcharges have no effect here: only a model that is charged by tokens has them",
-            )
-        yield from below(("versions", index), check_line_places(version.line_places))
-        if version.minimum and model.type == "surcharge":
-            words = "minimum is that of a request, and a surcharge is part of one. Write at_least, or a minimum there"
-            yield ("versions", index, "minimum"), words
-        for number, charge in enumerate(version.charges):
-            at = ("versions", index, "charges", number)
-            if charge.method not in allowed:
-                choices = meant_or_allowed(charge.method, allowed)
-                yield (*at, "method"), f"method {charge.method} does not price {model.type}.{choices}"
-                continue
-            method = METHODS[charge.method]
-            if not method.BESIDE:
-                # Only one charge may bill what a body of audio requests.
-                if (
-                    seen
-                    and (charge.method in seen or AUDIO_BODY in method.KINDS)
-                    and not (method.SEVERAL and seen == {charge.method})
-                ):
-                    yield (*at, "method"), f"method {charge.method}: a second charge would never be billed; keep one"
-                seen.add(charge.method)
-            yield from below(at, _check_charge(version, charge, model.type, meters))
+        yield from below(("versions", index), _check_metered_version(version, model.type, allowed, meters))
+
+
+def _check_metered_version(
+    version: MeteredVersion, type_: str, allowed: Collection[str], meters: Meters
+) -> Iterator[Finding]:
+    yield from check_factors(version.factors, meters)
+    yield from below(("defaults",), _check_defaults(version))
+    yield from check_not_sold(version, meters)
+    if version.searches and version.tokens is None:
+        yield ("surcharges",), "surcharges have no effect here: only a model that is charged by tokens has them"
+    yield from check_line_places(version.line_places)
+    if version.minimum and type_ == "surcharge":
+        words = "minimum is that of a request, and a surcharge is part of one. Write at_least, or a minimum there"
+        yield ("minimum",), words
+    seen: set[str] = set()
+    for number, charge in enumerate(version.charges):
+        at, name = ("charges", number), charge.method
+        if name not in allowed:
+            yield (*at, "method"), f"method {name} does not price {type_}.{meant_or_allowed(name, allowed)}"
+            continue
+        method = METHODS[name]
+        if not method.BESIDE:
+            # Only one charge may bill what a body of audio requests.
+            several = method.SEVERAL and seen == {name}
+            if seen and (name in seen or AUDIO_BODY in method.KINDS) and not several:
+                yield (*at, "method"), f"method {name}: a second charge would never be billed; keep one"
+            seen.add(name)
+        yield from below(at, _check_charge(version, charge, type_, meters))
 
 
 def _check_defaults(version: MeteredVersion) -> Iterator[Finding]:

@@ -82,7 +82,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
             faults.append(Fault(name, 1, (), f"cannot be read: {error.strerror}"))
     if faults:
         raise TableError(sorted(faults, key=lambda fault: fault.file))
-    if not any(name not in (*SHARED, *OPTIONAL) and not is_contract(name) for name in contents):
+    if not any(map(_is_family, contents)):
         raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
     return contents
 
@@ -90,6 +90,10 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
 def is_contract(name: str) -> bool:
     """Return True for the name of a file of a contract."""
     return name.startswith(_CONTRACTS)
+
+
+def _is_family(name: str) -> bool:
+    return name not in (*SHARED, *OPTIONAL) and not is_contract(name)
 
 
 def _shipped(name: str, kind: type[_Part]) -> _Part:
@@ -166,9 +170,7 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
         models = ModelsOnDemand(built.files, partial(_built_model, built))
         families, files = built.families, built.files
     else:
-        of_families = [
-            text for name, text in texts.items() if name not in (*SHARED, *OPTIONAL) and not is_contract(name)
-        ]
+        of_families = [text for name, text in texts.items() if _is_family(name)]
         placed_models = [(text, index, model) for text in of_families for index, model in _models(text)]
         models = {model.model: model for _, _, model in placed_models}
         families = {model.model: str(text.data.get("family", "")) for text, _, model in placed_models}
@@ -399,8 +401,7 @@ class TableFiles:
         self._read(root, "")
         while self._links:  # after the folders, so that a file with two names gets the one without a link
             folder, name = self._links.pop(0)
-            target = self._follow(folder, name)
-            if target is not None:
+            if (target := self._follow(folder, name)) is not None:
                 followed.append((folder, name, target))
         for folder, name, target in followed:
             if self._leads_to(target, folder):

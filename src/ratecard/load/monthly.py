@@ -5,8 +5,8 @@ from functools import cached_property
 from itertools import combinations
 
 from ratecard.base.messages import Finding
-from ratecard.base.money import ISO_4217
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
+from ratecard.load.checks import check_currency
 from ratecard.tables.card import AnyModel
 from ratecard.tables.contract import Contract
 from ratecard.tables.monthly import COMMITMENT, Term
@@ -66,20 +66,19 @@ class TermChecks:
         ]
 
     @cached_property
-    def _every(self) -> list[Mapping[str, str | None]]:
-        return [
-            {"model": name, "family": self._families.get(name), "type": model.type}
+    def _named(self) -> Mapping[str, Mapping[str, str]]:
+        return {
+            name: {"model": name, "family": self._families.get(name, ""), "type": model.type}
             for name, model in self._models.items()
-        ]
+        }
 
     @cached_property
     def _known(self) -> Mapping[str, Collection[str]]:
         return known_names(self._models, self._families)
 
     def _names(self, term: Term) -> Iterator[Finding]:
-        if term.currency is not None and term.currency not in ISO_4217:
-            words = f"currency '{term.currency}' is not an ISO 4217 code. Write three capitals, like USD"
-            yield ("currency",), words
+        if term.currency is not None:
+            yield from check_currency(("currency",), term.currency)
         if term.kind == COMMITMENT and term.begins is None:
             yield (), "has no from. Write the month in which the commitment begins, like from: 2026-10-01"
         if term.unit is not None and term.unit not in self._units:
@@ -94,7 +93,7 @@ class TermChecks:
         if unknown:
             yield ("for",), unknown[0]
             return
-        if words := term.target.idle_except(self._every):
+        if words := term.target.idle_except(self._named.values()):
             yield ("for",), words
             return
         currencies = {self._models[name].currency: name for name, _, _ in self._over(term)}
@@ -129,10 +128,6 @@ class TermChecks:
                 for place, model in self._charges
                 if (counts is None or (place[2] in self._units and self._units[place[2]].counts == counts))
                 and (term.currency is None or term.currency == model.currency)
-                and plain.means(self._named(place, model), {})
+                and plain.means({**self._named[place[0]], "charge": place[1]}, {})
             }
         return self._meant[key]
-
-    def _named(self, place: _Charged, model: AnyModel) -> dict[str, str]:
-        name, charge, _ = place
-        return {"type": model.type, "family": self._families.get(name, ""), "model": name, "charge": charge}

@@ -8,16 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ratecard.base.errors import Fault, RateCardError, TableError
+from ratecard.base.errors import RateCardError, TableError
 from ratecard.base.messages import echo
-from ratecard.load.folder import (
-    SHARED,
-    Entry,
-    FileKind,
-    LinkError,
-    TableFiles,
-    tables_from,
-)
+from ratecard.load.folder import SHARED, Entry, FileKind, LinkError, TableFiles, tables_from
 from ratecard.tables.card import Tables
 
 # Beginnings of the modes of files and of links; the mode of a nested repository begins otherwise.
@@ -68,17 +61,14 @@ def load_revision(revision: Revision) -> Tables:
     Raises `RevisionError` if the folder had no tables then, `TableError` with every fault, each at `revision:file`.
     """
     prefix = _git(revision.folder, "rev-parse", "--show-prefix").removesuffix(b"\n")
-    texts = _files(revision, prefix)
-    if not texts.keys() - set(SHARED):
-        place = prefix.decode(errors="replace").rstrip("/") or "."
-        raise RevisionError(f"{place} holds no rate table at {revision.label}. Name a later revision")
     try:
+        texts = _files(revision, prefix)
+        if not texts.keys() - set(SHARED):
+            place = prefix.decode(errors="replace").rstrip("/") or "."
+            raise RevisionError(f"{place} holds no rate table at {revision.label}. Name a later revision")
         return tables_from(texts)
     except TableError as error:
-        faults = [
-            Fault(f"{revision.name}:{fault.file}", fault.line, fault.path, fault.message) for fault in error.faults
-        ]
-        raise TableError(faults) from None
+        raise TableError([replace(fault, file=f"{revision.name}:{fault.file}") for fault in error.faults]) from None
 
 
 class _Commit:
@@ -116,8 +106,7 @@ class _Commit:
     def target(self, path: str) -> Entry:
         """Follow a link: its path, and the kind of what is there."""
         for _ in range(_MOST_LINKS):
-            real = self._one_link_less(path)
-            if real is None:
+            if (real := self._one_link_less(path)) is None:
                 break
             path = real
         else:
@@ -147,7 +136,7 @@ def _files(revision: Revision, prefix: bytes) -> dict[str, bytes]:
     commit = _Commit(revision)
     files = TableFiles(commit, os.fsdecode(prefix).rstrip("/"))
     if files.faults:
-        raise TableError([replace(fault, file=f"{revision.name}:{fault.file}") for fault in files.faults])
+        raise TableError(files.faults)
     contents = _contents(revision.folder, [commit.blobs[path] for path in files.found.values()])
     return dict(zip(files.found, contents, strict=True))
 
