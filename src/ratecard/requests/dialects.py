@@ -5,13 +5,12 @@ beside a bucket (Gemini's thoughts beside the candidates, Anthropic's cache besi
 is contained in the count of its whole already.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Literal, get_args
 
-from ratecard.requests.counters import COUNTERS, Counter, Sign, UsageDialect, Way
+from ratecard.requests.counters import COUNTER, Counter, Sign, UsageDialect, Way
 
-_COUNTER = {counter.name: counter for counter in COUNTERS}
 MODALITIES = ("text", "audio", "image", "video")
 _PROMPT_PARTS = tuple(f"{each} of the prompt" for each in MODALITIES)
 _CACHE_PARTS = tuple(f"{each} of the cache" for each in MODALITIES[:3])
@@ -21,18 +20,19 @@ _LIFETIMES = ("written for 5 minutes", "written for 1 hour")
 
 
 def _shared(*names: str) -> tuple[Counter, ...]:
-    return tuple(_COUNTER[name] for name in names)
+    return tuple(COUNTER[name] for name in names)
 
 
 def _one(name: str, *names: str, further: tuple[Way, ...] = ()) -> Counter:
     """Return one count under the names of several."""
-    paths = [path for each in (name, *names) for path in _COUNTER[each].paths]
-    return _COUNTER[name]._replace(paths=(*paths, *further))
+    paths = [path for each in (name, *names) for path in COUNTER[each].paths]
+    return COUNTER[name]._replace(paths=(*paths, *further))
 
 
 def _both(name: str) -> tuple[Way, ...]:
     """Return a name as JSON has it, and as the Python client has it: `promptTokenCount`, `prompt_token_count`."""
-    return ((name,), ("".join(f"_{each.lower()}" if each.isupper() else each for each in name),))
+    names = (name, "".join(f"_{each.lower()}" if each.isupper() else each for each in name))
+    return tuple((each,) for each in dict.fromkeys(names))
 
 
 def _says(way: str, *words: str) -> Sign:
@@ -40,10 +40,15 @@ def _says(way: str, *words: str) -> Sign:
     return tuple(way.split(".")), frozenset(words)
 
 
-def _both_say(way: str) -> tuple[Sign, ...]:
-    """Return the signs of a way under the names of JSON and of the Python client."""
+def _both_ways(way: str) -> tuple[Way, ...]:
+    """Return a way that is written with dots, under the names of JSON and of the Python client."""
     names = [_both(name) for name in way.split(".")]
-    return tuple((tuple(name[place][0] for name in names), frozenset()) for place in (0, 1))
+    return tuple(tuple(name[place][0] for name in names) for place in (0, -1))
+
+
+def _both_say(way: str, *words: str) -> tuple[Sign, ...]:
+    """Return the signs of a way under the names of JSON and of the Python client."""
+    return tuple((each, frozenset(words)) for each in _both_ways(way))
 
 
 # A chat completion, by itself or as a stream; the last part with choices says why it ended.
@@ -51,11 +56,12 @@ _CHAT_ENDS = (_says("choices.*.finish_reason"),)
 _CHAT = _says("object", "chat.completion")
 
 
-def _modalities(name: str, bucket: str) -> tuple[Counter, ...]:
-    """Return the counts of a list by modality, each a part of `bucket`."""
+def _by_modality(lists: Mapping[str, str], modalities: Iterable[str]) -> tuple[Counter, ...]:
+    """Return the counts of lists by modality, each a part of the bucket of its list."""
     return tuple(
         Counter(f"{name} {each}", tuple((*way, each) for way in _both(name)), bucket=f"{bucket}_{each.lower()}")
-        for each in ("TEXT", "AUDIO", "IMAGE", "VIDEO", "DOCUMENT")
+        for name, bucket in lists.items()
+        for each in modalities
     )
 
 
@@ -84,11 +90,7 @@ _AS_OPENAI = UsageDialect(
         **{("web_search_call", action): "web_search" for action in ("search", "")},
         ("file_search_call",): "file_search",
     },
-    listed_calls={
-        "code_interpreter_call": "code_interpreter",
-        "image_generation_call": "image_generation",
-        "shell_call": "shell",
-    },
+    listed_calls={f"{tool}_call": tool for tool in ("code_interpreter", "image_generation", "shell")},
     id=(("id",), ("response", "id")),
     order=(("sequence_number",),),
     begins=(_RESPONSE_BEGINS,),
@@ -161,7 +163,7 @@ _GEMINI = UsageDialect(
         Counter("completion", _both("candidatesTokenCount") + _both("responseTokenCount"), bucket="output"),
         Counter("thoughts", _both("thoughtsTokenCount"), bucket="output_reasoning", beside="output"),
         Counter("total", _both("totalTokenCount")),
-        *(counter for name, bucket in _GEMINI_LISTS.items() for counter in _modalities(name, bucket)),
+        *_by_modality(_GEMINI_LISTS, ("TEXT", "AUDIO", "IMAGE", "VIDEO", "DOCUMENT")),
     ),
     required=("prompt",),
     sums={"total": ("prompt of tools", "completion", "thoughts", "prompt")},
@@ -186,15 +188,13 @@ _GEMINI = UsageDialect(
         *_both_say("serverContent"),
         *_both_say("toolCall"),
         *_both_say("usageMetadata.responseTokenCount"),
-        *((way, frozenset("0")) for way, _ in _both_say("usageMetadata.responseTokenCount")),
+        *_both_say("usageMetadata.responseTokenCount", "0"),
     ),
     embedding=(_says("embedding"), _says("embeddings")),
     listed={
-        (*at, *metadata, *queries, "*"): "web_search"
-        for metadata, queries, content in zip(
-            *map(_both, ("groundingMetadata", "webSearchQueries", "serverContent")), strict=True
-        )
-        for at in (("candidates", "*"), content)
+        way: "web_search"
+        for at in ("candidates.*", "serverContent")
+        for way in _both_ways(f"{at}.groundingMetadata.webSearchQueries.*")
     },
     conditions={
         "service_tier": tuple(
@@ -275,6 +275,8 @@ _OPENROUTER = replace(
         )
     ),
 )
+_KINDS = ("completion", "text_completion", "responses", "embedding", "anthropic_messages", "generate_content")
+_CREATED = ("prompt_tokens_details", "cache_creation_token_details")
 # Counts of the cache at the top are those of the details again. A row of the spend logs has the counts at its top.
 _LITELLM = UsageDialect(
     (
@@ -285,12 +287,8 @@ _LITELLM = UsageDialect(
         _one("searches", further=(("prompt_tokens_details", "web_search_requests"), _SEARCHED)),
         *_shared("completion", "total", "reasoning_tokens", *_PREDICTIONS),
         *_shared(*_PROMPT_PARTS, *_CACHE_PARTS, *_COMPLETION_PARTS),
-        *(
-            _COUNTER[name]._replace(
-                paths=(*_COUNTER[name].paths, ("prompt_tokens_details", "cache_creation_token_details", key))
-            )
-            for name, key in zip(_LIFETIMES, ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"), strict=True)
-        ),
+        _one("written for 5 minutes", further=((*_CREATED, "ephemeral_5m_input_tokens"),)),
+        _one("written for 1 hour", further=((*_CREATED, "ephemeral_1h_input_tokens"),)),
         Counter("fetches", (("server_tool_use", "web_fetch_requests"),), meter="web_fetch"),
     ),
     required=("prompt", "completion"),
@@ -307,18 +305,7 @@ _LITELLM = UsageDialect(
     iterations="iterations",
     no_price=frozenset(("iterations",)),
     kinds=(("call_type",),),
-    read_kinds=frozenset(
-        f"{a}{kind}"
-        for a in ("", "a")
-        for kind in (
-            "completion",
-            "text_completion",
-            "responses",
-            "embedding",
-            "anthropic_messages",
-            "generate_content",
-        )
-    ),
+    read_kinds=frozenset((*_KINDS, *(f"a{kind}" for kind in _KINDS))),
     embedding=(_says("object", "list"), _says("call_type", "embedding", "aembedding")),
 )
 
@@ -375,11 +362,14 @@ _GENAI_PRICES = UsageDialect(
     stream="add",
 )
 _ATTRIBUTE = "gen_ai.usage."
-_OPERATION = (("attributes", "gen_ai.operation.name"), ("gen_ai.operation.name",))
+
+
+def _of_span(*names: str) -> tuple[Way, ...]:
+    return tuple((*at, name) for name in names for at in (("attributes",), ()))
 
 
 def _attributes(name: str, *attributes: str) -> Counter:
-    return _COUNTER[name]._replace(paths=tuple((f"{_ATTRIBUTE}{each}",) for each in attributes), beside="")
+    return COUNTER[name]._replace(paths=tuple((f"{_ATTRIBUTE}{each}",) for each in attributes), beside="")
 
 
 # Input tokens include the cached ones, output tokens the reasoning: the semantic conventions say so.
@@ -398,21 +388,13 @@ _OPENTELEMETRY = UsageDialect(
     required=("prompt",),
     usage=(("attributes",),),
     prefix=_ATTRIBUTE,
-    model=tuple(
-        (*way, name) for name in ("gen_ai.response.model", "gen_ai.request.model") for way in (("attributes",), ())
-    ),
-    conditions={
-        "service_tier": tuple(
-            (*way, name)
-            for name in ("openai.response.service_tier", "gen_ai.openai.response.service_tier")
-            for way in (("attributes",), ())
-        )
-    },
+    model=_of_span("gen_ai.response.model", "gen_ai.request.model"),
+    conditions={"service_tier": _of_span("openai.response.service_tier", "gen_ai.openai.response.service_tier")},
     moment=(("start_time",),),
     stream="refuse",
-    kinds=_OPERATION,
+    kinds=_of_span("gen_ai.operation.name"),
     read_kinds=frozenset(("chat", "generate_content", "text_completion", "embeddings")),
-    embedding=tuple((way, frozenset(("embeddings",))) for way in _OPERATION),
+    embedding=tuple((way, frozenset(("embeddings",))) for way in _of_span("gen_ai.operation.name")),
     exported=("resourceSpans", "*", "scopeSpans", "*", "spans", "*"),
     attributes="attributes",
 )
@@ -430,15 +412,8 @@ _GROQ = replace(
     listed={("choices", "*", at, "executed_tools", "*"): "executed_tool" for at in ("message", "delta")},
 )
 # Reasoning lies beside the completion of a chat, as its total says; of a response, it is part of the output.
-_XAI_CALLS = {
-    "web_search": "web_search",
-    "x_search": "x_search",
-    "code_interpreter": "code_interpreter",
-    "file_search": "file_search",
-    "document_search": "document_search",
-    "image_generation": "image_generation",
-    "mcp": "",  # billed by its tokens
-}
+_XAI_TOOLS = ("web_search", "x_search", "code_interpreter", "file_search", "document_search", "image_generation", "mcp")
+_XAI_CALLS = tuple(f"calls of {tool}" for tool in _XAI_TOOLS)
 _XAI = replace(
     _AS_OPENAI,
     counters=(
@@ -454,15 +429,13 @@ _XAI = replace(
         Counter("sources", (("num_sources_used",),), meter="source"),
         Counter("calls", (("num_server_side_tools_used",),)),
         *(
-            Counter(f"calls of {tool}", (("server_side_tool_usage_details", f"{tool}_calls"),), meter=meter)
-            for tool, meter in _XAI_CALLS.items()
+            # Calls of MCP are billed by their tokens.
+            Counter(calls, (("server_side_tool_usage_details", f"{tool}_calls"),), meter="" if tool == "mcp" else tool)
+            for calls, tool in zip(_XAI_CALLS, _XAI_TOOLS, strict=True)
         ),
     ),
-    sums={
-        "total": ("reasoning beside", "completion", "prompt"),
-        "calls": tuple(f"calls of {tool}" for tool in reversed(_XAI_CALLS)),
-    },
-    only_with={"calls": tuple(f"calls of {tool}" for tool in _XAI_CALLS)},
+    sums={"total": ("reasoning beside", "completion", "prompt"), "calls": _XAI_CALLS[::-1]},
+    only_with={"calls": _XAI_CALLS},
     # The context of the last of several calls of the model.
     no_price=frozenset(("context_details",)),
 )
@@ -523,11 +496,12 @@ _VOYAGE = UsageDialect(
 )
 
 
-def _by_modality(name: str, bucket: str, *modalities: str) -> tuple[Counter, ...]:
-    return tuple(Counter(f"{name} {each}", ((name, each),), bucket=f"{bucket}_{each}") for each in modalities)
-
-
-_INTERACTION = (("usage",), ("interaction", "usage"))
+_INTERACTION_LISTS = {
+    "input_tokens_by_modality": "input",
+    "tool_use_tokens_by_modality": "input",
+    "cached_tokens_by_modality": "cache_input",
+    "output_tokens_by_modality": "output",
+}
 _GEMINI_INTERACTIONS = UsageDialect(
     (
         Counter("prompt", (("total_input_tokens",),), bucket="input"),
@@ -537,19 +511,16 @@ _GEMINI_INTERACTIONS = UsageDialect(
         Counter("completion", (("total_output_tokens",),), bucket="output"),
         Counter("thoughts", (("total_thought_tokens",),), bucket="output_reasoning", beside="output"),
         Counter("total", (("total_tokens",),)),
-        *_by_modality("input_tokens_by_modality", "input", *MODALITIES, "document"),
-        *_by_modality("tool_use_tokens_by_modality", "input", *MODALITIES, "document"),
-        *_by_modality("cached_tokens_by_modality", "cache_input", *MODALITIES, "document"),
-        *_by_modality("output_tokens_by_modality", "output", *MODALITIES, "document"),
+        *_by_modality(_INTERACTION_LISTS, (*MODALITIES, "document")),
         Counter("searches", (("grounding_tool_count", "google_search"),), meter="web_search"),
     ),
     required=("prompt",),
     sums={"total": ("prompt of tools", "completion", "thoughts", "prompt")},
     entries={
-        f"{each}_tokens_by_modality": (("modality",), ("tokens",)) for each in ("input", "tool_use", "cached", "output")
-    }
-    | {"grounding_tool_count": (("type",), ("count",))},
-    usage=_INTERACTION,
+        **dict.fromkeys(_INTERACTION_LISTS, (("modality",), ("tokens",))),
+        "grounding_tool_count": (("type",), ("count",)),
+    },
+    usage=(("usage",), ("interaction", "usage")),
     model=(("model",), ("interaction", "model")),
     conditions={"service_tier": (("service_tier",), ("interaction", "service_tier"))},
     id=(("id",), ("interaction", "id")),

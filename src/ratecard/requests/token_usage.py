@@ -77,9 +77,7 @@ def read_conditions(usage: Mapping[Any, Any], accepted: Accepted, problems: Prob
 
 
 def _state(name: str, given: object, accepted: Accepted, stated: dict[str, str]) -> list[str]:
-    """Put the value of a condition into `stated`; return its problems. None says nothing."""
-    if given is None:
-        return []
+    """Put the value of a condition into `stated`; return its problems."""
     value = accepted[name].get(given) if isinstance(given, str) else None
     if value is None:
         words = invalid_enum(accepted[name], given)
@@ -118,6 +116,10 @@ def read_tokens(
     return _read_with_care(given, problems, is_text, accepted, stated)
 
 
+# The names of each count that a usage needs; of an embedding, the first.
+_REQUIRED = [[path[0] for name in of for path in COUNTER[name].paths] for of in (("prompt", "input"), ("completion",))]
+
+
 def _read_with_care(
     given: object, problems: Problems, is_text: bool, accepted: Accepted, stated: dict[str, str]
 ) -> TokenCounts:
@@ -129,24 +131,22 @@ def _read_with_care(
     wrong: Problems = []
     reading = CarefulReader(ANY_USAGE, wrong, USAGE, accepted, stated)
     reading.sort_out(fields)
-    agreed_counts = agreed(ANY_USAGE, reading.counts, USAGE, wrong)
+    found = agreed(ANY_USAGE, reading.counts, USAGE, wrong)
     # `prompt_tokens` includes the cache, `input_tokens` need not.
-    if not agreed_counts.counts.keys() & {"prompt", "input"}:
-        _require("prompt", "input", fields, wrong)
-    if "completion" not in agreed_counts.counts and is_text:
-        _require("completion", "completion", fields, wrong)
+    for first, *others in _REQUIRED if is_text else _REQUIRED[:1]:
+        if all(fields.get(name) is None for name in (first, *others)):
+            wrong.append(((*USAGE, first), wrong_type("number", None) if first in fields else REQUIRED))
     reading.read_others()
-    reading.check_iterations(agreed_counts.counts)
-    searches = agreed_counts.counts.get("searches")
+    reading.check_iterations(found.counts)
     if not wrong:
-        wrong += _one_prompt(agreed_counts)
-    plan = any_usage_plan(agreed_counts.counts.keys(), is_text)
+        wrong += _one_prompt(found)
+    plan = any_usage_plan(found.counts.keys(), is_text)
     if not wrong:
-        wrong += [(agreed_counts.at[name], words) for name, words in plan.failures(agreed_counts.counts)]
+        wrong += plan.failures(found)
     if wrong:
         problems += wrong
         return NO_TOKENS
-    buckets = {name: int(sum(agreed_counts.counts[each] for each in of)) for name, of in plan.buckets.items()}
+    buckets, searches = plan.totals(found.counts), found.counts.get("searches")
     ignored = tuple(sorted(reading.ignored))
     return tuple(buckets), tuple(buckets.values()), None if searches is None else int(searches), ignored
 
@@ -227,14 +227,6 @@ def _one_prompt(found: Found) -> Problems:
     for name in others:
         counts.pop(name, None)
     return []
-
-
-def _require(count: str, other: str, fields: Mapping[Any, Any], problems: Problems) -> None:
-    """Add the problem of a required count that was not read, unless a wrong value of it is a problem already."""
-    names = [str(path[0]) for name in dict.fromkeys((count, other)) for path in COUNTER[name].paths]
-    if all(fields.get(name) is None for name in names):
-        message = wrong_type("number", None) if names[0] in fields else REQUIRED
-        problems.append(((*USAGE, names[0]), message))
 
 
 class CarefulReader:
@@ -333,12 +325,12 @@ class CarefulReader:
             before, self.counts = len(self._problems), {}
             self._at = (*self._usage, *self._breakdown, index)
             self.sort_out(fields)
-            agreed_counts = agreed(self._dialect, self.counts, self._at, self._problems)
+            found = agreed(self._dialect, self.counts, self._at, self._problems)
             if self._dialect.names_say_counts:  # otherwise it may have the names of another dialect
                 self.read_others()
             self._at, self._others = self._usage, []
             sound = sound and len(self._problems) == before
-            self.together.update({name: int(count) for name, count in agreed_counts.counts.items()})
+            self.together.update({name: int(count) for name, count in found.counts.items()})
             if not self._within_limits():
                 break
         self.counts = counts
@@ -421,8 +413,13 @@ class UsagePlan(NamedTuple):
     buckets: Mapping[str, _Names]
     checks: tuple[CountCheck, ...]
 
-    def failures(self, counts: Mapping[str, int | Decimal]) -> Iterator[tuple[str, str]]:
-        """Say what does not hold: a count, and the message."""
+    def totals(self, counts: CountOf) -> dict[str, int]:
+        """Add up the counts of each bucket."""
+        return {bucket: int(sum(counts[name] for name in names)) for bucket, names in self.buckets.items()}
+
+    def failures(self, found: Found) -> Iterator[tuple[Path, str]]:
+        """Say what does not hold: where the count was read, and the message."""
+        counts = found.counts
         for check in self.checks:
             count, limit = counts[check.name], sum(counts.get(name, 0) for name in check.of)
             less = sum(counts.get(name, 0) for name in check.less)
@@ -430,7 +427,7 @@ class UsagePlan(NamedTuple):
             if less <= limit and (
                 count and limit if check.apart else count != limit if check.words else count > limit - less
             ):
-                yield check.name, check.words.format(limit) if check.words else too_big(limit - less)
+                yield found.at[check.name], check.words.format(limit) if check.words else too_big(limit - less)
 
 
 def usage_plan(dialect: UsageDialect, given: Collection[str]) -> UsagePlan:
@@ -517,7 +514,7 @@ class LayoutReaders:
         (('input', 'output'), (9, 1), None, ())
         >>> LayoutReaders(is_text=True).read({"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 11})
         """
-        objects, readers = self._readers.get((*usage,)) or _objects_of(usage)
+        objects, readers = self._readers.get((*usage,)) or (_objects_of(usage), {})
         # The names in each of the objects of the usage, and a mark for one that is null.
         inside: tuple[Any, ...] = ()
         for name in objects:
@@ -540,8 +537,8 @@ class LayoutReaders:
         return reader
 
 
-def _objects_of(usage: dict[Any, Any]) -> _Inside:
-    return tuple(name for name in usage if (name,) in ANY_USAGE.objects), {}
+def _objects_of(usage: dict[Any, Any]) -> tuple[str, ...]:
+    return tuple(name for name in usage if (name,) in ANY_USAGE.objects)
 
 
 def _source_of(usage: dict[Any, Any], is_text: bool) -> str | None:

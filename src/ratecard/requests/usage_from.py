@@ -273,22 +273,22 @@ class _Response:
         if not self._counts:
             problems += [] if problems else [(dialect.usage[0], REQUIRED)]
             return None
-        agreed_counts = agreed(dialect, self._counts, self._at, problems)
-        plan = usage_plan(dialect, agreed_counts.counts.keys())
+        found = agreed(dialect, self._counts, self._at, problems)
+        plan = usage_plan(dialect, found.counts.keys())
         if not problems:
             paths = {counter.name: counter.paths[0] for counter in dialect.counters}
             required = dialect.required[:1] if self._is_embedding else dialect.required
-            problems += [((*self._at, *paths[each]), REQUIRED) for each in required if each not in agreed_counts.counts]
-            problems += [(agreed_counts.at[count], words) for count, words in plan.failures(agreed_counts.counts)]
-            self._reading.check_iterations(agreed_counts.counts)
+            problems += [((*self._at, *paths[each]), REQUIRED) for each in required if each not in found.counts]
+            problems += plan.failures(found)
+            self._reading.check_iterations(found.counts)
         if problems:
             return None
-        tokens = {bucket: int(sum(agreed_counts.counts[each] for each in of)) for bucket, of in plan.buckets.items()}
+        tokens = plan.totals(found.counts)
         tokens = {each: count for each, count in tokens.items() if count or each in _WHOLES or _has_parts(each, tokens)}
         counts = {
             counter.meter: int(count) if count == int(count) else count
             for counter in dialect.counters
-            if counter.meter and (count := agreed_counts.counts.get(counter.name))
+            if counter.meter and (count := found.counts.get(counter.name))
         }
         counts = self._calls | counts | (stated.pop("counts", None) or {})
         # Items that are counted are not listed again.

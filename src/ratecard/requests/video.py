@@ -255,31 +255,22 @@ class VideoRequests:
         booleans = tuple(name for name, kind in kinds.items() if kind is Boolean)
         return BodyLayout(active, inert, ignored, set(self.required).issubset(names), words, booleans, seconds)
 
-    def read(self, body: Mapping[str, Any]) -> tuple[RequestShape, Problems]:
-        """Return the shape of a body's fields, before the rule across fields, and every problem of a field."""
-        shape, inert = self.defaults.copy(), {name: self.fields[name] for name in self.inert}
-        problems = field_problems(body, {name: self.fields[name] for name in self.active}, shape, self.required)
-        problems += field_problems(body, inert, {})
-        return shape, problems
-
     def replaced(self, body: Mapping[str, Any], source: SourceVideo | None) -> tuple[str, ...]:
         """Return the field in whose place the source video counts: stated seconds, if those of the video are known."""
         known = self.of_source and source is not None and source.seconds
         return ("duration",) if known and body.get("duration") in SECONDS else ()
 
     def refuse(self, body: Mapping[str, Any], source: SourceVideo | None) -> NoReturn:
-        """Raise the refusal of a body."""
-        raise self.refusal(body, source)
-
-    def refusal(self, body: Mapping[str, Any], source: SourceVideo | None) -> QuoteError:
-        """Return every problem of a body that has at least one."""
-        shape, problems = self.read(body)
+        """Raise `QuoteError` with every problem of a body that has at least one."""
+        shape = self.defaults.copy()
+        problems = field_problems(body, {name: self.fields[name] for name in self.active}, shape, self.required)
+        problems += field_problems(body, {name: self.fields[name] for name in self.inert}, {})
         if self.settle is not None:
             refused = {path[0] for path, _ in problems}
             # A wrong field counts as given, so that the rule does not call it or another one missing.
             shape |= {name: value for name, value in _SOME.items() if name in refused}
             problems += [problem for problem in self.settle(shape, source) if problem[0][0] not in refused]
-        return refusal(problems)
+        raise refusal(problems)
 
 
 def refuse_without_model(body: Mapping[str, Any], api_wide: Mapping[str, Field]) -> NoReturn:
