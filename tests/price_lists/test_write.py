@@ -259,6 +259,16 @@ def test_a_price_that_needs_other_than_new_lines_is_left_out(tmp_path: Path) -> 
     assert "other prices from 2026-07-01 on" in reasons["b"]
 
 
+def test_an_older_price_is_added_below_a_last_line_without_an_ending(tmp_path: Path) -> None:
+    add(tmp_path, listed(model("a", version("1"))))
+    table = tmp_path / "acme.yaml"
+    table.write_text(table.read_text(encoding="utf-8").rstrip("\n"), encoding="utf-8")
+    before, early = tables(tmp_path), UNDATED - timedelta(days=365)
+    add(tmp_path, listed(model("a", version("3", early), version("1"))))
+    assert only_new_lines(before, tables(tmp_path))
+    assert [price(tmp_path, "acme/a", day) for day in (early, DAY)] == [3, 1]
+
+
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     add(tmp_path, listed(model("a", version("1"))))
     before = tables(tmp_path)

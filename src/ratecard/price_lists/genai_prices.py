@@ -79,12 +79,11 @@ def read_providers(providers: Sequence[Any], units: Mapping[str, Mapping[str, An
                 models.append(_Model(provider, model, counted, buckets, _defaults(conditions)).read())
             except InexpressibleError as reason:
                 left_out.append(reason.left_out(provider.id, model.id))
-    meters = [
-        each.name for each in counted.values() if not each.is_bucket and each.name not in shipped_meters().by_name
-    ]
-    others = tuple(PeerMeter(meter, every_usage=0) for meter in meters)
-    further = {name: each.dimensions for name, each in buckets.items() if name not in shipped_meters().buckets}
-    return PriceList(f"{_NAME} {version}", tuple(models), tuple(left_out), others, conditions, further)
+    shipped = shipped_meters()
+    others = (each.name for each in counted.values() if not each.is_bucket and each.name not in shipped.by_name)
+    meters = tuple(PeerMeter(meter, every_usage=0) for meter in others)
+    further = {name: each.dimensions for name, each in buckets.items() if name not in shipped.buckets}
+    return PriceList(f"{_NAME} {version}", tuple(models), tuple(left_out), meters, conditions, further)
 
 
 class _Counted(NamedTuple):
@@ -94,7 +93,7 @@ class _Counted(NamedTuple):
     per: int
     name: str
     is_bucket: bool
-    whole: str = ""
+    whole: str
 
 
 def _counted(units: Mapping[str, Mapping[str, Any]]) -> dict[str, _Counted]:
@@ -143,13 +142,13 @@ def _conditions(models: Sequence[Any]) -> Iterator[PeerCondition]:
 
 def _defaults(conditions: Sequence[PeerCondition]) -> dict[str, frozenset[str]]:
     """Return the words for the default of every condition."""
-    words = {each.condition: _default_words(each) for each in shipped_meters().conditions}
-    return words | {each.condition: _default_words(each) for each in conditions}
-
-
-def _default_words(each: UsageCondition | PeerCondition) -> frozenset[str]:
-    words = (each.default, *(word for word, value in each.same_as.items() if value == each.default))
-    return frozenset(filter(None, words))
+    every: list[UsageCondition | PeerCondition] = [*shipped_meters().conditions, *conditions]
+    return {
+        each.condition: frozenset(
+            word for word in (each.default, *each.same_as) if word and each.same_as.get(word, word) == each.default
+        )
+        for each in every
+    }
 
 
 def _prices(prices: Any) -> dict[str, Any]:
@@ -312,17 +311,12 @@ class _Model:
         """Return parts without a price whose least whole with one is not that of which the tables take the rate."""
         for name, bucket in self.buckets.items():
             if name not in priced and (least := self._least_whole(name, priced)):
-                left = dict(bucket.dimensions)
-                place = least
+                left, parents = dict(bucket.dimensions), list[str]()
+                of = {each: self.buckets[each].dimensions for each in priced if each in self.buckets}
                 for dimension in [each for each in left if each != "direction"]:
                     del left[dimension]
-                    parents = [
-                        other for other in priced if other in self.buckets and self.buckets[other].dimensions == left
-                    ]
-                    if parents:
-                        place = parents[0]
-                        break
-                if place != least:
+                    parents += (each for each in of if of[each] == left)
+                if parents and parents[0] != least:
                     yield name, least
 
     def _least_whole(self, name: str, priced: Mapping[str, TierAmounts]) -> str | None:

@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from ratecard.base.money import plain, text
+from ratecard.base.money import plain_text
 from ratecard.load.folder import shipped_meters, shipped_units
 from ratecard.load.positions import literal
 from ratecard.price_lists.peer import PeerCharge, PeerExample, PeerModel, PeerRate, PeerVersion, PriceList
@@ -149,16 +149,13 @@ class TableLines:
         yield f"            unit: {literal(self._unit(charge.meter, charge.per))}"
         for name in ("included", "at_least"):
             if (number := getattr(charge, name)) is not None:
-                yield f"            {name}: {text(plain(number))}"
+                yield f"            {name}: {plain_text(number)}"
         if charge.without_rate:
             yield f"            without_rate: {on_one_line(charge.without_rate)}"
         yield "            rates:"
         yield from (f"              - {on_one_line(_rate(each))}" for each in charge.rates)
-        if charge.factors:
-            yield "            factors:"
-            yield from (
-                f"              - {on_one_line({**named, 'factor': factor})}" for named, factor in charge.factors
-            )
+        factors = [f"              - {on_one_line({**named, 'factor': factor})}" for named, factor in charge.factors]
+        yield from ["            factors:", *factors] if factors else ()
 
 
 def on_one_line(value: Any) -> str:
@@ -172,7 +169,7 @@ def on_one_line(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(on_one_line, value)) + "]"
     if isinstance(value, Decimal):
-        return text(plain(value))
+        return plain_text(value)
     return literal(str(value))
 
 
@@ -239,8 +236,7 @@ def condition_lines(listed: PriceList) -> dict[str, list[str]]:
 
 def _rate(rate: PeerRate) -> dict[str, Any]:
     hours = rate.hours[0] if len(rate.hours) == 1 else rate.hours
-    window = {"hours": hours or None, "weekdays": rate.weekdays or None}
-    window |= {"zone": "UTC"} if rate.hours or rate.weekdays else {}
+    window = {"hours": hours, "zone": "UTC"} if hours else {}
     parts = {"tokens": rate.tokens, "above": rate.above, "from": rate.begins, **window, **rate.conditions}
     return {name: value for name, value in parts.items() if value is not None} | {"rate": rate.amount}
 

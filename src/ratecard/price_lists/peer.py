@@ -20,8 +20,7 @@ UNDATED = date(1970, 1, 1)
 class PeerRate:
     """An amount per unit of a charge; of tokens it names its bucket, and where its tier begins.
 
-    `above` and `begins` are numbers of tokens (`begins` counts already), `hours` windows like `16:30..00:30` in UTC,
-    on `weekdays` (`mon`) or all of them.
+    `above` and `begins` are numbers of tokens (`begins` counts already), `hours` windows like `16:30..00:30` in UTC.
     """
 
     amount: Decimal
@@ -29,7 +28,6 @@ class PeerRate:
     above: int | None = None
     begins: int | None = None
     hours: tuple[str, ...] = ()
-    weekdays: tuple[str, ...] = ()
     conditions: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -104,6 +102,10 @@ class PeerModel(_Listed):
     currency: str = "USD"
     aliases: tuple[str, ...] = ()
     reference: str | None = None
+
+    def left_out(self, reason: str, *, detail: str = "") -> "LeftOut":
+        """Return the model as one that is left out for a reason."""
+        return LeftOut(self.provider, self.id, reason, detail=detail)
 
 
 @dataclass(frozen=True, slots=True)

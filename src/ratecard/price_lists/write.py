@@ -4,6 +4,7 @@ All files or none are written, and only once they load and every example has its
 """
 
 import os
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -16,7 +17,7 @@ from ratecard.base.errors import Fault, TableError
 from ratecard.base.files import replace_files
 from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.messages import Path, plural
-from ratecard.base.money import plain, text
+from ratecard.base.money import plain, plain_text, text
 from ratecard.card import RateCard
 from ratecard.examples import wrong_examples
 from ratecard.load.folder import METERS, UNITS, Disk, TableFiles, read_folder, tables_from
@@ -152,7 +153,7 @@ def _noise(model: PeerModel) -> str:
     """Return the prices of a model that a float has made of others; nothing if there are none."""
     rates = (rate for version in model.versions for charge in version.charges for rate in charge.rates)
     exact = {rate.amount: meant for rate in rates if (meant := meant_by(plain(rate.amount))) is not None}
-    return ", ".join(f"{text(plain(amount))} for {text(meant)}" for amount, meant in exact.items())
+    return ", ".join(f"{plain_text(amount)} for {text(meant)}" for amount, meant in exact.items())
 
 
 def _named(listed: PriceList) -> PriceList:
@@ -162,11 +163,11 @@ def _named(listed: PriceList) -> PriceList:
     for model in listed.models:
         name = model.model
         if not _FILE.fullmatch(model.provider) or _file(model.provider) in (UNITS, METERS):
-            left_out.append(LeftOut(model.provider, model.id, "its provider's name cannot be that of a file"))
+            left_out.append(model.left_out("its provider's name cannot be that of a file"))
         elif name in used:
-            left_out.append(LeftOut(model.provider, model.id, "the list has another model of this name before it"))
+            left_out.append(model.left_out("the list has another model of this name before it"))
         elif noise := _noise(model):
-            left_out.append(LeftOut(model.provider, model.id, "its rates have the noise of a float", detail=noise))
+            left_out.append(model.left_out("its rates have the noise of a float", detail=noise))
         else:
             full = dict.fromkeys(f"{model.provider}/{alias}" for alias in model.aliases)
             aliases = tuple(alias for alias in full if alias not in ids and alias not in used)
@@ -200,15 +201,9 @@ def _sound(listed: PriceList, effective: date, checked: date) -> _Fresh:
             reasons.setdefault(name, fault.message)
         if reasons.keys() - {model.model for model in listed.models}:
             raise TableError(faults)
-        refused = [
-            LeftOut(model.provider, model.id, reasons[model.model]) for model in listed.models if model.model in reasons
-        ]
+        refused = [model.left_out(reasons[model.model]) for model in listed.models if model.model in reasons]
         kept = tuple(model for model in listed.models if model.model not in reasons)
         listed = replace(listed, models=kept, left_out=(*listed.left_out, *refused))
-
-
-def _head(provider: str) -> list[str]:
-    return [f"family: {literal(provider)}", "models:"]
 
 
 def _text(lines: Iterable[str]) -> bytes:
@@ -232,7 +227,7 @@ class _Additions:
         self.listed, self.lines, self.before, self.effective = listed, lines, before, effective
         self.tables = tables_from(before)
         self.fresh = fresh or self.tables
-        self.insertions: dict[str, list[Insertion]] = {}
+        self.insertions = defaultdict[str, list[Insertion]](list)
         self.left_out = list(listed.left_out)
         self.texts: dict[str, Positions] = {}
         # The number of every model in its file.
@@ -254,9 +249,9 @@ class _Additions:
         new = self._shared()
         for provider, lines in added.items():
             if _file(provider) in self.before:
-                self._append(_file(provider), lines)
+                self._insert(_file(provider), None, lines)
             else:
-                new[_file(provider)] = _text([*_head(provider), *lines])
+                new[_file(provider)] = _text([f"family: {literal(provider)}", "models:", *lines])
         self._retire()
         for home, insertions in self.insertions.items():
             new[home], _ = inserted(self._at(home), self.before[home], insertions)
@@ -281,7 +276,7 @@ class _Additions:
                 self.left_out.append(LeftOut(provider, id_, f"{words}: edit {home} by hand"))
             else:
                 retired = new_retirement(self._at(home), ("models", number), Retirement(on=self.effective))
-                self.insertions.setdefault(home, []).append(retired)
+                self.insertions[home].append(retired)
                 self.retired += 1
 
     def _refuse_others(self) -> None:
@@ -310,12 +305,8 @@ class _Additions:
         for effective, of in versions:
             lines = self.lines.of_version(model, source[of.effective], effective)
             below = [index for index, version in enumerate(old.versions) if version.begins < utc(effective)]
-            if below:
-                offset = at.above(("models", number, "versions", below[0]))
-            else:
-                offset = at.after(("models", number, "versions", len(old.versions) - 1)) or len(at.text)
-            new = Insertion(offset, at.eol.join([*lines, ""]), f"{old.model} from {effective}")
-            self.insertions.setdefault(home, []).append(new)
+            place, last = ("models", number, "versions"), len(old.versions) - 1
+            self._insert(home, at.above((*place, below[0])) if below else at.after((*place, last)), lines)
             self.versions += 1
 
     def _shared(self) -> dict[str, bytes]:
@@ -343,7 +334,7 @@ class _Additions:
                 if there:
                     self._add_lines(home, (key,), [line for lines in items.values() for line in lines])
                 elif items:
-                    self._append(home, listing(key, items.values()))
+                    self._insert(home, None, listing(key, items.values()))
             elif items:
                 new[home] = new.get(home, b"") + _text(listing(key, items.values()))
         return new
@@ -352,17 +343,17 @@ class _Additions:
         """Add lines at the end of a list."""
         if lines:
             at = self._at(home)
-            last = at.lengths[path] - 1
-            offset = at.after((*path, last)) or len(at.text)
-            self.insertions.setdefault(home, []).append(Insertion(offset, at.eol.join([*lines, ""]), home))
+            self._insert(home, at.after((*path, at.lengths[path] - 1)), lines)
 
-    def _append(self, home: str, lines: Sequence[str]) -> None:
+    def _insert(self, home: str, offset: int | None, lines: Sequence[str]) -> None:
+        """Insert lines at an offset of a file; at its end if that is None."""
         at = self._at(home)
-        first = "" if at.text.endswith(at.eol) else at.eol
-        self.insertions.setdefault(home, []).append(Insertion(len(at.text), first + at.eol.join([*lines, ""]), home))
+        before = at.eol if offset is None and not at.text.endswith(at.eol) else ""
+        new = Insertion(len(at.text) if offset is None else offset, before + at.eol.join([*lines, ""]), home)
+        self.insertions[home].append(new)
 
     def _leave_out(self, model: PeerModel, reason: str) -> None:
-        self.left_out.append(LeftOut(model.provider, model.id, reason))
+        self.left_out.append(model.left_out(reason))
 
     def _at(self, home: str) -> Positions:
         if home not in self.texts:
