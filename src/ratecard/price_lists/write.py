@@ -109,40 +109,21 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     reason; `left-out.txt` in the folder names all that is left out. Raises `TableError` if the folder has tables of
     something else or cannot be written to; it is then as it was.
     """
-    fresh = _sound(_named(listed), effective, checked)
+    made, tables = _sound(_named(listed), effective, checked)
     there = folder.is_dir() and TableFiles(Disk(), os.path.realpath(folder)).found
     before = read_folder(folder) if there else {}
-    made = _Additions(fresh.listed, fresh.lines, before, effective, fresh.tables).made() if before else fresh.made
-    tables = tables_from({**before, **made.contents}) if before else fresh.tables
-    if before and (wrong := wrong_examples(RateCard(tables)._compiler)):
-        raise TableError(wrong)
-    report = Imported(
-        str(folder), listed.source, tuple(sorted(made.contents)), *made.counts, made.left_out, tables.digest
-    )
+    if before:
+        made = _Additions(made.listed, made.lines, before, effective, tables)
+        tables = tables_from({**before, **made.contents})
+        if wrong := wrong_examples(RateCard(tables)._compiler):
+            raise TableError(wrong)
+    files, left_out = tuple(sorted(made.contents)), tuple(made.left_out)
+    counts = (made.models, made.versions, made.retired)
     named = folder / LEFT_OUT
     kept = {LEFT_OUT: named.read_bytes()} if named.exists() else {}
-    names = {LEFT_OUT: _text(f"{each.model}: {each}" for each in made.left_out)} if kept or made.left_out else {}
+    names = {LEFT_OUT: _text(f"{each.model}: {each}" for each in left_out)} if kept or left_out else {}
     replace_files(folder, {**before, **kept}, {**made.contents, **names})
-    return report
-
-
-@dataclass(frozen=True, slots=True)
-class _Fresh:
-    """A list as a folder of its own: what of the list is in it, its files, and the tables that they make."""
-
-    listed: PriceList
-    lines: TableLines
-    made: "_Made"
-    tables: Tables
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """New contents of files; how many models, versions and retirements they add; what of the list is not in them."""
-
-    contents: dict[str, bytes]
-    counts: tuple[int, int, int]
-    left_out: tuple[LeftOut, ...]
+    return Imported(str(folder), listed.source, files, *counts, left_out, tables.digest)
 
 
 def _file(provider: str) -> str:
@@ -177,27 +158,27 @@ def _named(listed: PriceList) -> PriceList:
     return replace(listed, models=tuple(models), left_out=tuple(left_out))
 
 
-def _sound(listed: PriceList, effective: date, checked: date) -> _Fresh:
-    """Return the list as tables that load and are right; models with faults are left out, with the first of them."""
+def _sound(listed: PriceList, effective: date, checked: date) -> tuple["_Additions", Tables]:
+    """Return a list as a new folder, whose tables load and are right; models with faults are left out, with the first.
+
+    The tables are those of the folder.
+    """
     while True:
-        lines = TableLines(listed.source, checked)
-        made = _Additions(listed, lines, {}, effective).made()
-        homes: dict[str, list[PeerModel]] = {}
-        for model in listed.models:
-            homes.setdefault(_file(model.provider), []).append(model)
+        made = _Additions(listed, TableLines(listed.source, checked), {}, effective)
         try:
             tables = tables_from(made.contents)
             faults: Sequence[Fault] = wrong_examples(RateCard(tables)._compiler)
         except TableError as error:
             faults = error.faults
         if not faults:
-            return _Fresh(listed, lines, made, tables)
+            return made, tables
         reasons: dict[str, str] = {}
         for fault in faults:
             # Of a wrong example the path begins with the model, of any other fault with its place in the file.
             name = str(fault.path[0]) if fault.path else ""
             if name == "models" and len(fault.path) > 1:
-                name = homes[fault.file][int(fault.path[1])].model
+                of_file = [model for model in listed.models if _file(model.provider) == fault.file]
+                name = of_file[int(fault.path[1])].model
             reasons.setdefault(name, fault.message)
         if reasons.keys() - {model.model for model in listed.models}:
             raise TableError(faults)
@@ -211,9 +192,10 @@ def _text(lines: Iterable[str]) -> bytes:
 
 
 class _Additions:
-    """What a folder of an earlier import, or a new one, lacks of a list, as lines to insert.
+    """What a folder of an earlier import, or a new one, lacks of a list: contents of files, and how much is new.
 
-    `fresh` are the tables of the list alone, of which a new folder needs none.
+    `fresh` are the tables of the list alone, of which a new folder needs none. Raises `TableError` if more than lines
+    must be added, or for another list.
     """
 
     def __init__(
@@ -233,9 +215,9 @@ class _Additions:
         # The number of every model in its file.
         self.numbers: dict[str, int] = {}
         self.models = self.versions = self.retired = 0
+        self.contents = self._made()
 
-    def made(self) -> _Made:
-        """Make the new contents. Raises `TableError` if more than lines must be added, or for another list."""
+    def _made(self) -> dict[str, bytes]:
         self._refuse_others()
         added: dict[str, list[str]] = {}
         for model in self.listed.models:
@@ -255,7 +237,7 @@ class _Additions:
         self._retire()
         for home, insertions in self.insertions.items():
             new[home], _ = inserted(self._at(home), self.before[home], insertions)
-        return _Made(new, (self.models, self.versions, self.retired), tuple(self.left_out))
+        return new
 
     def _new_model(self, model: PeerModel) -> list[str]:
         """Return the lines of a model that the folder lacks, without aliases that others have there."""

@@ -63,6 +63,13 @@ def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
     return messages
 
 
+def read_count(given: Any, at: Path, problems: Problems, fractions: bool = False) -> int | Decimal | None:
+    """Return a count, or None for what is none, which becomes a problem; seconds may be fractions."""
+    messages = [words for words in count_messages(given) if not (fractions and words == NOT_AN_INTEGER)]
+    problems += [(at, message) for message in messages]
+    return None if messages else decimal(given) if fractions else whole(given)
+
+
 def read_conditions(usage: Mapping[Any, Any], accepted: Accepted, problems: Problems) -> dict[str, str]:
     """Read the conditions that a usage states beside its tokens."""
     stated: dict[str, str] = {}
@@ -240,7 +247,7 @@ class CarefulReader:
         accepted: Accepted | None = None,
         stated: dict[str, str] | None = None,
     ) -> None:
-        self._dialect, self._problems, self._usage, self._at = dialect, problems, at, at
+        self._dialect, self._problems, self._usage, self.at = dialect, problems, at, at
         self._accepted, self._stated = accepted or {}, {} if stated is None else stated
         self.counts: CountAt = {}
         self.ignored: list[str] = []
@@ -259,7 +266,7 @@ class CarefulReader:
             if value is None or not (place or str(name).startswith(dialect.prefix)):
                 continue
             if counter := dialect.counter_at.get(way):
-                if (count := self.number(value, way, fractions=counter.fractions)) is not None:
+                if (count := read_count(value, (*self.at, *way), self._problems, counter.fractions)) is not None:
                     self.counts[way] = count
             elif not place and name in dialect.entries:
                 self._read_entries(value, way)
@@ -270,17 +277,11 @@ class CarefulReader:
             else:
                 self.sort_out(inside, way)
 
-    def number(self, given: Any, way: Path, *, fractions: bool) -> int | Decimal | None:
-        """Return a count, or None for what is none, which becomes a problem; seconds may be fractions."""
-        messages = [words for words in count_messages(given) if not (fractions and words == NOT_AN_INTEGER)]
-        self._problems += [((*self._at, *way), message) for message in messages]
-        return None if messages else decimal(given) if fractions else whole(given)
-
     def refuse(self, way: Path, *messages: str) -> None:
         """Add problems at a way within the usage, unless there are enough."""
         self._listed += len(messages)
         if self._listed <= MOST_PROBLEMS:
-            self._problems += [((*self._at, *way), message) for message in messages]
+            self._problems += [((*self.at, *way), message) for message in messages]
 
     def _read_entries(self, given: Any, way: Way) -> None:
         """Read a list whose entries say what they count: `[{modality: TEXT, tokenCount: 7}]`."""
@@ -308,7 +309,7 @@ class CarefulReader:
         others, self._others = self._others, []
         for place, name, value in others:
             way = (*place, name)
-            if way == self._breakdown and self._at == self._usage and isinstance(value, (list, tuple)):
+            if way == self._breakdown and self.at == self._usage and isinstance(value, (list, tuple)):
                 self._sum_iterations(value)
             else:
                 known = self._dialect.names_in(place) if self._listed < MOST_PROBLEMS else ()
@@ -323,12 +324,12 @@ class CarefulReader:
                 self._read_other((*self._breakdown, index), index, entry, False)
                 continue
             before, self.counts = len(self._problems), {}
-            self._at = (*self._usage, *self._breakdown, index)
+            self.at = (*self._usage, *self._breakdown, index)
             self.sort_out(fields)
-            found = agreed(self._dialect, self.counts, self._at, self._problems)
+            found = agreed(self._dialect, self.counts, self.at, self._problems)
             if self._dialect.names_say_counts:  # otherwise it may have the names of another dialect
                 self.read_others()
-            self._at, self._others = self._usage, []
+            self.at, self._others = self._usage, []
             sound = sound and len(self._problems) == before
             self.together.update({name: int(count) for name, count in found.counts.items()})
             if not self._within_limits():
@@ -361,7 +362,7 @@ class CarefulReader:
         inside = None if listed else mapping_of(given)
         number = not lenient and decimal(given) is not None
         if inside or (listed and given):
-            if len(self._at) + len(way) >= DEEPEST:
+            if len(self.at) + len(way) >= DEEPEST:
                 self.refuse(way, TOO_DEEP)
                 return
             for key, value in enumerate(given) if listed else (inside or {}).items():
@@ -374,7 +375,7 @@ class CarefulReader:
                 messages = [no_price(name, known)]
             self.refuse(way, *messages)
         else:
-            self.ignored.append(".".join(map(str, (*self._at, *way))))
+            self.ignored.append(".".join(map(str, (*self.at, *way))))
 
     def _within_limits(self) -> bool:
         if self._values == _MOST_VALUES + 1:

@@ -22,7 +22,7 @@ from ratecard.requests.responses import (
     value_in,
     values_in,
 )
-from ratecard.requests.token_usage import CarefulReader, CountAt, agreed, usage_plan, word_of
+from ratecard.requests.token_usage import CarefulReader, CountAt, agreed, read_count, usage_plan, word_of
 from ratecard.requests.usage import EmbeddingUsage, ImageUsage, TextUsage, TranscriptionUsage
 from ratecard.tables.meters import COMPLETION, PROMPT
 
@@ -113,7 +113,6 @@ class _Response:
         self._counts: CountAt = {}
         # The last part with a usage.
         self._reading = CarefulReader(dialect, problems, ())
-        self._at: Way = ()
         self._model: Any = None
         self._conditions: dict[str, Any] = {}
         self._calls = Counter[str]()
@@ -146,7 +145,6 @@ class _Response:
             self._problems.append((at, wrong_type("object", part if usage is None else usage)))
             return
         has_counts = any(fields.get(way[0]) is not None for way in dialect.counter_at)
-        reading = CarefulReader(dialect, self._problems, at)
         pieces = self._pieces_of(part)
         at_seconds, seconds = first_of(part, dialect.seconds)
         turn = self._stream is not None and bool(usage or has_counts) and self._stream.is_turn(part)
@@ -154,10 +152,9 @@ class _Response:
             self._stream.refuse()
         self._list(part)
         if seconds is not None and not has_counts:
-            of_part = CarefulReader(dialect, self._problems, ())
-            self._other = {"seconds": of_part.number(seconds, at_seconds, fractions=True)}
+            self._other = {"seconds": read_count(seconds, at_seconds, self._problems, fractions=True)}
         elif usage is not None or has_counts:
-            self._at, self._reading = at, reading
+            self._reading = reading = CarefulReader(dialect, self._problems, at)
             self._calls = self._calls + self._calls_of(part) if turn else self._calls_of(part)
             self._made_apart(part)
             reading.sort_out(fields)
@@ -253,8 +250,7 @@ class _Response:
         for meter, ways in self._dialect.calls_at.items():
             way, number = first_of(part, ways)
             if way:
-                of_part = CarefulReader(self._dialect, self._problems, ())
-                calls[meter] = int(of_part.number(number, way, fractions=False) or 0)
+                calls[meter] = int(read_count(number, way, self._problems) or 0)
         return +calls
 
     def usage(self, model: str | None, conditions: dict[str, Any]) -> _Read | None:
@@ -273,12 +269,13 @@ class _Response:
         if not self._counts:
             problems += [] if problems else [(dialect.usage[0], REQUIRED)]
             return None
-        found = agreed(dialect, self._counts, self._at, problems)
+        at = self._reading.at
+        found = agreed(dialect, self._counts, at, problems)
         plan = usage_plan(dialect, found.counts.keys())
         if not problems:
             paths = {counter.name: counter.paths[0] for counter in dialect.counters}
             required = dialect.required[:1] if self._is_embedding else dialect.required
-            problems += [((*self._at, *paths[each]), REQUIRED) for each in required if each not in found.counts]
+            problems += [((*at, *paths[each]), REQUIRED) for each in required if each not in found.counts]
             problems += plan.failures(found)
             self._reading.check_iterations(found.counts)
         if problems:
