@@ -25,13 +25,13 @@ from ratecard.price_lists.peer import (
     PeerCharge,
     PeerCondition,
     PeerExample,
-    PeerMeter,
     PeerModel,
     PeerRate,
     PeerVersion,
     PriceList,
 )
 from ratecard.price_lists.write import Imported, import_list
+from ratecard.tables.meters import Meter
 from ratecard.tables.rate import Rate
 
 DAY = date(2026, 6, 1)
@@ -109,7 +109,7 @@ def test_a_list_becomes_a_folder_of_sound_tables(tmp_path: Path) -> None:
     prices = PriceList(
         "peer 1",
         (PeerModel("acme", "Large:8b", (first,), aliases=("large",), reference="https://example.com/prices"),),
-        meters=(PeerMeter("scan", every_usage=0),),
+        meters=(Meter(meter="scan", every_usage=0),),
         conditions=(PeerCondition("route", ("standard", "acme/eu"), "standard"),),
         buckets={"input_map": {"direction": "input", "part": "map"}},
     )
@@ -167,13 +167,13 @@ def test_a_dated_change_holds_from_its_own_day(tmp_path: Path) -> None:
 
 
 def test_what_is_new_and_what_has_vanished(tmp_path: Path) -> None:
-    add(tmp_path, replace(listed(model("a", version("1")), model("b", version("2"))), meters=(PeerMeter("scan"),)))
+    add(tmp_path, replace(listed(model("a", version("1")), model("b", version("2"))), meters=(Meter(meter="scan"),)))
     before = tables(tmp_path)
     scans = PeerCharge("photo", 100, (PeerRate(Decimal(5)),))
     photo = PeerVersion(UNDATED, (scans,), (PeerExample({"counts": {"photo": 100}}, Decimal(5)),))
     prices = replace(
         listed(model("a", version("1")), model("c", photo), model("z", version("4"), provider="zeta")),
-        meters=(PeerMeter("scan"), PeerMeter("photo")),
+        meters=(Meter(meter="scan"), Meter(meter="photo")),
         conditions=(PeerCondition("route", ("standard", "eu"), "standard"),),
         buckets={"input_map": {"direction": "input", "part": "map"}},
     )

@@ -8,7 +8,7 @@ from ratecard.base.money import EXACT, USD, multiply, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.line_items.ledger_entry import worths
 from ratecard.line_items.quote import Quote
-from ratecard.load.folder import shipped_rates
+from ratecard.load.folder import shipped_limits
 from ratecard.tables.limits import Diem, Rates, TopUp
 
 
@@ -40,7 +40,7 @@ def settle(
     if isinstance(amount, Quote):
         due, currency, rates = amount.total, amount.currency, rates or amount.rates
     else:
-        due, currency, rates = amount, USD, rates or shipped_rates()
+        due, currency, rates = amount, USD, rates or shipped_limits().rates
     rest, payers = _number("amount", due), worths(currency, rates)
     have: dict[str, Decimal] = {}
     for name, balance in balances.items():

@@ -19,7 +19,7 @@ from ratecard.base.json_text import JsonError, compact_json, digits, distinct
 from ratecard.base.messages import echo, field_name, type_word
 from ratecard.base.money import READING, text
 from ratecard.line_items.ledger_entry import InferenceDetails, LedgerEntry, price_field, unknown_currency
-from ratecard.load.folder import shipped_rates
+from ratecard.load.folder import shipped_limits
 from ratecard.tables.limits import Rates
 
 # The price field of rows in US dollars or paid from a balance, and of rows in another currency. A row has one of them.
@@ -259,7 +259,7 @@ def _entries(file: TextIO, rates: Rates | Sequence[Rates] | None) -> Iterator[Le
         first = file.read(1)
     file.seek(0)
     rows = json_rows(file) if first in ("{", "[") else csv_rows(file)
-    rates = shipped_rates() if rates is None else rates
+    rates = shipped_limits().rates if rates is None else rates
     known = (rates,) if isinstance(rates, Rates) else tuple(rates)
     for number, row in enumerate(rows, 1):
         yield entry_in(row, known, number)

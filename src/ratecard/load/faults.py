@@ -35,17 +35,14 @@ class TextFile:
         self.faults.append(Fault(self.name, self.line(path), path, message))
 
 
-_MAPPING, _LIST = "must hold keys, like `key: value`", 'must be a list (items start with "- ")'
 # Keys that only prices under conditions have, and the options of charges that count one thing.
 _OF_CONDITIONS = {*Conditioned.model_fields, "not_sold"} - Charge.model_fields.keys()
 _OF_COUNTS = CountedCharge.model_fields.keys() - Conditioned.model_fields.keys()
 # Keys of charges that people write in a version or a model.
 _OF_CHARGES = Tokens.model_fields.keys() - Charge.model_fields.keys() - MeteredVersion.model_fields.keys()
 _SHAPES = {
-    "model_type": _MAPPING,
-    "model_attributes_type": _MAPPING,
-    "dict_type": _MAPPING,
-    "tuple_type": _LIST,
+    **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "must hold keys, like `key: value`"),
+    "tuple_type": 'must be a list (items start with "- ")',
 }
 
 

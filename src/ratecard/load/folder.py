@@ -31,7 +31,7 @@ from ratecard.load.checks import (
 from ratecard.load.faults import TextFile, complaints
 from ratecard.load.video_checks import check_video
 from ratecard.tables.card import MODEL_CLASSES, AnyModel, Family, ModelsOnDemand, Tables
-from ratecard.tables.limits import Limits, LimitsFile, Rates
+from ratecard.tables.limits import Limits, LimitsFile
 from ratecard.tables.meters import Meters
 from ratecard.tables.units import Unit, Units, Vocabulary
 from ratecard.tables.video import VideoModel
@@ -124,17 +124,12 @@ def _vocabulary() -> Vocabulary:
 
 @cache
 def shipped_limits() -> Limits:
-    """Return the newest limits of the shipped tables."""
-    return _shipped(LIMITS, LimitsFile).limits[0]
+    """Return the newest limits of the shipped tables, with the worth of one unit of each balance in US dollars.
 
-
-def shipped_rates() -> Rates:
-    """Return the worth of one unit of each balance in US dollars, from the newest limits of the shipped tables.
-
-    >>> shipped_rates().DIEM, shipped_rates().VCU
+    >>> shipped_limits().rates.DIEM, shipped_limits().rates.VCU
     (Decimal('1'), None)
     """
-    return shipped_limits().rates
+    return _shipped(LIMITS, LimitsFile).limits[0]
 
 
 @contextmanager

@@ -23,7 +23,6 @@ from ratecard.price_lists.peer import (
     PeerCharge,
     PeerCondition,
     PeerExample,
-    PeerMeter,
     PeerModel,
     PeerRate,
     PeerVersion,
@@ -32,7 +31,7 @@ from ratecard.price_lists.peer import (
 )
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.usage_from import usage_from
-from ratecard.tables.meters import PROMPT, TOKEN, Bucket, UsageCondition
+from ratecard.tables.meters import PROMPT, TOKEN, Bucket, Meter, UsageCondition
 
 _NAME = "genai-prices"
 # Every usage is one, whatever it counts.
@@ -81,7 +80,7 @@ def read_providers(providers: Sequence[Any], units: Mapping[str, Mapping[str, An
                 left_out.append(reason.left_out(provider.id, model.id))
     shipped = shipped_meters()
     others = (each.name for each in counted.values() if not each.is_bucket and each.name not in shipped.by_name)
-    meters = tuple(PeerMeter(meter, every_usage=0) for meter in others)
+    meters = tuple(Meter(meter=meter, every_usage=0) for meter in others)
     further = {name: each.dimensions for name, each in buckets.items() if name not in shipped.buckets}
     return PriceList(f"{_NAME} {version}", tuple(models), tuple(left_out), meters, conditions, further)
 

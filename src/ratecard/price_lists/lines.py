@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from ratecard.base.money import plain_text
+from ratecard.base.money import USD, plain_text
 from ratecard.load.folder import shipped_meters, shipped_units
 from ratecard.load.positions import literal
 from ratecard.price_lists.peer import PeerCharge, PeerExample, PeerModel, PeerRate, PeerVersion, PriceList
@@ -112,8 +112,8 @@ class TableLines:
         head = {
             "model": model.model,
             "name": model.name or model.id,
-            "type": model.type,
-            "currency": model.currency,
+            "type": "text",
+            "currency": USD,
             "provider": model.provider,
         }
         lines = [f"    {name}: {literal(value)}" for name, value in head.items()]

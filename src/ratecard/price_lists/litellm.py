@@ -17,7 +17,6 @@ from ratecard.price_lists.peer import (
     PeerCharge,
     PeerCondition,
     PeerExample,
-    PeerMeter,
     PeerModel,
     PeerRate,
     PeerVersion,
@@ -28,7 +27,7 @@ from ratecard.price_lists.peer import (
     read_list,
     without_rate,
 )
-from ratecard.tables.meters import TOKEN
+from ratecard.tables.meters import TOKEN, Meter
 
 _NAME = "litellm"
 _MILLION = Decimal(1_000_000)
@@ -108,51 +107,23 @@ _CONDITIONS = (
     PeerCondition("data_residency", ("standard", "eu", "us"), "standard"),
     PeerCondition("vertex_location", ("global", "regional"), "global"),
     PeerCondition("search_context_size", ("medium", "low", "high"), "medium"),
-    PeerCondition(
-        "resolution", ("standard", *(size for size, (_, name) in _SIZED.items() if name == "resolution")), "standard"
-    ),
-    PeerCondition(
-        "image_size", ("standard", *(size for size, (_, name) in _SIZED.items() if name == "image_size")), "standard"
+    *(
+        PeerCondition(each, ("standard", *(size for size, (_, name) in _SIZED.items() if name == each)), "standard")
+        for each in ("resolution", "image_size")
     ),
 )
 # Keys that say nothing of a price; those that begin with `supports_` do not either.
 _NO_PRICES = {
-    "audio_transcription_config",
-    "bedrock_converse_supports_strict_tools",
-    "bedrock_output_config_effort_ceiling",
-    "comment",
-    "default_reasoning_effort",
-    "deprecation_date",
-    "gemini_audio_only_live",
-    "gemini_native_audio",
-    "input_dbu_cost_per_token",
-    "litellm_provider",
-    "max_input_tokens",
-    "max_output_tokens",
-    "max_tokens",
-    "metadata",
-    "mode",
-    "output_dbu_cost_per_token",
-    "output_vector_size",
-    "prompt_cache_min_tokens",
-    "reasoning_contexts",
-    "reasoning_effort_levels",
-    "reasoning_modes",
-    "rpm",
-    "source",
-    "supported_audio_formats",
-    "supported_endpoints",
-    "supported_modalities",
-    "supported_output_modalities",
-    "supported_regions",
-    "thinking_always_on",
-    "token_count_framing",
-    "token_count_model",
-    "token_count_tokenizer",
-    "tpm",
-    "use_openai_responses_path",
-    "uses_embed_content",
-    "vertex_ai_audio_api",
+    *("comment", "deprecation_date", "litellm_provider", "metadata", "mode", "source"),
+    *("max_input_tokens", "max_output_tokens", "max_tokens", "output_vector_size", "prompt_cache_min_tokens"),
+    *("rpm", "tpm", "token_count_framing", "token_count_model", "token_count_tokenizer"),
+    *("supported_audio_formats", "supported_endpoints", "supported_modalities", "supported_output_modalities"),
+    *("supported_regions", "audio_transcription_config", "gemini_audio_only_live", "gemini_native_audio"),
+    *("default_reasoning_effort", "reasoning_contexts", "reasoning_effort_levels", "reasoning_modes"),
+    *("thinking_always_on", "bedrock_output_config_effort_ceiling", "bedrock_converse_supports_strict_tools"),
+    *("use_openai_responses_path", "uses_embed_content", "vertex_ai_audio_api"),
+    # In DBU, the units of Databricks.
+    *("input_dbu_cost_per_token", "output_dbu_cost_per_token"),
 }
 # Prices that cannot be written, and why.
 _INEXPRESSIBLE = {
@@ -178,7 +149,7 @@ def listed_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> Pri
     named = ((*named_entry(key, entry, entries), (key, entry)) for key, entry in entries.items())
     models, left_out = read_entries(named, _model)
     meters = (*dict.fromkeys((*_COUNTS.values(), "web_search")),)
-    counted = tuple(PeerMeter(meter, 1 if meter == "request" else 0) for meter in meters)
+    counted = tuple(Meter(meter=meter, every_usage=1 if meter == "request" else 0) for meter in meters)
     return PriceList(source, models, left_out, counted, _CONDITIONS)
 
 

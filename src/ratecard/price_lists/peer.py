@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from ratecard.base.errors import RateCardError
 from ratecard.base.json_text import JsonError, read_json
-from ratecard.tables.meters import COMPLETION, PROMPT
+from ratecard.tables.meters import COMPLETION, PROMPT, Meter
 
 # An undated price holds from this day on.
 UNDATED = date(1970, 1, 1)
@@ -91,15 +91,13 @@ class _Listed:
 
 @dataclass(frozen=True, slots=True)
 class PeerModel(_Listed):
-    """A model of a provider, by the id that the list has; `type` as in tables. Its table is `provider/id`.
+    """A model of a provider, by the id that the list has, priced in US dollars. Its table is `provider/id`.
 
     `aliases` are further ids of the same provider; of two models that have one name, the first keeps it.
     """
 
     versions: tuple[PeerVersion, ...]
     name: str = ""
-    type: str = "text"
-    currency: str = "USD"
     aliases: tuple[str, ...] = ()
     reference: str | None = None
 
@@ -137,14 +135,6 @@ class InexpressibleError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class PeerMeter:
-    """A meter that the shipped tables lack; `every_usage` is how many a usage has that does not count it."""
-
-    meter: str
-    every_usage: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class PeerCondition:
     """A condition that the shipped tables lack, or that has more values; `same_as` are other spellings of them."""
 
@@ -158,13 +148,13 @@ class PeerCondition:
 class PriceList:
     """One list: its models, what is left out of it, and what it counts; `source` names the list.
 
-    `buckets` are those of tokens that the shipped tables lack, by their dimensions.
+    `meters` and `buckets` of tokens, by their dimensions, are those that the shipped tables lack.
     """
 
     source: str
     models: tuple[PeerModel, ...]
     left_out: tuple[LeftOut, ...] = ()
-    meters: tuple[PeerMeter, ...] = ()
+    meters: tuple[Meter, ...] = ()
     conditions: tuple[PeerCondition, ...] = ()
     buckets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 

@@ -13,6 +13,7 @@ from ratecard.requests.body import mapping_of
 
 _PROMPT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _COMPLETION_DETAILS = ("completion_tokens_details", "output_tokens_details")
+MODALITIES = ("text", "audio", "image", "video")
 
 # The names that lead to a value; `*` is every entry of a list.
 Way = tuple[str, ...]
@@ -48,14 +49,17 @@ def _of_completion(bucket: str, *names: str) -> Counter:
     )
 
 
-def _of_prompt(modality: str) -> Counter:
-    paths = _within(_PROMPT_DETAILS, f"{modality}_tokens")
-    return Counter(f"{modality} of the prompt", paths, "prompt", f"input_{modality}")
-
-
-def _of_cache(modality: str) -> Counter:
-    paths = tuple((outer, "cached_tokens_details", f"{modality}_tokens") for outer in _PROMPT_DETAILS)
-    return Counter(f"{modality} of the cache", paths, "read", f"cache_input_{modality}")
+def _by_modality(name: str, whole: str, bucket: str, objects: tuple[str, ...], *inner: str) -> list[Counter]:
+    """Return the parts of a count by modality, which lie in these objects and, in each of them, in an inner one."""
+    return [
+        Counter(
+            f"{each} of the {name}",
+            tuple((outer, *inner, f"{each}_tokens") for outer in objects),
+            whole,
+            f"{bucket}_{each}",
+        )
+        for each in MODALITIES
+    ]
 
 
 # Anthropic's own object counts cache reads and writes beside `input_tokens`; `prompt_tokens` includes both. So "input",
@@ -80,14 +84,9 @@ COUNTERS = (
     _of_completion("output_reasoning", "reasoning_tokens", "thinking_tokens"),
     _of_completion("", "accepted_prediction_tokens"),
     _of_completion("", "rejected_prediction_tokens"),
-    *(
-        Counter(
-            f"{each} of the completion", _within(_COMPLETION_DETAILS, f"{each}_tokens"), "completion", f"output_{each}"
-        )
-        for each in ("text", "audio", "image", "video")
-    ),
-    *map(_of_prompt, ("text", "audio", "image", "video")),
-    *map(_of_cache, ("text", "audio", "image")),
+    *_by_modality("completion", "completion", "output", _COMPLETION_DETAILS),
+    *_by_modality("prompt", "prompt", "input", _PROMPT_DETAILS),
+    *_by_modality("cache", "read", "cache_input", _PROMPT_DETAILS, "cached_tokens_details")[:-1],  # no video
     Counter("written for 5 minutes", (("cache_creation", "ephemeral_5m_input_tokens"),), "written"),
     Counter("written for 1 hour", (("cache_creation", "ephemeral_1h_input_tokens"),), "written", "cache_write_1h"),
 )

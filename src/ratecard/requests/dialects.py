@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Literal, get_args
 
-from ratecard.requests.counters import COUNTER, Counter, Sign, UsageDialect, Way
+from ratecard.requests.counters import COUNTER, MODALITIES, Counter, Sign, UsageDialect, Way
 
-MODALITIES = ("text", "audio", "image", "video")
 _PROMPT_PARTS = tuple(f"{each} of the prompt" for each in MODALITIES)
 _CACHE_PARTS = tuple(f"{each} of the cache" for each in MODALITIES[:3])
 _COMPLETION_PARTS = tuple(f"{each} of the completion" for each in MODALITIES)
@@ -318,7 +317,7 @@ def _of_modality(bucket: str, name: str) -> tuple[Counter, ...]:
             ((name.format(f"{each}_" if each else ""),),),
             bucket=bucket.format(f"_{each}" if each else ""),
         )
-        for each in ("", "text", "audio", "image", "video")
+        for each in ("", *MODALITIES)
     )
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, Problems, invalid_enum, wrong_type
 from ratecard.requests.body import mapping_of
-from ratecard.requests.counters import UsageDialect, Way
-from ratecard.requests.dialects import DIALECTS, MODALITIES
+from ratecard.requests.counters import MODALITIES, UsageDialect, Way
+from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.fields import decimal
 from ratecard.requests.metered import LISTED
 from ratecard.requests.responses import (
