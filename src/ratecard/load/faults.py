@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from ratecard.base.errors import Fault
 from ratecard.base.messages import Path, echo
-from ratecard.base.suggestions import did_you_mean
+from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.tables.metered import MeteredVersion, Tokens
 from ratecard.tables.rate import Charge, ChargeClasses, Conditioned, CountedCharge
 from ratecard.tables.scalars import MINIMUM_KEY, SOURCE_KEY
@@ -81,8 +81,7 @@ def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], who
         allowed = [part.strip(" '") for word in allowed for part in word.split(" or ")]
         field = path if kind == "literal_error" else (*path, context["discriminator"].strip("'"))
         value = str(wrong if kind == "literal_error" else context["tag"])
-        words = f"{field[-1]} '{echo(value)}' is not known.{did_you_mean(value, allowed)}"
-        yield field, f"{words} Allowed: {', '.join(allowed)}"
+        yield field, f"{field[-1]} '{echo(value)}' is not known.{meant_or_allowed(value, allowed)}"
     elif kind == "union_tag_not_found":
         word = context["discriminator"].strip("'")
         yield path, f"{word} is missing{_inside((*path, word))}"

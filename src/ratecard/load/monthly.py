@@ -5,7 +5,7 @@ from functools import cached_property
 from itertools import combinations
 
 from ratecard.base.messages import Finding
-from ratecard.base.suggestions import did_you_mean, meant_or_allowed
+from ratecard.base.suggestions import meant_or_allowed
 from ratecard.load.checks import check_currency
 from ratecard.tables.card import AnyModel
 from ratecard.tables.contract import Contract
@@ -82,8 +82,7 @@ class TermChecks:
         if term.kind == COMMITMENT and term.begins is None:
             yield (), "has no from. Write the month in which the commitment begins, like from: 2026-10-01"
         if term.unit is not None and term.unit not in self._units:
-            near = did_you_mean(term.unit, self._units)
-            yield ("unit",), f"unit '{term.unit}' is not in units.yaml.{near} Allowed: {', '.join(self._units)}"
+            yield ("unit",), f"unit '{term.unit}' is not in units.yaml.{meant_or_allowed(term.unit, self._units)}"
             return
         unknown = [words for names in (term.target, *term.target.excluded) for _, words in names.unknown(self._known)]
         charges = sorted({charge for (_, charge, _), _ in self._charges})

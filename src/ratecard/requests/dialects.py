@@ -45,9 +45,9 @@ def _both_ways(way: str) -> tuple[Way, ...]:
     return tuple(tuple(name[place][0] for name in names) for place in (0, -1))
 
 
-def _both_say(way: str, *words: str) -> tuple[Sign, ...]:
-    """Return the signs of a way under the names of JSON and of the Python client."""
-    return tuple((each, frozenset(words)) for each in _both_ways(way))
+def _both_say(*ways: str, words: tuple[str, ...] = ()) -> tuple[Sign, ...]:
+    """Return the signs of ways under the names of JSON and of the Python client."""
+    return tuple((each, frozenset(words)) for way in ways for each in _both_ways(way))
 
 
 # A chat completion, by itself or as a stream; the last part with choices says why it ended.
@@ -174,20 +174,13 @@ _GEMINI = UsageDialect(
     id=_both("responseId"),
     # A session counts each turn by itself, and says so by the names of its parts.
     begins=_both_say("serverContent.modelTurn"),
-    ends=(
-        *_both_say("candidates.*.finishReason"),
-        *_both_say("promptFeedback.blockReason"),
-        *(
-            sign
-            for end in ("turnComplete", "generationComplete", "interrupted")
-            for sign in _both_say(f"serverContent.{end}")
-        ),
+    ends=_both_say(
+        *("candidates.*.finishReason", "promptFeedback.blockReason"),
+        *("serverContent.turnComplete", "serverContent.generationComplete", "serverContent.interrupted"),
     ),
     turns=(
-        *_both_say("serverContent"),
-        *_both_say("toolCall"),
-        *_both_say("usageMetadata.responseTokenCount"),
-        *_both_say("usageMetadata.responseTokenCount", "0"),
+        *_both_say("serverContent", "toolCall", "usageMetadata.responseTokenCount"),
+        *_both_say("usageMetadata.responseTokenCount", words=("0",)),
     ),
     embedding=(_says("embedding"), _says("embeddings")),
     listed={

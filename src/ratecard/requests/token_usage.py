@@ -180,12 +180,6 @@ def disagrees(known: int | Decimal | None) -> str:
     return f"Expected {known}, as another name of this count says"
 
 
-def no_price(name: object, known: Iterable[str]) -> str:
-    """Return the message for a count under a name that is not `known`, and which of those may be meant."""
-    near = did_you_mean(field_name(name), known, slip=True)
-    return f"{NO_PRICE}.{near}" if near else NO_PRICE
-
-
 class Found(NamedTuple):
     """The counts of a usage by counter, and where each was read."""
 
@@ -372,7 +366,8 @@ class CarefulReader:
         elif number or (counts and inside is None and not listed):
             messages = [] if number else count_messages(given)
             if (given if number else whole(given)) and not messages and self._listed < MOST_PROBLEMS:
-                messages = [no_price(name, known)]
+                near = did_you_mean(field_name(name), known, slip=True)
+                messages = [f"{NO_PRICE}.{near}" if near else NO_PRICE]
             self.refuse(way, *messages)
         else:
             self.ignored.append(".".join(map(str, (*self.at, *way))))

@@ -140,18 +140,18 @@ class _Response:
             return
         at, usage = first_of(part, dialect.usage)
         usage = opened_json(usage, at)
-        fields = mapping_of(part if usage is None else usage)
-        if fields is None:
-            self._problems.append((at, wrong_type("object", part if usage is None else usage)))
+        given = part if usage is None else usage
+        if (fields := mapping_of(given)) is None:
+            self._problems.append((at, wrong_type("object", given)))
             return
         has_counts = any(fields.get(way[0]) is not None for way in dialect.counter_at)
         pieces = self._pieces_of(part)
-        at_seconds, seconds = first_of(part, dialect.seconds)
+        at_seconds, seconds = ((), None) if has_counts else first_of(part, dialect.seconds)
         turn = self._stream is not None and bool(usage or has_counts) and self._stream.is_turn(part)
-        if self._stream and self._other and (pieces or (seconds is not None and not has_counts)):
+        if self._stream and self._other and (pieces or seconds is not None):
             self._stream.refuse()
         self._list(part)
-        if seconds is not None and not has_counts:
+        if seconds is not None:
             self._other = {"seconds": read_count(seconds, at_seconds, self._problems, fractions=True)}
         elif usage is not None or has_counts:
             self._reading = reading = CarefulReader(dialect, self._problems, at)

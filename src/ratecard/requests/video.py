@@ -75,7 +75,7 @@ def api_wide_fields(fields: VideoFields) -> dict[str, Field]:
     }
 
 
-def fields_of(version: VideoVersion, api_wide: dict[str, Field]) -> dict[str, Field]:
+def fields_of(version: VideoVersion, api_wide: Mapping[str, Field]) -> dict[str, Field]:
     """Return the checks of fields for one version: its own values where it lists any, else the API-wide ones."""
     accepts, fields = version.accepts, dict(api_wide)
     if accepts.duration:
@@ -209,7 +209,7 @@ class VideoRequests:
     """
 
     def __init__(self, version: VideoVersion, api_wide: Mapping[str, Field]) -> None:
-        self.fields = fields_of(version, dict(api_wide))
+        self.fields = fields_of(version, api_wide)
         self.settle, self.of_source = rule_of(version), version.of_source
         # The fields that the price depends on: audio only if it can be chosen, seconds of reference video also
         # if they decide a source-matched duration or ratio.
