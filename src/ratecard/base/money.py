@@ -19,7 +19,7 @@ from decimal import (
     Overflow,
 )
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 _ERRORS = [DivisionByZero, FloatOperation, InvalidOperation, Overflow]
 
@@ -142,10 +142,7 @@ def total(amounts: list[Decimal]) -> Decimal:
     >>> total([Decimal("0.1")] * 3)
     Decimal('0.3')
     """
-    result = Decimal(0)
-    for amount in amounts:
-        result = add(result, amount)
-    return result
+    return reduce(add, amounts, Decimal(0))
 
 
 def text(amount: Decimal) -> str:

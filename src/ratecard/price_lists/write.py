@@ -287,8 +287,8 @@ class _Additions:
         for effective, of in versions:
             lines = self.lines.of_version(model, source[of.effective], effective)
             below = [index for index, version in enumerate(old.versions) if version.begins < utc(effective)]
-            place, last = ("models", number, "versions"), len(old.versions) - 1
-            self._insert(home, at.above((*place, below[0])) if below else at.after((*place, last)), lines)
+            path, last = ("models", number, "versions"), len(old.versions) - 1
+            self._insert(home, at.above((*path, below[0])) if below else at.after((*path, last)), lines)
             self.versions += 1
 
     def _shared(self) -> dict[str, bytes]:

@@ -105,15 +105,6 @@ NO_SIZE = "Could not read the size of the video"
 NO_FRAME_RATE = "Could not read the frame rate of the video"
 
 
-def rule_of(version: VideoVersion) -> Rule | None:
-    """Return the rule of a version, if it is priced by a source video or takes reference video; else None."""
-    if version.of_source:
-        return _source_rule(version)
-    if version.accepts.reference_video_total_duration:
-        return _reference_rule(version.accepts.reference_video_total_duration)
-    return None
-
-
 def _reference_rule(limits: ReferenceVideo) -> Rule:
     """Return a rule: reference video selects the rate with video input and, for `-1` and `auto`, the seconds."""
     field: Path = (REFERENCE_SECONDS,)
@@ -210,27 +201,30 @@ class VideoRequests:
 
     def __init__(self, version: VideoVersion, api_wide: Mapping[str, Field]) -> None:
         self.fields = fields_of(version, api_wide)
-        self.settle, self.of_source = rule_of(version), version.of_source
+        accepts, reference = version.accepts, version.accepts.reference_video_total_duration
+        self.settle: Rule | None = _reference_rule(reference) if reference else None
+        if version.of_source:
+            self.settle = _source_rule(version)
+        self.of_source = version.of_source
         # The fields that the price depends on: audio only if it can be chosen, seconds of reference video also
         # if they decide a source-matched duration or ratio.
         effective = frozenset[str]().union(*(charge.fields for charge in version.charges))
-        if version.accepts.audio != "configurable":
+        if accepts.audio != "configurable":
             effective -= {"audio"}
-        matched = {"duration"} if set(SOURCE_MATCHED_DURATIONS) & set(version.accepts.duration or ()) else set()
-        matched |= {"aspect_ratio"} if set(SOURCE_MATCHED_RATIOS) & set(version.accepts.aspect_ratio or ()) else set()
-        if version.accepts.reference_video_total_duration is None:
+        matched = {"duration"} if set(SOURCE_MATCHED_DURATIONS) & set(accepts.duration or ()) else set()
+        matched |= {"aspect_ratio"} if set(SOURCE_MATCHED_RATIOS) & set(accepts.aspect_ratio or ()) else set()
+        if reference is None:
             effective -= {REFERENCE_SECONDS}
         elif effective & matched:
             effective |= {REFERENCE_SECONDS}
-        accepts: dict[str, Accept] = {name: field.accept for name, field in self.fields.items()}
-        self.active = {name: accept for name, accept in accepts.items() if name in effective}
-        self.inert = {name: accept for name, accept in accepts.items() if name not in effective}
+        self.active = {name: field.accept for name, field in self.fields.items() if name in effective}
+        self.inert = {name: field.accept for name, field in self.fields.items() if name not in effective}
         self.defaults: RequestShape = {name: None for name in ("resolution", "aspect_ratio") if name not in effective}
         self.defaults |= {"video_input": "false", "reference_seconds": None}
-        self.defaults["audio"] = "false" if version.accepts.audio == "none" else "true"
+        self.defaults["audio"] = "false" if accepts.audio == "none" else "true"
         required, stated = [], version.default_values
         for name in (name for name in _CHOICES if name in effective):
-            values = tuple(getattr(version.accepts, name) or ())
+            values = tuple(getattr(accepts, name) or ())
             if name in stated:
                 self.defaults[name] = stated[name]
             elif len(values) == 1:
