@@ -33,7 +33,6 @@ class _BuiltFile(TextFile):
         self.content = content
 
     def line(self, path: Place) -> int:
-        """Return the line number of a part, as the reader of YAML says it."""
         from ratecard.load.yaml_text import read_yaml_text
 
         self.lines = self.lines or read_yaml_text(self.name, self.content).lines

@@ -238,11 +238,10 @@ def _agreed(
             text.fault(("contract",), f"contract '{name}' is in {contracts[name].place} too. Give it another name")
         place = f"{text.name}:{text.line(('contract',))}"
         contracts[name] = contract.model_copy(update={"place": place})
-    if units and monthly:
-        _record(texts[MONTHLY], ("monthly",), checks.of(monthly.monthly))
-    for text, contract in signed:
         if units and contract.monthly:
             _record(text, ("monthly",), checks.of_contract(contract))
+    if units and monthly:
+        _record(texts[MONTHLY], ("monthly",), checks.of(monthly.monthly))
     return monthly.monthly if monthly else (), contracts
 
 

@@ -72,7 +72,7 @@ def load_revision(revision: Revision) -> Tables:
 
 
 class _Commit:
-    """The files of a commit, as a `Tree`: paths are those from the top of its repository."""
+    """The `Tree` of a commit: paths are those from the top of its repository, and other folders are empty."""
 
     def __init__(self, revision: Revision) -> None:
         listed = _git(revision.folder, "ls-tree", "--full-tree", "-r", "-z", revision.commit)
@@ -100,11 +100,9 @@ class _Commit:
         self._folders[folder][name] = kind
 
     def entries(self, folder: str) -> Iterator[Entry]:
-        """List a folder; empty if the commit does not have it."""
         return (Entry(name, kind) for name, kind in self._folders.get(folder, {}).items())
 
     def target(self, path: str) -> Entry:
-        """Follow a link: its path, and the kind of what is there."""
         for _ in range(_MOST_LINKS):
             if (real := self._one_link_less(path)) is None:
                 break

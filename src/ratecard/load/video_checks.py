@@ -118,7 +118,6 @@ def _check_examples(version: VideoVersion) -> Iterator[Finding]:
 
 
 def _check_charges(version: VideoVersion) -> Iterator[Finding]:
-    """Check the charges of a version against what it accepts."""
     for number, charge in enumerate(version.charges):
         yield from below(("charges", number), check_rates(version, charge))
         yield from below(("charges", number), charge.check_options(version))

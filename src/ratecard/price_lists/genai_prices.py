@@ -182,8 +182,6 @@ class _Part(NamedTuple):
 
 
 class _Model:
-    """Reads one model."""
-
     def __init__(
         self,
         provider: Any,
@@ -307,7 +305,7 @@ class _Model:
         return complete | {name: self._on_top(name, complete) for name in complete if self._whole(name) in complete}
 
     def _elsewhere(self, priced: Mapping[str, TierAmounts]) -> Iterator[tuple[str, str]]:
-        """Return parts without a price whose least whole with one is not that of which the tables take the rate."""
+        """Return parts without a price, with their least whole, where the tables take the rate of another whole."""
         for name, bucket in self.buckets.items():
             if name not in priced and (least := self._least_whole(name, priced)):
                 left, parents = dict(bucket.dimensions), list[str]()
@@ -319,7 +317,7 @@ class _Model:
                     yield name, least
 
     def _least_whole(self, name: str, priced: Mapping[str, TierAmounts]) -> str | None:
-        """Return the bucket with a price that a bucket is a part of, and that is a part of all others of that kind."""
+        """Return the smallest bucket with a price that contains a bucket."""
         wholes = [each for each in priced if each in self.buckets and self.buckets[name].within(self.buckets[each])]
         return max(wholes, key=lambda each: len(self.buckets[each].dimensions), default=None)
 

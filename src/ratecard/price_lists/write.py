@@ -246,7 +246,6 @@ class _Additions:
         return self.lines.of_model(renamed)
 
     def _retire(self) -> None:
-        """Retire the models that the list names no more."""
         listed = {each.model for each in self.listed.models} | {each.model for each in self.listed.left_out}
         for name, old in self.tables.models.items():
             if name in listed or old.retired is not None:
@@ -322,7 +321,6 @@ class _Additions:
         return new
 
     def _add_lines(self, home: str, path: Path, lines: Sequence[str]) -> None:
-        """Add lines at the end of a list."""
         if lines:
             at = self._at(home)
             self._insert(home, at.after((*path, at.lengths[path] - 1)), lines)
@@ -345,7 +343,6 @@ class _Additions:
         return self.texts[home]
 
     def _place(self, name: str) -> tuple[str, int]:
-        """Return the file of a model and its number there."""
         home = self.tables.files[name]
         self._at(home)
         return home, self.numbers[name]

@@ -45,7 +45,7 @@ class Field(Protocol):
         """Return the value as the shape keeps it; None if it is wrong. May raise `TypeError` if it is unhashable."""
 
     def messages(self, given: object) -> list[str]:
-        """Why a value is wrong."""
+        """Say why a value is wrong."""
 
 
 def accepted(field: Field, given: object) -> Any:

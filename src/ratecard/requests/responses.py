@@ -34,7 +34,7 @@ def opened_json(given: Any, at: Path) -> Any:
 def value_in(given: Any, way: Iterable[str]) -> Any:
     """Return what lies at the end of a way, in mappings, JSON and objects of clients; None if nothing does.
 
-    Raises `QuoteError` for text that begins as an object and is none: other counts would be read in place of its own.
+    Raises `QuoteError` for text that begins like JSON and is not: other counts would be read in place of its own.
     """
     return next((value for _, value in values_in(given, tuple(way))), None)
 
@@ -71,7 +71,7 @@ def first_of(given: Any, ways: Iterable[Way]) -> tuple[Way, Any]:
 def is_stream(response: Any) -> bool:
     """Return True for parts, one by one: a list, an iterator, or an object of a client that yields them.
 
-    Raises `QuoteError` for an asynchronous one. Models of pydantic yield their fields, and are no streams.
+    Raises `QuoteError` for an asynchronous one. Models of pydantic yield their fields, and are not streams.
     """
     if isinstance(response, AsyncIterable) and not isinstance(response, Iterable):
         raise QuoteError(INVALID_RESPONSE, [((), _ASYNCHRONOUS)])

@@ -64,7 +64,7 @@ def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
 
 
 def read_count(given: Any, at: Path, problems: Problems, fractions: bool = False) -> int | Decimal | None:
-    """Return a count, or None for what is none, which becomes a problem; seconds may be fractions."""
+    """Return a count; None for anything else, which becomes a problem. Seconds may be fractions."""
     messages = [words for words in count_messages(given) if not (fractions and words == NOT_AN_INTEGER)]
     problems += [(at, message) for message in messages]
     return None if messages else decimal(given) if fractions else whole(given)
