@@ -350,7 +350,6 @@ _GENAI_PRICES = UsageDialect(
     ),
     # A part of another provider's stream has the output alone.
     only_with={"output{}": ("input{}",)},
-    usage=(("usage",),),
     stream="add",
 )
 _ATTRIBUTE = "gen_ai.usage."
