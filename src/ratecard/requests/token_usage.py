@@ -63,7 +63,7 @@ def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
     return messages
 
 
-def read_count(given: Any, at: Path, problems: Problems, fractions: bool = False) -> int | Decimal | None:
+def checked_count(given: Any, at: Path, problems: Problems, fractions: bool = False) -> int | Decimal | None:
     """Return a count; None for anything else, which becomes a problem. Seconds may be fractions."""
     messages = [words for words in count_messages(given) if not (fractions and words == NOT_AN_INTEGER)]
     problems += [(at, message) for message in messages]
@@ -260,7 +260,7 @@ class CarefulReader:
             if value is None or not (place or str(name).startswith(dialect.prefix)):
                 continue
             if counter := dialect.counter_at.get(way):
-                if (count := read_count(value, (*self.at, *way), self._problems, counter.fractions)) is not None:
+                if (count := checked_count(value, (*self.at, *way), self._problems, counter.fractions)) is not None:
                     self.counts[way] = count
             elif not place and name in dialect.entries:
                 self._read_entries(value, way)

@@ -22,7 +22,7 @@ from ratecard.requests.responses import (
     value_in,
     values_in,
 )
-from ratecard.requests.token_usage import CarefulReader, CountAt, agreed, read_count, usage_plan, word_of
+from ratecard.requests.token_usage import CarefulReader, CountAt, agreed, checked_count, usage_plan, word_of
 from ratecard.requests.usage import EmbeddingUsage, ImageUsage, TextUsage, TranscriptionUsage
 from ratecard.tables.meters import COMPLETION, PROMPT
 
@@ -152,7 +152,7 @@ class _Response:
             self._stream.refuse()
         self._list(part)
         if seconds is not None:
-            self._other = {"seconds": read_count(seconds, at_seconds, self._problems, fractions=True)}
+            self._other = {"seconds": checked_count(seconds, at_seconds, self._problems, fractions=True)}
         elif usage is not None or has_counts:
             self._reading = reading = CarefulReader(dialect, self._problems, at)
             self._calls = self._calls + self._calls_of(part) if turn else self._calls_of(part)
@@ -250,7 +250,7 @@ class _Response:
         for meter, ways in self._dialect.calls_at.items():
             way, number = first_of(part, ways)
             if way:
-                calls[meter] = int(read_count(number, way, self._problems) or 0)
+                calls[meter] = int(checked_count(number, way, self._problems) or 0)
         return +calls
 
     def usage(self, model: str | None, conditions: dict[str, Any]) -> _Read | None:
