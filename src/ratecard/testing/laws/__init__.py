@@ -6,21 +6,13 @@
 ['a valid request has a price', 'no amount is negative', 'lines add up to the exact amount']
 """
 
-from ratecard.testing.laws.any_quote import EVERY_QUOTE, PRICE_SHEET, RATE_LINES, REFUSALS
+import ratecard.testing.laws.any_quote as of_any_quote
+import ratecard.testing.laws.metered as of_usages
+import ratecard.testing.laws.video as of_video
 from ratecard.testing.laws.law import MAX_EXAMPLES, Law, check
-from ratecard.testing.laws.metered import OF_COUNTS, OF_TOKENS
-from ratecard.testing.laws.video import REFERENCE_VIDEO, SOURCE_VIDEO, VIDEO
 
-LAWS: tuple[Law, ...] = (
-    *EVERY_QUOTE,
-    *RATE_LINES,
-    *PRICE_SHEET,
-    *VIDEO,
-    *REFERENCE_VIDEO,
-    *SOURCE_VIDEO,
-    *REFUSALS,
-    *OF_TOKENS,
-    *OF_COUNTS,
+LAWS: tuple[Law, ...] = tuple(
+    each for module in (of_any_quote, of_video, of_usages) for each in vars(module).values() if isinstance(each, Law)
 )
 
 __all__ = ["LAWS", "MAX_EXAMPLES", "Law", "check"]

@@ -18,9 +18,8 @@ from ratecard.price_book import PriceBook
 from ratecard.requests.body import METERED_TYPES, TYPES
 from ratecard.tables.rate import Rate, domains_of, less
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
-from ratecard.testing.laws.law import Law, any_case, of_type
+from ratecard.testing.laws.law import any_case, applies_to, of_type
 from ratecard.testing.request import Request, json_text
-from ratecard.testing.video_strategies import invalid_video_requests
 from ratecard.views.sheet import Cell
 
 # Names that will never be fields of a request.
@@ -29,6 +28,7 @@ _FURTHER = st.dictionaries(
 )
 
 
+@applies_to(any_case)
 def a_valid_request_has_a_price(case: Case, data: st.DataObject) -> None:
     """Every request that the tables accept is priced: in the model's currency, at the version in effect."""
     asked = case.ask(data.draw(case.requests))
@@ -38,6 +38,7 @@ def a_valid_request_has_a_price(case: Case, data: st.DataObject) -> None:
     expect(stated == expected, f"The quote is of {stated}, not of {expected}", asked)
 
 
+@applies_to(any_case)
 def no_amount_is_negative(case: Case, data: st.DataObject) -> None:
     """No line, sum or total is below zero."""
     asked = case.ask(data.draw(case.requests))
@@ -47,6 +48,7 @@ def no_amount_is_negative(case: Case, data: st.DataObject) -> None:
     expect(all(amount >= 0 for amount in amounts), "A price is negative", asked)
 
 
+@applies_to(any_case)
 def lines_add_up_to_the_exact_amount(case: Case, data: st.DataObject) -> None:
     """The amounts of the lines add up to the exact amount, to the last digit, and to no less than the minimum."""
     asked = case.ask(data.draw(case.requests))
@@ -65,6 +67,7 @@ def lines_add_up_to_the_exact_amount(case: Case, data: st.DataObject) -> None:
         expect(charged + rounded >= least, f"A request costs at least {least}", asked)
 
 
+@applies_to(any_case)
 def a_line_is_quantity_times_rate(case: Case, data: st.DataObject) -> None:
     """Every amount is its quantity times its rate, rounded to nothing coarser than the table's line places."""
     asked = case.ask(data.draw(case.requests))
@@ -78,6 +81,7 @@ def a_line_is_quantity_times_rate(case: Case, data: st.DataObject) -> None:
         expect(abs(product - Fraction(line.amount)) <= slack, f"{line.sku} is not quantity x rate", asked)
 
 
+@applies_to(any_case)
 def the_total_is_rounded_once(case: Case, data: st.DataObject) -> None:
     """The total is the exact amount, rounded half-up once to the table's places; what is not video is not rounded."""
     asked = case.ask(data.draw(case.requests))
@@ -85,6 +89,7 @@ def the_total_is_rounded_once(case: Case, data: st.DataObject) -> None:
     expect(str(asked.quote.total) == str(rounded), f"The total should be {rounded}", asked)
 
 
+@applies_to(of_type(*TYPES.words))
 def extra_keys_and_order_change_nothing(case: Case, data: st.DataObject) -> None:
     """Unknown keys of a body, `metadata` of a usage, the order of keys, and JSON for a mapping change no price."""
     asked = case.ask(data.draw(case.requests))
@@ -101,6 +106,7 @@ def extra_keys_and_order_change_nothing(case: Case, data: st.DataObject) -> None
         expect((*known, *sorted(listed[len(known) :])) == ignored, f"Named as ignored: {', '.join(listed)}", again)
 
 
+@applies_to(any_case)
 def what_was_asked_before_changes_nothing(case: Case, data: st.DataObject) -> None:
     """A request has the answer of the same tables where nothing was asked before: what is kept decides no price."""
     first, second = data.draw(case.requests), data.draw(case.requests)
@@ -119,6 +125,7 @@ def _answer(request: Request, prices: PriceBook) -> Quote | str:
         return str(refusal)
 
 
+@applies_to(of_type(*METERED_TYPES))
 def an_unknown_key_of_a_usage_is_refused(case: Case, data: st.DataObject) -> None:
     """A usage with a key that is not of its type is refused as a whole: what was meant by it is not assumed."""
     asked = case.ask(data.draw(case.requests))
@@ -131,6 +138,7 @@ def an_unknown_key_of_a_usage_is_refused(case: Case, data: st.DataObject) -> Non
         expect(False, "A usage with the key 'x-count' is charged", asked)
 
 
+@applies_to(any_case)
 def the_answer_has_the_digits_of_the_total(case: Case, data: st.DataObject) -> None:
     """What HTTP answers holds the digits of the total, as a plain decimal, and the currency where it is not USD."""
     asked = case.ask(data.draw(case.requests))
@@ -141,25 +149,17 @@ def the_answer_has_the_digits_of_the_total(case: Case, data: st.DataObject) -> N
     expect(answer == f'{{"quote":{digits}{currency}}}', f"It answers {answer}", asked)
 
 
-EVERY_QUOTE = (
-    Law(a_valid_request_has_a_price, any_case),
-    Law(no_amount_is_negative, any_case),
-    Law(lines_add_up_to_the_exact_amount, any_case),
-    Law(a_line_is_quantity_times_rate, any_case),
-    Law(the_total_is_rounded_once, any_case),
-    Law(extra_keys_and_order_change_nothing, of_type(*TYPES.words)),
-    Law(what_was_asked_before_changes_nothing, any_case),
-    Law(an_unknown_key_of_a_usage_is_refused, of_type(*METERED_TYPES)),
-    Law(the_answer_has_the_digits_of_the_total, any_case),
-)
-
-
 _RATE = re.compile(r"""\brate["']?\s*:\s*["']?([*\w.-]+)""")
+
+
 _NUMBER = re.compile(r"\d+(\.\d+)?", re.ASCII)
+
+
 # Attributes that the laws of tiers, bands and buckets check.
 _BY_QUANTITY = {"up_to", "seconds", "context", "tokens"}
 
 
+@applies_to(any_case)
 def a_line_names_the_line_of_its_rate(case: Case, data: st.DataObject) -> None:
     """The `file:line` of every line holds a rate of its model, and times markup that is what a unit costs."""
     asked = case.ask(data.draw(case.requests))
@@ -176,6 +176,7 @@ def a_line_names_the_line_of_its_rate(case: Case, data: st.DataObject) -> None:
         expect(stands, f"{line.source} holds {shown}, not {text(rates[0][1].rate)}", asked)
 
 
+@applies_to(any_case)
 def a_line_is_charged_at_the_rate_that_fits(case: Case, data: st.DataObject) -> None:
     """The attributes of a line's rate are those of the request: its resolution, its sound, its quality."""
     asked = case.ask(data.draw(case.requests))
@@ -216,12 +217,7 @@ def _fits(case: Case, body: dict[str, Any], rate: Rate) -> bool:
     return all(body[name] in values for name, values in named.items() if name in body)
 
 
-RATE_LINES = (
-    Law(a_line_names_the_line_of_its_rate, any_case),
-    Law(a_line_is_charged_at_the_rate_that_fits, any_case),
-)
-
-
+@applies_to(any_case)
 def a_price_cell_equals_its_quote(case: Case, data: st.DataObject) -> None:
     """Every cell of the price sheet is what a quote of its values says."""
     cell = data.draw(st.sampled_from(case.cells))
@@ -233,6 +229,7 @@ def a_price_cell_equals_its_quote(case: Case, data: st.DataObject) -> None:
     expect(row["source"] == sources, f"The sheet names {row['source']}", asked)
 
 
+@applies_to(any_case)
 def every_price_cell_is_rounded_once(case: Case, data: st.DataObject) -> None:
     """The total of every cell is its exact amount rounded once: cells have enough amounts to show a second rounding."""
     for cell in case.cells:
@@ -250,6 +247,7 @@ def _not_overridden(case: Case, charge: Any) -> Iterator[Rate]:
             yield rate
 
 
+@applies_to(any_case)
 def every_rate_is_charged_somewhere(case: Case, data: st.DataObject) -> None:
     """One unit of every rate of the version can be used, and is charged at it: no line of a table is without effect."""
     used = {line.source for cell in case.cells for line in cell.quote.lines}
@@ -263,32 +261,3 @@ def _request_of(case: Case, cell: Cell) -> Request:
     if case.found.type == "video":
         return Request(cell.body, cell.video)
     return Request(dict(cell.usage or {}))
-
-
-PRICE_SHEET = (
-    Law(a_price_cell_equals_its_quote, any_case),
-    Law(every_price_cell_is_rounded_once, any_case),
-    Law(every_rate_is_charged_somewhere, any_case),
-)
-
-
-def a_wrong_request_is_refused_field_by_field(case: Case, data: st.DataObject) -> None:
-    """A body with wrong fields has no price; the tree of its refusal names exactly those fields."""
-    body, fields = data.draw(invalid_video_requests(case.prices, model=case.model))
-    try:
-        quote = case.prices.quote_video(body)
-    except QuoteError as error:
-        tree = error.details or {}
-        named = tuple(name for name in tree if name != "_errors")
-        silent = [name for name in named if not tree[name]["_errors"]]
-        if named == fields and not silent and not tree["_errors"]:
-            return
-        told = f"The refusal names {', '.join(named) or 'no field'}"
-    else:
-        told = f"It costs {quote.total}"
-    raise BrokenLawError(f"{told}, but wrong in this body: {', '.join(fields)}\n  {body!r}")
-
-
-REFUSALS = (
-    Law(a_wrong_request_is_refused_field_by_field, lambda case: of_type("video")(case) and not case.offer.needs_source),
-)

@@ -32,6 +32,11 @@ class Law(NamedTuple):
         return (self.trial.__doc__ or "").strip()
 
 
+def applies_to(condition: _Condition) -> Callable[[Trial], Law]:
+    """Return the decorator that makes a function the law of the cases that meet a condition."""
+    return lambda trial: Law(trial, condition)
+
+
 def check(law: Law, case: Case, *, max_examples: int = MAX_EXAMPLES) -> None:
     """Try a law on a case with `max_examples` random requests, always the same ones.
 

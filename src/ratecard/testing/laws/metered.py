@@ -13,11 +13,14 @@ from ratecard.tables.metered import MeteredVersion, Tokens
 from ratecard.tables.meters import UsageCondition
 from ratecard.tables.rate import Conditioned, Rate
 from ratecard.testing.case import Case, expect
-from ratecard.testing.laws.law import Law, any_case, charged_by, reading
+from ratecard.testing.laws.law import any_case, applies_to, charged_by, reading
 from ratecard.testing.request import Request
 from ratecard.testing.usage_strategies import DETAILS, in_any_dialect, token_usages
 
+_BY_TOKEN = charged_by("tokens")
 
+
+@applies_to(_BY_TOKEN)
 def every_token_is_charged_once(case: Case, data: st.DataObject) -> None:
     """The tokens of all lines are those of prompt and completion: what comes from the cache is part of the prompt."""
     asked = case.ask(data.draw(_tokens(case)))
@@ -28,6 +31,7 @@ def every_token_is_charged_once(case: Case, data: st.DataObject) -> None:
     expect(billed == counted, f"{billed} tokens are charged, not {counted}", asked)
 
 
+@applies_to(_BY_TOKEN)
 def the_whole_prompt_chooses_one_tier(case: Case, data: st.DataObject) -> None:
     """Every bucket costs its rate of the tier that the whole prompt is in; the threshold itself is still base."""
     asked = case.ask(data.draw(_tokens(case)))
@@ -37,6 +41,7 @@ def the_whole_prompt_chooses_one_tier(case: Case, data: st.DataObject) -> None:
     expect(sources == expected, f"The tier says {', '.join(expected) or 'nothing'}", asked)
 
 
+@applies_to(_BY_TOKEN)
 def every_dialect_costs_the_same(case: Case, data: st.DataObject) -> None:
     """The same tokens cost the same in the words of every provider, whatever it says beside them that costs nothing."""
     asked = case.ask(data.draw(_tokens(case)))
@@ -46,6 +51,11 @@ def every_dialect_costs_the_same(case: Case, data: st.DataObject) -> None:
     expect(again.quote == asked.quote, "In another dialect it is another quote", asked, again)
 
 
+def _searches(case: Case) -> bool:
+    return bool(case.version.searches.keys() & SEARCHES.keys())
+
+
+@applies_to(_searches)
 def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
     """Searches add the rate of their table for each, and nothing else: never a thousand times as much."""
     plain = case.ask(data.draw(_tokens(case)))
@@ -59,6 +69,12 @@ def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
     expect(added == price, f"{count} of {SEARCHES[kind][0]} add {added}, not {price}", plain, asked)
 
 
+def _estimated(case: Case) -> bool:
+    """Return True for a text model; an estimate states no conditions."""
+    return case.found.type == "text" and not case.version.needed(case.prices.tables.meters)
+
+
+@applies_to(_estimated)
 def an_estimate_holds_what_it_will_cost(case: Case, data: st.DataObject) -> None:
     """A request costs no less than the least and no more than the most that was estimated, searches included."""
     asked = case.ask(data.draw(case.requests))
@@ -117,72 +133,7 @@ def _tokens(case: Case) -> st.SearchStrategy[Request]:
     return token_usages(case.prices, model, case.version).map(Request)
 
 
-def _searches(case: Case) -> bool:
-    return bool(case.version.searches.keys() & SEARCHES.keys())
-
-
-def _estimated(case: Case) -> bool:
-    """Return True for a text model; an estimate states no conditions."""
-    return case.found.type == "text" and not case.version.needed(case.prices.tables.meters)
-
-
-_BY_TOKEN = charged_by("tokens")
-OF_TOKENS = (
-    Law(every_token_is_charged_once, _BY_TOKEN),
-    Law(the_whole_prompt_chooses_one_tier, _BY_TOKEN),
-    Law(every_dialect_costs_the_same, _BY_TOKEN),
-    Law(a_search_adds_its_own_price, _searches),
-    Law(an_estimate_holds_what_it_will_cost, _estimated),
-)
-
-
-def so_many_images_cost_so_many_times_one(case: Case, data: st.DataObject) -> None:
-    """`n` multiplies everything: n images cost n times what one costs, further inputs included."""
-    request = data.draw(case.requests.filter(lambda request: request.body["type"] == case.found.type))
-    n = data.draw(st.integers(1, 1_000))
-    one, many = case.ask(request.with_fields(n=1)), case.ask(request.with_fields(n=n))
-    images = case.reading("n")
-    expect(many.of(*images) == n * one.of(*images), f"{n} images cost {many.quote.exact}", one, many)
-
-
-def further_input_images_cost_their_rate(case: Case, data: st.DataObject) -> None:
-    """Input images beyond those that cost nothing add their own rate, each."""
-    request, (charge,) = data.draw(case.requests), case.reading("input_images")
-    inputs = data.draw(st.integers(1, 20))
-    one, more = (case.ask(request.with_fields(n=1, input_images=count)) for count in (1, inputs))
-    price, added = case.price(charge, inputs) - case.price(charge, 1), more.of(charge) - one.of(charge)
-    expect(added == price, f"{inputs} inputs add {added}, not {price}", one, more)
-
-
-def a_count_costs_its_rate(case: Case, data: st.DataObject) -> None:
-    """Characters, seconds and searches cost their count times the rate, by what the unit holds."""
-    asked = case.ask(data.draw(case.requests))
-    for charge, name in _counted(case):
-        price = case.price(charge, Fraction(asked.request.body[name]))
-        expect(asked.of(charge) == price, f"The rate gives {price}", asked)
-
-
-def a_song_costs_the_rate_of_its_band(case: Case, data: st.DataObject) -> None:
-    """A song is charged once, at the band that holds its seconds, first and last second included."""
-    charge = case.charges("seconds")[0]
-    edges, rate = data.draw(st.sampled_from(bands_of(charge)))
-    seconds = data.draw(st.sampled_from(edges) | st.integers(*edges))
-    asked = case.ask(data.draw(case.requests).with_fields(duration_seconds=seconds))
-    price = Fraction(rate.rate) * Fraction(charge.markup)
-    expect(asked.of(charge) == price, f"{seconds} seconds cost {price}: {rate.source}", asked)
-
-
-def a_batch_costs_the_sum_of_its_calls(case: Case, data: st.DataObject) -> None:
-    """A batch costs what its calls cost one by one; a failed call costs its own credits, whatever it was."""
-    asked, (charge,) = case.ask(data.draw(case.requests)), case.reading("calls")
-    single = [case.ask(asked.request.with_fields(calls=[call])) for call in asked.request.body["calls"]]
-    summed = sum(each.of(charge) for each in single)
-    expect(asked.of(charge) == summed, "The batch is not the sum of its calls", asked, *single)
-    price = case.price(charge, charge.failed_credits)
-    for call, each in zip(asked.request.body["calls"], single, strict=True):
-        expect(not call.get("failed") or each.of(charge) == price, f"A failed call costs {price}", each)
-
-
+@applies_to(lambda case: any_case(case) and case.found.type != "video")
 def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataObject) -> None:
     """A line costs its list rate times the factors of what is stated and it does not name; what is unmet is refused."""
     version, declared = case.version, case.prices.tables.meters.condition
@@ -243,11 +194,6 @@ def _priced_by(
     }
 
 
-def _counted(case: Case) -> list[tuple[Any, str]]:
-    """Return the charges for one count of a usage of the model's own type, with the field of that count."""
-    return [(charge, name) for charge, fields in case.readings for name in charge.NUMBERS if name in fields]
-
-
 def _of_images(case: Case) -> bool:
     version = case.version
     if not reading("n")(case) or version.minimum:
@@ -257,11 +203,58 @@ def _of_images(case: Case) -> bool:
     return decimal and not any(charge.options for charge in case.reading("n") if charge not in further)
 
 
-OF_COUNTS = (
-    Law(a_line_costs_its_rate_times_the_factors_that_hold, lambda case: any_case(case) and case.found.type != "video"),
-    Law(so_many_images_cost_so_many_times_one, _of_images),
-    Law(further_input_images_cost_their_rate, reading("input_images")),
-    Law(a_count_costs_its_rate, lambda case: any_case(case) and bool(_counted(case))),
-    Law(a_song_costs_the_rate_of_its_band, charged_by("seconds")),
-    Law(a_batch_costs_the_sum_of_its_calls, reading("calls")),
-)
+@applies_to(_of_images)
+def so_many_images_cost_so_many_times_one(case: Case, data: st.DataObject) -> None:
+    """`n` multiplies everything: n images cost n times what one costs, further inputs included."""
+    request = data.draw(case.requests.filter(lambda request: request.body["type"] == case.found.type))
+    n = data.draw(st.integers(1, 1_000))
+    one, many = case.ask(request.with_fields(n=1)), case.ask(request.with_fields(n=n))
+    images = case.reading("n")
+    expect(many.of(*images) == n * one.of(*images), f"{n} images cost {many.quote.exact}", one, many)
+
+
+@applies_to(reading("input_images"))
+def further_input_images_cost_their_rate(case: Case, data: st.DataObject) -> None:
+    """Input images beyond those that cost nothing add their own rate, each."""
+    request, (charge,) = data.draw(case.requests), case.reading("input_images")
+    inputs = data.draw(st.integers(1, 20))
+    one, more = (case.ask(request.with_fields(n=1, input_images=count)) for count in (1, inputs))
+    price, added = case.price(charge, inputs) - case.price(charge, 1), more.of(charge) - one.of(charge)
+    expect(added == price, f"{inputs} inputs add {added}, not {price}", one, more)
+
+
+@applies_to(lambda case: any_case(case) and bool(_counted(case)))
+def a_count_costs_its_rate(case: Case, data: st.DataObject) -> None:
+    """Characters, seconds and searches cost their count times the rate, by what the unit holds."""
+    asked = case.ask(data.draw(case.requests))
+    for charge, name in _counted(case):
+        price = case.price(charge, Fraction(asked.request.body[name]))
+        expect(asked.of(charge) == price, f"The rate gives {price}", asked)
+
+
+@applies_to(charged_by("seconds"))
+def a_song_costs_the_rate_of_its_band(case: Case, data: st.DataObject) -> None:
+    """A song is charged once, at the band that holds its seconds, first and last second included."""
+    charge = case.charges("seconds")[0]
+    edges, rate = data.draw(st.sampled_from(bands_of(charge)))
+    seconds = data.draw(st.sampled_from(edges) | st.integers(*edges))
+    asked = case.ask(data.draw(case.requests).with_fields(duration_seconds=seconds))
+    price = Fraction(rate.rate) * Fraction(charge.markup)
+    expect(asked.of(charge) == price, f"{seconds} seconds cost {price}: {rate.source}", asked)
+
+
+@applies_to(reading("calls"))
+def a_batch_costs_the_sum_of_its_calls(case: Case, data: st.DataObject) -> None:
+    """A batch costs what its calls cost one by one; a failed call costs its own credits, whatever it was."""
+    asked, (charge,) = case.ask(data.draw(case.requests)), case.reading("calls")
+    single = [case.ask(asked.request.with_fields(calls=[call])) for call in asked.request.body["calls"]]
+    summed = sum(each.of(charge) for each in single)
+    expect(asked.of(charge) == summed, "The batch is not the sum of its calls", asked, *single)
+    price = case.price(charge, charge.failed_credits)
+    for call, each in zip(asked.request.body["calls"], single, strict=True):
+        expect(not call.get("failed") or each.of(charge) == price, f"A failed call costs {price}", each)
+
+
+def _counted(case: Case) -> list[tuple[Any, str]]:
+    """Return the charges for one count of a usage of the model's own type, with the field of that count."""
+    return [(charge, name) for charge, fields in case.readings for name in charge.NUMBERS if name in fields]

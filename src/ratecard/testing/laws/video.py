@@ -15,10 +15,10 @@ from ratecard.tables.rate import ANY, tiers
 from ratecard.tables.scalars import Size
 from ratecard.tables.video import FrameSize, Measures, VideoCharge
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
-from ratecard.testing.laws.law import Law, charged_by, of_type
+from ratecard.testing.laws.law import applies_to, charged_by, of_type
 from ratecard.testing.offer import REFERENCE, seconds
 from ratecard.testing.request import Request
-from ratecard.testing.video_strategies import requests_of, sources_of
+from ratecard.testing.video_strategies import invalid_video_requests, requests_of, sources_of
 
 
 def quantity_of(case: Case, charge: VideoCharge, request: Request) -> Fraction:
@@ -73,154 +73,10 @@ def _log(ratio: str) -> Any:
     return log(int(width) / int(height))
 
 
-def reference_video_is_never_below_its_minimum(case: Case, data: st.DataObject) -> None:
-    """With reference video, its seconds and those of the output are billed, and at least the table's minimum."""
-    request, clip = data.draw(_stated_clips(case)), data.draw(_clips(case))
-    charge = next(charge for charge in case.version.charges if "video_input" in charge.ATTRIBUTES)
-    number = case.version.charges.index(charge)
-    out = Fraction(SECONDS[case.offer.settled(request.body, "duration")])
-    least = Fraction(ceil(out * charge.reference_minimum))
-    plain = case.ask(request.without(REFERENCE))
-    asked = case.ask(request.with_fields(**{REFERENCE: clip}))
-    billed = Fraction(asked.quote.lines[number].quantity) / Fraction(plain.quote.lines[number].quantity) * out
-    expected = max(out + Fraction(clip), least)
-    expect(billed == expected, f"{billed} seconds are billed, not {expected}", plain, asked)
+_VIDEO = of_type("video")
 
 
-def more_reference_video_is_never_cheaper(case: Case, data: st.DataObject) -> None:
-    """More seconds of reference video never cost less."""
-    request = data.draw(_stated_clips(case))
-    fewer, more = sorted((data.draw(_clips(case)), data.draw(_clips(case))))
-    one, other = (case.ask(request.with_fields(**{REFERENCE: clip})) for clip in (fewer, more))
-    expect(one.exact <= other.exact, f"{more} s of reference video cost less than {fewer} s", one, other)
-
-
-def _clips(case: Case) -> st.SearchStrategy[Any]:
-    limits = case.version.accepts.reference_video_total_duration
-    return seconds(0, limits.max).filter(bool)
-
-
-def _stated_clips(case: Case) -> st.SearchStrategy[Request]:
-    """Return requests whose duration and aspect ratio are their own, not those of the clip."""
-    durations = st.sampled_from(case.offer.stated_durations)
-    ratios = case.version.values_of("aspect_ratio")
-
-    @st.composite
-    def requests(draw: st.DrawFn) -> Request:
-        request = draw(case.requests).with_fields(duration=draw(durations))
-        return request.with_fields(aspect_ratio=draw(st.sampled_from(ratios))) if ratios else request
-
-    return requests()
-
-
-def _takes_clips(case: Case) -> bool:
-    """Return True for a model that takes clips beside a duration of its own."""
-    return of_type("video")(case) and REFERENCE in case.offer.active and bool(case.offer.stated_durations)
-
-
-def _bills_clips(case: Case) -> bool:
-    return _takes_clips(case) and any("video_input" in charge.ATTRIBUTES for charge in case.version.charges)
-
-
-REFERENCE_VIDEO = (
-    Law(reference_video_is_never_below_its_minimum, _bills_clips),
-    Law(more_reference_video_is_never_cheaper, _takes_clips),
-)
-
-
-def from_a_frame_rate_on_an_upscale_costs_a_multiple(case: Case, data: st.DataObject) -> None:
-    """At the frame rate that the table names the price is multiplied, just below it is not; nothing else changes it."""
-    request, (charge,) = data.draw(case.requests), case.charges("target_fps")
-    [(step, factor)] = ((ceil(each), Fraction(factor)) for each, factor in charge.frame_rates.items())
-    limits = case.version.accepts.target_fps
-    below, at = (case.ask(request.with_fields(target_fps=fps)) for fps in (step - 1, step))
-    low, high = st.integers(limits.min, step - 1), st.integers(step, limits.max)
-    for fps, near in ((data.draw(low), below), (data.draw(high), at)):
-        other = case.ask(request.with_fields(target_fps=fps))
-        expect(other.exact == near.exact, "On one side of the step the frame rate changes the price", near, other)
-    multiplied = _alike(case, _amount(below, charge) * factor, _amount(at, charge))
-    expect(multiplied, f"From {step} frames per second on the price is not {factor} times as high", below, at)
-
-
-def interpolation_is_linear_in_the_frame_rate(case: Case, data: st.DataObject) -> None:
-    """Twice the frames per second cost twice as much."""
-    limits = case.version.accepts.target_fps
-    _in_proportion(case, data, "target_fps", st.integers(limits.min, limits.max))
-
-
-def slow_motion_multiplies(case: Case, data: st.DataObject) -> None:
-    """A video slowed down four times is four times as long, and costs four times as much."""
-    _in_proportion(case, data, "slowdown_factor", st.sampled_from(case.version.accepts.slowdown_factor))
-
-
-def a_tier_holds_its_upper_edge(case: Case, data: st.DataObject) -> None:
-    """A height is priced at the first tier whose upper edge it does not exceed: the edge itself is in."""
-    source = data.draw(sources_of(case.offer))
-    asked = case.ask(Request(data.draw(case.requests).body, source))
-    charge, body = case.charges("target_fps")[0], asked.request.body
-    factor = int(case.offer.settled(body, "upscale_factor")) if charge.TIERS_OF_OUTPUT else 1
-    height = (source.height or 0) * factor
-    tier = next(edge for edge in tiers(charge.rates) if edge == ANY or height <= int(edge))
-    named = {"up_to": tier, "enhancement_model": case.offer.settled(body, "enhancement_model")}
-    fitting = {
-        rate.source
-        for rate in charge.rates
-        if all(named[attribute] in values for attribute, values in rate.attributes.items())
-    }
-    expect(_line(asked, charge).source in fitting, f"A height of {height} belongs to the tier up_to: {tier}", asked)
-
-
-def an_unknown_source_is_never_cheaper(case: Case, data: st.DataObject) -> None:
-    """A source video of unknown height, frame rate or both costs at least as much as one that is known."""
-    body, source = data.draw(case.requests).body, data.draw(sources_of(case.offer))
-    known = case.ask(Request(body, source))
-    # Without a frame rate an interpolation has no price, unless one is asked for.
-    rates = [source.fps, None] if "target_fps" in body or not case.offer.interpolates else [source.fps]
-    for height, fps in product((source.height, None), rates):
-        unknown = case.ask(Request(body, SourceVideo(source.seconds, None, height, fps)))
-        expect(known.exact <= unknown.exact, "What is unknown of its source makes it cheaper", known, unknown)
-
-
-def _in_proportion(case: Case, data: st.DataObject, name: str, values: st.SearchStrategy[int]) -> None:
-    request, (charge,) = data.draw(case.requests), case.charges("slowdown_factor")
-    one, other = data.draw(values), data.draw(values)
-    first, second = (case.ask(request.with_fields(**{name: value})) for value in (one, other))
-    same = _alike(case, _amount(first, charge) * other / one, _amount(second, charge), 1 + Fraction(other, one))
-    expect(same, f"Prices for {name} {one} and {other} are not in proportion", first, second)
-
-
-def _line(asked: Quoted, charge: Any) -> LineItem:
-    number: int = asked.case.version.charges.index(charge)
-    return asked.quote.lines[number]
-
-
-def _amount(asked: Quoted, charge: Any) -> Fraction:
-    return Fraction(_line(asked, charge).amount)
-
-
-def _alike(case: Case, one: Fraction, other: Fraction, slack: Fraction = Fraction(2)) -> bool:
-    """Return True if two amounts are equal but for the rounding of lines."""
-    places: int = case.version.rounding.line_places
-    return abs(one - other) <= slack * Fraction(1, 10**places)
-
-
-def _has_a_step(case: Case) -> bool:
-    limits = case.version.accepts.target_fps if _PROCESSED(case) else None
-    steps = case.offer.frame_rate_steps if limits else []
-    return limits is not None and len(steps) == 1 and limits.min < steps[0] <= limits.max
-
-
-_INTERPOLATED = charged_by("slowdown_factor")
-_PROCESSED = charged_by("target_fps")
-SOURCE_VIDEO = (
-    Law(from_a_frame_rate_on_an_upscale_costs_a_multiple, _has_a_step),
-    Law(interpolation_is_linear_in_the_frame_rate, _INTERPOLATED),
-    Law(slow_motion_multiplies, _INTERPOLATED),
-    Law(a_tier_holds_its_upper_edge, _PROCESSED),
-    Law(an_unknown_source_is_never_cheaper, _PROCESSED),
-)
-
-
+@applies_to(_VIDEO)
 def every_charge_has_one_line(case: Case, data: st.DataObject) -> None:
     """A quote has one line for each charge of the version, fees included, in the order of the table."""
     asked = case.ask(data.draw(case.requests))
@@ -230,6 +86,7 @@ def every_charge_has_one_line(case: Case, data: st.DataObject) -> None:
     expect(lines, f"{len(sources_of_charges)} charges, but these lines: {', '.join(sources)}", asked)
 
 
+@applies_to(_VIDEO)
 def a_line_counts_what_its_method_says(case: Case, data: st.DataObject) -> None:
     """What a line bills follows from the plain formula of its method: seconds, clips, tokens of pixels, megapixels."""
     asked = case.ask(data.draw(case.requests))
@@ -240,6 +97,16 @@ def a_line_counts_what_its_method_says(case: Case, data: st.DataObject) -> None:
         expect(holds, f"{line.sku} bills {line.quantity}, but the formula gives {quantity}", asked)
 
 
+def _has_lengths(case: Case) -> bool:
+    return (
+        _VIDEO(case)
+        and not case.offer.of_source
+        and len(case.offer.stated_durations) > 1
+        and not any("duration" in rate.attributes for charge in case.version.charges for rate in charge.rates)
+    )
+
+
+@applies_to(_has_lengths)
 def longer_is_never_cheaper(case: Case, data: st.DataObject) -> None:
     """More seconds of the same video never cost less."""
     request = data.draw(requests_of(case.offer))
@@ -249,6 +116,7 @@ def longer_is_never_cheaper(case: Case, data: st.DataObject) -> None:
     expect(one.exact <= other.exact, f"{longer} cost less than {shorter}", one, other)
 
 
+@applies_to(lambda case: _VIDEO(case) and bool(case.offer.inert))
 def fields_without_effect_change_nothing(case: Case, data: st.DataObject) -> None:
     """Valid fields that a version does not price change no line, and are named as ignored."""
     asked = case.ask(data.draw(requests_of(case.offer, further=False)))
@@ -263,6 +131,7 @@ def fields_without_effect_change_nothing(case: Case, data: st.DataObject) -> Non
     expect(set(ignored) == set(names), f"Named as ignored: {', '.join(ignored) or 'nothing'}", again)
 
 
+@applies_to(lambda case: _VIDEO(case) and bool(_choices(case)))
 def a_field_left_out_is_required_or_has_no_effect(case: Case, data: st.DataObject) -> None:
     """A field with one value may be left out and is meant; of several, the default is meant or one must be given."""
     request = data.draw(requests_of(case.offer))
@@ -299,20 +168,163 @@ def _stated(case: Case, request: Request, name: str) -> Request:
     return request.with_fields(**{REFERENCE: 1}) if needs_clip else request
 
 
-def _has_lengths(case: Case) -> bool:
-    return (
-        of_type("video")(case)
-        and not case.offer.of_source
-        and len(case.offer.stated_durations) > 1
-        and not any("duration" in rate.attributes for charge in case.version.charges for rate in charge.rates)
-    )
+def _takes_clips(case: Case) -> bool:
+    """Return True for a model that takes clips beside a duration of its own."""
+    return _VIDEO(case) and REFERENCE in case.offer.active and bool(case.offer.stated_durations)
 
 
-_VIDEO = of_type("video")
-VIDEO = (
-    Law(every_charge_has_one_line, _VIDEO),
-    Law(a_line_counts_what_its_method_says, _VIDEO),
-    Law(longer_is_never_cheaper, _has_lengths),
-    Law(fields_without_effect_change_nothing, lambda case: _VIDEO(case) and bool(case.offer.inert)),
-    Law(a_field_left_out_is_required_or_has_no_effect, lambda case: _VIDEO(case) and bool(_choices(case))),
-)
+def _bills_clips(case: Case) -> bool:
+    return _takes_clips(case) and any("video_input" in charge.ATTRIBUTES for charge in case.version.charges)
+
+
+@applies_to(_bills_clips)
+def reference_video_is_never_below_its_minimum(case: Case, data: st.DataObject) -> None:
+    """With reference video, its seconds and those of the output are billed, and at least the table's minimum."""
+    request, clip = data.draw(_stated_clips(case)), data.draw(_clips(case))
+    charge = next(charge for charge in case.version.charges if "video_input" in charge.ATTRIBUTES)
+    number = case.version.charges.index(charge)
+    out = Fraction(SECONDS[case.offer.settled(request.body, "duration")])
+    least = Fraction(ceil(out * charge.reference_minimum))
+    plain = case.ask(request.without(REFERENCE))
+    asked = case.ask(request.with_fields(**{REFERENCE: clip}))
+    billed = Fraction(asked.quote.lines[number].quantity) / Fraction(plain.quote.lines[number].quantity) * out
+    expected = max(out + Fraction(clip), least)
+    expect(billed == expected, f"{billed} seconds are billed, not {expected}", plain, asked)
+
+
+@applies_to(_takes_clips)
+def more_reference_video_is_never_cheaper(case: Case, data: st.DataObject) -> None:
+    """More seconds of reference video never cost less."""
+    request = data.draw(_stated_clips(case))
+    fewer, more = sorted((data.draw(_clips(case)), data.draw(_clips(case))))
+    one, other = (case.ask(request.with_fields(**{REFERENCE: clip})) for clip in (fewer, more))
+    expect(one.exact <= other.exact, f"{more} s of reference video cost less than {fewer} s", one, other)
+
+
+def _clips(case: Case) -> st.SearchStrategy[Any]:
+    limits = case.version.accepts.reference_video_total_duration
+    return seconds(0, limits.max).filter(bool)
+
+
+def _stated_clips(case: Case) -> st.SearchStrategy[Request]:
+    """Return requests whose duration and aspect ratio are their own, not those of the clip."""
+    durations = st.sampled_from(case.offer.stated_durations)
+    ratios = case.version.values_of("aspect_ratio")
+
+    @st.composite
+    def requests(draw: st.DrawFn) -> Request:
+        request = draw(case.requests).with_fields(duration=draw(durations))
+        return request.with_fields(aspect_ratio=draw(st.sampled_from(ratios))) if ratios else request
+
+    return requests()
+
+
+_INTERPOLATED = charged_by("slowdown_factor")
+
+
+_PROCESSED = charged_by("target_fps")
+
+
+def _has_a_step(case: Case) -> bool:
+    limits = case.version.accepts.target_fps if _PROCESSED(case) else None
+    steps = case.offer.frame_rate_steps if limits else []
+    return limits is not None and len(steps) == 1 and limits.min < steps[0] <= limits.max
+
+
+@applies_to(_has_a_step)
+def from_a_frame_rate_on_an_upscale_costs_a_multiple(case: Case, data: st.DataObject) -> None:
+    """At the frame rate that the table names the price is multiplied, just below it is not; nothing else changes it."""
+    request, (charge,) = data.draw(case.requests), case.charges("target_fps")
+    [(step, factor)] = ((ceil(each), Fraction(factor)) for each, factor in charge.frame_rates.items())
+    limits = case.version.accepts.target_fps
+    below, at = (case.ask(request.with_fields(target_fps=fps)) for fps in (step - 1, step))
+    low, high = st.integers(limits.min, step - 1), st.integers(step, limits.max)
+    for fps, near in ((data.draw(low), below), (data.draw(high), at)):
+        other = case.ask(request.with_fields(target_fps=fps))
+        expect(other.exact == near.exact, "On one side of the step the frame rate changes the price", near, other)
+    multiplied = _alike(case, _amount(below, charge) * factor, _amount(at, charge))
+    expect(multiplied, f"From {step} frames per second on the price is not {factor} times as high", below, at)
+
+
+@applies_to(_INTERPOLATED)
+def interpolation_is_linear_in_the_frame_rate(case: Case, data: st.DataObject) -> None:
+    """Twice the frames per second cost twice as much."""
+    limits = case.version.accepts.target_fps
+    _in_proportion(case, data, "target_fps", st.integers(limits.min, limits.max))
+
+
+@applies_to(_INTERPOLATED)
+def slow_motion_multiplies(case: Case, data: st.DataObject) -> None:
+    """A video slowed down four times is four times as long, and costs four times as much."""
+    _in_proportion(case, data, "slowdown_factor", st.sampled_from(case.version.accepts.slowdown_factor))
+
+
+@applies_to(_PROCESSED)
+def a_tier_holds_its_upper_edge(case: Case, data: st.DataObject) -> None:
+    """A height is priced at the first tier whose upper edge it does not exceed: the edge itself is in."""
+    source = data.draw(sources_of(case.offer))
+    asked = case.ask(Request(data.draw(case.requests).body, source))
+    charge, body = case.charges("target_fps")[0], asked.request.body
+    factor = int(case.offer.settled(body, "upscale_factor")) if charge.TIERS_OF_OUTPUT else 1
+    height = (source.height or 0) * factor
+    tier = next(edge for edge in tiers(charge.rates) if edge == ANY or height <= int(edge))
+    named = {"up_to": tier, "enhancement_model": case.offer.settled(body, "enhancement_model")}
+    fitting = {
+        rate.source
+        for rate in charge.rates
+        if all(named[attribute] in values for attribute, values in rate.attributes.items())
+    }
+    expect(_line(asked, charge).source in fitting, f"A height of {height} belongs to the tier up_to: {tier}", asked)
+
+
+@applies_to(_PROCESSED)
+def an_unknown_source_is_never_cheaper(case: Case, data: st.DataObject) -> None:
+    """A source video of unknown height, frame rate or both costs at least as much as one that is known."""
+    body, source = data.draw(case.requests).body, data.draw(sources_of(case.offer))
+    known = case.ask(Request(body, source))
+    # Without a frame rate an interpolation has no price, unless one is asked for.
+    rates = [source.fps, None] if "target_fps" in body or not case.offer.interpolates else [source.fps]
+    for height, fps in product((source.height, None), rates):
+        unknown = case.ask(Request(body, SourceVideo(source.seconds, None, height, fps)))
+        expect(known.exact <= unknown.exact, "What is unknown of its source makes it cheaper", known, unknown)
+
+
+def _in_proportion(case: Case, data: st.DataObject, name: str, values: st.SearchStrategy[int]) -> None:
+    request, (charge,) = data.draw(case.requests), case.charges("slowdown_factor")
+    one, other = data.draw(values), data.draw(values)
+    first, second = (case.ask(request.with_fields(**{name: value})) for value in (one, other))
+    same = _alike(case, _amount(first, charge) * other / one, _amount(second, charge), 1 + Fraction(other, one))
+    expect(same, f"Prices for {name} {one} and {other} are not in proportion", first, second)
+
+
+def _line(asked: Quoted, charge: Any) -> LineItem:
+    number: int = asked.case.version.charges.index(charge)
+    return asked.quote.lines[number]
+
+
+def _amount(asked: Quoted, charge: Any) -> Fraction:
+    return Fraction(_line(asked, charge).amount)
+
+
+def _alike(case: Case, one: Fraction, other: Fraction, slack: Fraction = Fraction(2)) -> bool:
+    """Return True if two amounts are equal but for the rounding of lines."""
+    places: int = case.version.rounding.line_places
+    return abs(one - other) <= slack * Fraction(1, 10**places)
+
+
+@applies_to(lambda case: _VIDEO(case) and not case.offer.needs_source)
+def a_wrong_request_is_refused_field_by_field(case: Case, data: st.DataObject) -> None:
+    """A body with wrong fields has no price; the tree of its refusal names exactly those fields."""
+    body, fields = data.draw(invalid_video_requests(case.prices, model=case.model))
+    try:
+        quote = case.prices.quote_video(body)
+    except QuoteError as error:
+        tree = error.details or {}
+        named = tuple(name for name in tree if name != "_errors")
+        silent = [name for name in named if not tree[name]["_errors"]]
+        if named == fields and not silent and not tree["_errors"]:
+            return
+        told = f"The refusal names {', '.join(named) or 'no field'}"
+    else:
+        told = f"It costs {quote.total}"
+    raise BrokenLawError(f"{told}, but wrong in this body: {', '.join(fields)}\n  {body!r}")
