@@ -20,7 +20,7 @@ from ratecard.server.models import listed_models
 from ratecard.tables.metered import UsageExample
 from ratecard.views.explain import explain
 from ratecard.views.sheet import price_cells
-from ratecard.whatif.choices import rates_on
+from ratecard.whatif.choices import Choices
 
 DAY = date(2026, 10, 20)
 OVI, OVI_MODEL = "video/ovi.yaml", "ovi-image-to-video"
@@ -66,7 +66,7 @@ ASKED: dict[str, Callable[[RateCard], Any]] = {
     "explain": lambda card: explain(card.at(DAY), OVI_MODEL),
     "sheet": lambda card: list(price_cells(card.at(DAY), OVI_MODEL)),
     "models": lambda card: listed_models(card.at(DAY), DAY),
-    "what-if": lambda card: rates_on(card, DAY, OVI_MODEL),
+    "what-if": lambda card: Choices(card, DAY).rates(OVI_MODEL),
 }
 
 

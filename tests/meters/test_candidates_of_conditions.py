@@ -12,7 +12,7 @@ from ratecard import RateCard, load_rate_card
 from ratecard.base.errors import TableError
 from ratecard.review.promote import promotion
 from ratecard.simulation.simulate import simulate
-from ratecard.whatif.choices import rates_on
+from ratecard.whatif.choices import Choices
 
 DAY = date(2026, 6, 1)
 CHANGES = """
@@ -113,11 +113,11 @@ def test_the_difference_is_attributed_to_factors_and_conditions(folder: Path) ->
 
 def test_each_rate_and_factor_that_the_what_if_page_offers_can_be_set_by_itself(folder: Path) -> None:
     card = load_rate_card(folder)
-    choices = rates_on(card, DAY, "m")
+    choices = Choices(card, DAY).rates("m")
     assert [sum(choice.word == word for choice in choices) for word in ("rate", "factor")] == [15, 3]
     for number, choice in enumerate(choices):
         where = ", ".join(f"{name}: {' | '.join(values)}" for name, values in choice.where)
         charge = f"    charge: {choice.charge}\n" if choice.charge else ""
         change = f"\n  - set: m\n{charge}    where: {{{where}}}\n    {choice.word}: 0.123\n"
-        changed = rates_on(card.with_candidate(candidate(folder, change)), DAY, "m")
+        changed = Choices(card.with_candidate(candidate(folder, change)), DAY).rates("m")
         assert [at for at, (old, new) in enumerate(zip(choices, changed, strict=True)) if old != new] == [number]

@@ -10,7 +10,7 @@ from small_usage import FLASH, write_batches, write_tables
 import ratecard
 from ratecard.simulation.simulate import simulate
 from ratecard.whatif.candidate_file import opened, save
-from ratecard.whatif.choices import conditions_on, rates_on
+from ratecard.whatif.choices import Choices
 from ratecard.whatif.draft import Draft, DraftError, NewRate, from_json, to_json
 from ratecard.whatif.draft_pricer import DraftPricer
 
@@ -26,16 +26,16 @@ def card(tmp_path: Path) -> ratecard.RateCard:
 
 
 def test_a_factor_is_offered_by_its_conditions(card: ratecard.RateCard) -> None:
-    labels = [choice.label for choice in rates_on(card, DAY, FLASH)]
+    labels = [choice.label for choice in Choices(card, DAY).rates(FLASH)]
     assert labels == [
         "tokens, context base, tokens input: 2 per mtoken",
         "tokens, context base, tokens output: 10 per mtoken",
         "tokens, service_tier batch: times 0.5",
         "every charge, speed fast: times 2",
     ]
-    assert rates_on(card, DAY, FLASH)[3]._replace(amount=None).label.endswith(": no such factor on this day")
+    assert Choices(card, DAY).rates(FLASH)[3]._replace(amount=None).label.endswith(": no such factor on this day")
     # A factor on rates is not limited by the conditions of others.
-    assert {name for name, _ in conditions_on(card, DAY, "model", [FLASH])} == {"context", "tokens"}
+    assert {name for name, _ in Choices(card, DAY).conditions("model", [FLASH])} == {"context", "tokens"}
 
 
 @pytest.mark.parametrize(

@@ -45,24 +45,20 @@ def test_text_with_a_meaning_in_yaml_is_quoted() -> None:
     ],
 )
 def test_a_factor_is_one_change_of_all_its_names(excluded: Where, words: str) -> None:
-    assert list(Factor("type", ("video", "text"), "1.05", (), excluded).entries()) == [
+    assert Factor("type", ("video", "text"), "1.05", (), excluded).entry() == (
         f"  - scale: {{type: [video, text]{words}}}\n    factor: 1.05\n"
-    ]
+    )
 
 
 def test_a_rounding_is_a_part_of_the_change_once_it_has_a_step() -> None:
     rounded = Factor("model", ("m",), "5%", mode="half-up", step="0.001")
-    assert list(rounded.entries()) == [
-        "  - scale: {model: m}\n    percent: 5%\n    round: {to: 0.001, mode: half-up}\n"
-    ]
+    assert rounded.entry() == ("  - scale: {model: m}\n    percent: 5%\n    round: {to: 0.001, mode: half-up}\n")
     assert rounded.finished
     assert not rounded._replace(step="").finished
 
 
 def test_a_rate_without_attributes_needs_no_where() -> None:
-    assert list(NewRate("m", "video", (), "0.1").entries()) == [
-        "  - set: m\n    charge: video\n    rate: 0.1\n",
-    ]
+    assert NewRate("m", "video", (), "0.1").entry() == ("  - set: m\n    charge: video\n    rate: 0.1\n")
 
 
 @pytest.mark.parametrize(
@@ -83,8 +79,7 @@ def test_a_rate_without_attributes_needs_no_where() -> None:
 def test_a_factor_is_understood_as_people_type_it(typed: str, key: str, value: str, factor: str) -> None:
     read = read_times(typed)
     assert (read.key, read.value, str(read.factor)) == (key, value, factor)
-    [lines] = Factor("type", ("video",), typed).entries()
-    assert lines == f"  - scale: {{type: video}}\n    {key}: {value}\n"
+    assert Factor("type", ("video",), typed).entry() == f"  - scale: {{type: video}}\n    {key}: {value}\n"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from ratecard.load.positions import Positions
 from ratecard.review.insertion import model_lines
 from ratecard.tables.candidate import Change as Told
 from ratecard.tables.candidate import Scale, SetRate
-from ratecard.whatif.choices import rates_on
+from ratecard.whatif.choices import Choices
 from ratecard.whatif.draft import Draft, DraftChange, Factor, Head, Kept, NewRate
 
 # Default folder of saved candidates.
@@ -98,7 +98,7 @@ def _change(index: int, change: Told, file: CandidateFile, base: RateCard) -> Dr
             return Factor(*named[0], written[change.word], tuple(change.where.items()), left_out, *rounding)
     if isinstance(change, SetRate) and len(change.set) == 1:
         meant = (change.word, change.charge or "", {name: set(values) for name, values in change.where.items()})
-        for choice in rates_on(base, file.candidate.effective, change.set[0]):
+        for choice in Choices(base, file.candidate.effective).rates(change.set[0]):
             if meant == (choice.word, choice.charge, {name: set(values) for name, values in choice.where}):
                 return NewRate(change.set[0], choice.charge, choice.where, written[change.word], choice.word)
     of = Positions(file.text.name, file.content)

@@ -33,60 +33,48 @@ class RateChoice(NamedTuple):
         return f"{words}: {f'{text(self.amount)} per {self.unit}' if self.unit else f'times {text(self.amount)}'}"
 
 
-def names_of(card: RateCard, day: date) -> Mapping[str, Sequence[str]]:
-    """Return the models, families and types that have a price on a day, each by the word of `scale`."""
-    models = card.at(day).models()
-    families = {card.tables.families[each.model] for each in models if each.model in card.tables.families}
-    types = {each.type for each in models}
-    return {"model": [each.model for each in models], "family": sorted(families), "type": sorted(types)}
+class Choices(NamedTuple):
+    """The models, families and types that have a price on a day, each by the word of `scale`, and their rates."""
 
+    card: RateCard
+    day: date
 
-def rates_on(card: RateCard, day: date, model: str) -> Sequence[RateChoice]:
-    """Return the rates and factors of a model on a day, in the order of its table; empty if it has no price."""
-    tables = card.tables.models.get(model)
-    version = tables.version_at(day) if tables and not tables.retired_at(day) else None
-    if tables and version:
-        card.prove(tables, version)
-    if version is None:
-        return []
-    rates = [
-        RateChoice(
-            charge.charge, tuple(attributes_of(charge, rate, card.tables.meters).items()), rate.rate, charge.unit
-        )
-        for charge in version.charges
-        for rate in charge.rates
-    ]
-    factors = [
-        RateChoice(
-            charge_of(version, at),
-            tuple((name, (value,)) for name, value in each.conditions.items()),
-            each.factor,
-            "",
-            "factor",
-        )
-        for at, each in factors_of(version).items()
-    ]
-    return rates + factors
+    def names(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of models, families and types."""
+        parts = self._parts()
+        groups = {part: sorted({each[part] for each in parts} - {""}) for part in ("family", "type")}
+        return {"model": [each["model"] for each in parts], **groups}
 
+    def _parts(self) -> list[dict[str, str]]:
+        """Return the name, the type and the family of each model; a model without a family has an empty one."""
+        families, models = self.card.tables.families, self.card.at(self.day).models()
+        return [{"model": each.model, "type": each.type, "family": families.get(each.model, "")} for each in models]
 
-def conditions_on(card: RateCard, day: date, part: str, names: Sequence[str]) -> Sequence[tuple[str, tuple[str, ...]]]:
-    """Return the attributes of the rates of some models, families or types, each with values that share a rate."""
-    conditions: dict[tuple[str, tuple[str, ...]], None] = {}
-    for model in card.at(day).models():
-        of = {"model": model.model, "family": card.tables.families.get(model.model), "type": model.type}
-        if of[part] in names:
-            for choice in rates_on(card, day, model.model):
-                conditions.update(dict.fromkeys(choice.where if choice.word == "rate" else ()))
-    return sorted(conditions)
+    def rates(self, model: str) -> Sequence[RateChoice]:
+        """Return the rates and factors of a model, in the order of its table; empty if it has no price."""
+        tables, meters = self.card.tables.models.get(model), self.card.tables.meters
+        version = tables.version_at(self.day) if tables and not tables.retired_at(self.day) else None
+        if tables is None or version is None:
+            return []
+        self.card.prove(tables, version)
+        rates = [
+            RateChoice(charge.charge, tuple(attributes_of(charge, rate, meters).items()), rate.rate, charge.unit)
+            for charge in version.charges
+            for rate in charge.rates
+        ]
+        for at, factor in factors_of(version).items():
+            where = tuple((name, (value,)) for name, value in factor.conditions.items())
+            rates.append(RateChoice(charge_of(version, at), where, factor.factor, "", "factor"))
+        return rates
 
+    def conditions(self, part: str, names: Sequence[str]) -> Sequence[tuple[str, tuple[str, ...]]]:
+        """Return the attributes of the rates of some models, families or types, each with values that share a rate."""
+        models = [each["model"] for each in self._parts() if each[part] in names]
+        rates = (choice for model in models for choice in self.rates(model) if choice.word == "rate")
+        return sorted({condition for choice in rates for condition in choice.where})
 
-def exceptions_on(card: RateCard, day: date, part: str, names: Sequence[str]) -> Sequence[tuple[str, str]]:
-    """Return the families and models, as (`family` or `model`, name), that families or types can leave out."""
-    families, models = dict[tuple[str, str], None](), dict[tuple[str, str], None]()
-    for model in card.at(day).models():
-        family = card.tables.families.get(model.model)
-        if {"family": family, "type": model.type}.get(part) in names:
-            models["model", model.model] = None
-            if family and part == "type":
-                families["family", family] = None
-    return [*sorted(families), *sorted(models)]
+    def exceptions(self, part: str, names: Sequence[str]) -> Sequence[tuple[str, str]]:
+        """Return the families and models, as (`family` or `model`, name), that families or types can leave out."""
+        chosen = [each for each in self._parts() if part != "model" and each[part] in names]
+        smaller = ("family", "model") if part == "type" else ("model",)
+        return [(kind, name) for kind in smaller for name in sorted({each[kind] for each in chosen} - {""})]

@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 from nicegui import events, ui
 
 from ratecard.base.money import text
 from ratecard.simulation.answers.volume import ALL
-from ratecard.whatif.choices import RateChoice
+from ratecard.whatif.choices import Choices, RateChoice
 from ratecard.whatif.draft import DraftChange, Factor, Kept, NewRate, Where, read_times
 
 # The slider counts hundredths, so that a factor is never a float; the field beside it takes any exact number.
@@ -18,25 +18,22 @@ _LEAST, _MOST = 50, 200
 _PARTS = {"family": "Families", "model": "Models", "type": "Types"}
 _MODES = {"": "Not rounded", "half-up": "Rounded to the nearest", "up": "Rounded up", "down": "Rounded down"}
 START = Factor(factor="1.05")
-_WORDS = {"type": "type", "family": "family", "model": "model"}
 _ELASTICITY = "-0.8: a tenth dearer loses 8 % of the volume. With a range: -0.8:-1.2..-0.4"
-
-_Names = Callable[[], Mapping[str, Sequence[str]]]
-# Answers `conditions_on` for a part (`model`, `family` or `type`) and names.
-Conditions = Callable[[str, Sequence[str]], Sequence[tuple[str, tuple[str, ...]]]]
-# Answers `exceptions_on` for the same.
-Exceptions = Callable[[str, Sequence[str]], Sequence[tuple[str, str]]]
 
 
 class Control:
-    """A change in the list, with a button to remove it and a line for its error."""
+    """A change in the list, with a button to remove it and a line for its error; it offers the `choices` of the day."""
 
-    def __init__(self, title: str, tried: Callable[[], Any], removed: Callable[["Control"], Any]) -> None:
-        self.tried = tried
+    title: ClassVar[str]
+
+    def __init__(
+        self, choices: Callable[[], Choices], tried: Callable[[], Any], removed: Callable[["Control"], Any]
+    ) -> None:
+        self.choices, self.tried = choices, tried
         self.box = ui.element("section").classes("change")
         with self.box:
             with ui.element("header"):
-                ui.label(title)
+                ui.label(self.title)
                 ui.button(icon="close", on_click=lambda: removed(self)).props('flat round dense aria-label="Remove"')
             self.body = ui.element("div").classes("body")
             self.wrong = ui.label().classes("wrong").props('role="alert"')
@@ -58,30 +55,22 @@ class Control:
 class FactorControl(Control):
     """A factor on the rates of models, families or types: all, all but some, or only some rates."""
 
-    def __init__(
-        self,
-        names: _Names,
-        conditions: Conditions,
-        exceptions: Exceptions,
-        change: Factor,
-        *actions: Callable[..., Any],
-    ) -> None:
-        super().__init__("Times a factor", *actions)
-        self.names, self.conditions, self.exceptions = names, conditions, exceptions
+    title = "Times a factor"
+
+    def __init__(self, change: Factor, *of_page: Callable[..., Any]) -> None:
+        super().__init__(*of_page)
         with self.body:
             self.part = ui.toggle(_PARTS, value=change.part, on_change=self._other_part).props("dense no-caps spread")
             self.chosen = ui.select(
-                _with(self.names()[change.part], change.names),
+                _with(self.choices().names()[change.part], change.names),
                 value=list(change.names),
                 multiple=True,
                 with_input=True,
                 label="Which",
                 on_change=self._other_names,
             )
-            self.excluded = ui.select(
-                {}, multiple=True, with_input=True, label="All but", on_change=lambda: self.tried()
-            )
-            self.where = ui.select({}, multiple=True, label="Only rates for", on_change=lambda: self.tried())
+            self.excluded = ui.select({}, multiple=True, with_input=True, label="All but", on_change=self.tried)
+            self.where = ui.select({}, multiple=True, label="Only rates for", on_change=self.tried)
             for select in (self.chosen, self.excluded, self.where):
                 select.props("use-chips dense outlined")
             with ui.element("div").classes("factor"):
@@ -92,7 +81,7 @@ class FactorControl(Control):
             self.read = ui.label().classes("quiet read").props('role="status"')
             with ui.element("div").classes("rounding"):
                 self.mode = ui.select(_MODES, value=change.mode, label="Rounding", on_change=self._other_mode)
-                self.step = ui.input("Multiple of", value=change.step, on_change=lambda: self.tried())
+                self.step = ui.input("Multiple of", value=change.step, on_change=self.tried)
                 self.mode.props("dense outlined")
                 self.step.props("dense outlined debounce=200 inputmode=decimal").set_visibility(bool(change.mode))
         left_out = [(part, name) for part, names in change.excluded for name in names]
@@ -117,15 +106,15 @@ class FactorControl(Control):
     def renew(self) -> None:
         """Offer what has a price on another day. A choice without a price stays, and is refused with a message."""
         chosen = list(self.chosen.value or ())
-        self.chosen.set_options(_with(self.names()[str(self.part.value)], chosen), value=chosen)
+        self.chosen.set_options(_with(self.choices().names()[str(self.part.value)], chosen), value=chosen)
         self._offer(self.where.value or (), self.excluded.value or ())
 
     def _offer(self, where: Iterable[str], excluded: Iterable[str]) -> None:
         """Offer the attributes that can limit the rates and what can be left out; keep those that are chosen."""
-        part, names = str(self.part.value), list(self.chosen.value or ())
+        part, names, choices = str(self.part.value), list(self.chosen.value or ()), self.choices()
         for select, offered, chosen, called in (
-            (self.where, self.conditions(part, names), list(where), _called),
-            (self.excluded, self.exceptions(part, names), list(excluded), lambda key: " ".join(json.loads(key))),
+            (self.where, choices.conditions(part, names), list(where), _called),
+            (self.excluded, choices.exceptions(part, names), list(excluded), lambda key: " ".join(json.loads(key))),
         ):
             keys = _with([json.dumps(each) for each in offered], chosen)
             select.set_options({key: called(key) for key in keys}, value=chosen)
@@ -133,7 +122,7 @@ class FactorControl(Control):
 
     def _other_part(self) -> None:
         self.excluded.set_value([])
-        self.chosen.set_options(list(self.names()[str(self.part.value)]), value=[])
+        self.chosen.set_options(list(self.choices().names()[str(self.part.value)]), value=[])
 
     def _other_names(self) -> None:
         self._offer(self.where.value or (), self.excluded.value or ())
@@ -161,26 +150,21 @@ class FactorControl(Control):
 class RateControl(Control):
     """A new amount for one rate of a model, or for one of its factors."""
 
-    def __init__(
-        self,
-        names: _Names,
-        rates_of: Callable[[str], Sequence[RateChoice]],
-        change: NewRate,
-        *actions: Callable[..., Any],
-    ) -> None:
-        super().__init__("Another rate or factor", *actions)
-        self.names, self.rates_of = names, rates_of
-        self.choices: dict[str, RateChoice] = {}
+    title = "Another rate or factor"
+
+    def __init__(self, change: NewRate, *of_page: Callable[..., Any]) -> None:
+        super().__init__(*of_page)
+        self.rates: dict[str, RateChoice] = {}
         with self.body:
             self.model = ui.select(
-                _with(names()["model"], [change.model] if change.model else []),
+                self._models(change.model),
                 value=change.model or None,
                 with_input=True,
                 label="Model",
                 on_change=self._other_model,
             )
             self.rate = ui.select({}, label="Rate or factor", on_change=self._other_rate)
-            self.amount = ui.input("New rate", value=change.amount, on_change=lambda: self.tried())
+            self.amount = ui.input("New rate", value=change.amount, on_change=self.tried)
             self.amount.props("dense outlined debounce=200 inputmode=decimal")
             # Apart from the field, so that the server does not send the field again while a person types in it.
             self.now = ui.label().classes("quiet now")
@@ -205,27 +189,30 @@ class RateControl(Control):
 
     @property
     def _choice(self) -> RateChoice | None:
-        return self.choices.get(self.rate.value) if self.rate.value is not None else None
+        return self.rates.get(self.rate.value) if self.rate.value is not None else None
 
     def renew(self) -> None:
         """Offer the rates of another day; the chosen model and rate stay."""
         was, key, model = self._choice, self.rate.value, self.model.value
-        self.model.set_options(_with(self.names()["model"], [model] if model else []), value=model)
+        self.model.set_options(self._models(model), value=model)
         self._offer(key, was and was._replace(amount=None))
 
+    def _models(self, chosen: str | None) -> list[str]:
+        return _with(self.choices().names()["model"], [chosen] if chosen else [])
+
     def _other_model(self) -> None:
-        choices = self._found()
-        self._offer(next(iter(choices)) if len(choices) == 1 else None)
+        rates = self._found()
+        self._offer(next(iter(rates)) if len(rates) == 1 else None)
 
     def _found(self) -> dict[str, RateChoice]:
-        return {_of(each): each for each in self.rates_of(str(self.model.value or ""))}
+        return {_of(each): each for each in self.choices().rates(str(self.model.value or ""))}
 
     def _offer(self, chosen: str | None, gone: RateChoice | None = None) -> None:
         """Offer the rates of the model, and the chosen one even if this day lacks it."""
-        self.choices = self._found()
+        self.rates = self._found()
         if chosen is not None and gone is not None:
-            self.choices.setdefault(chosen, gone)
-        self.rate.set_options({key: choice.label for key, choice in self.choices.items()}, value=chosen)
+            self.rates.setdefault(chosen, gone)
+        self.rate.set_options({key: choice.label for key, choice in self.rates.items()}, value=chosen)
         self._name()
 
     def _other_rate(self) -> None:
@@ -242,8 +229,10 @@ class RateControl(Control):
 class KeptControl(Control):
     """A change of a file that has no controls, as written; it can only be kept or removed."""
 
-    def __init__(self, change: Kept, *actions: Callable[..., Any]) -> None:
-        super().__init__("As it is written in the file", *actions)
+    title = "As it is written in the file"
+
+    def __init__(self, change: Kept, *of_page: Callable[..., Any]) -> None:
+        super().__init__(*of_page)
         self.kept = change
         with self.body:
             ui.html(escape(change.lines), sanitize=False, tag="pre").classes("kept")
@@ -260,15 +249,16 @@ class KeptControl(Control):
 class AnswerControl(Control):
     """An elasticity: how the volume of a model, family, type or of all answers another price."""
 
-    def __init__(self, names: _Names, answer: tuple[str, str], *actions: Callable[..., Any]) -> None:
-        super().__init__("Customers answer the price", *actions)
-        self.names, (name, typed) = names, answer
+    title = "Customers answer the price"
+
+    def __init__(self, answer: tuple[str, str], *of_page: Callable[..., Any]) -> None:
+        super().__init__(*of_page)
+        name, typed = answer
         with self.body:
-            self.chosen = ui.select(
-                self._offered(name), value=name, with_input=True, label="Usage of", on_change=lambda: self.tried()
-            )
+            offered = self._offered(name)
+            self.chosen = ui.select(offered, value=name, with_input=True, label="Usage of", on_change=self.tried)
             self.chosen.props("dense outlined")
-            self.typed = ui.input("Elasticity", value=typed, on_change=lambda: self.tried())
+            self.typed = ui.input("Elasticity", value=typed, on_change=self.tried)
             self.typed.props("dense outlined debounce=200")
             ui.label(_ELASTICITY).classes("quiet")
 
@@ -284,9 +274,9 @@ class AnswerControl(Control):
 
     def _offered(self, name: str) -> dict[str, str]:
         """Return everything that can be chosen; a model with the name of its family is offered once."""
-        options = {ALL: "all usage"}
-        for part, word in _WORDS.items():
-            options |= {each: f"{word} {each}" for each in self.names()[part]}
+        options, names = {ALL: "all usage"}, self.choices().names()
+        for part in ("type", "family", "model"):
+            options |= {each: f"{part} {each}" for each in names[part]}
         return options if name in options or not name else options | {name: name}
 
 

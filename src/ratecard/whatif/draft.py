@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from ratecard.base.money import MOST_PLACES, add, multiply, plain
 from ratecard.base.money import text as digits
 from ratecard.candidates.file import CandidateFile, candidate_from
 from ratecard.card import RateCard
+from ratecard.load.positions import literal
 from ratecard.review.sides import Side
 from ratecard.simulation.answers.answers import Answers
 from ratecard.simulation.answers.volume import Elasticity, read_elasticity
@@ -62,12 +63,8 @@ def read_times(typed: str) -> Times:
         words = f"Read as {_percent(share)}, which is times {digits(plain(factor))}"
         return Times("percent", f"{number.removeprefix('+')}%", factor, words)
     factor = read_positive(number)
-    return Times(
-        "factor",
-        number,
-        factor,
-        f"Read as times {digits(plain(factor))}, which is {_percent(add(factor, Decimal(-1)))}",
-    )
+    words = f"Read as times {digits(plain(factor))}, which is {_percent(add(factor, Decimal(-1)))}"
+    return Times("factor", number, factor, words)
 
 
 def _percent(share: Decimal) -> str:
@@ -104,15 +101,15 @@ class Factor(NamedTuple):
             return str(error)
         return ""
 
-    def entries(self) -> Iterator[str]:
-        """Yield the change of a candidate."""
+    def entry(self) -> str:
+        """Return the change of a candidate."""
         times = ("factor", scalar(self.factor)) if self.wrong else read_times(self.factor)[:2]
         selection = flow({self.part: self.names})
         if self.excluded:
             listed = ", ".join(flow({part: names}) for part, names in self.excluded)
             selection = f"{selection[:-1]}, except: {f'[{listed}]' if len(self.excluded) > 1 else listed}}}"
         rounding = [("round", f"{{to: {scalar(self.step)}, mode: {self.mode}}}")] if self.mode else []
-        yield _lines(("scale", selection), *_where(self.where), times, *rounding)
+        return _lines(("scale", selection), *_where(self.where), times, *rounding)
 
 
 class NewRate(NamedTuple):
@@ -129,10 +126,10 @@ class NewRate(NamedTuple):
         """Return True if nothing is missing."""
         return bool(self.model and (self.charge or self.word == "factor") and self.amount)
 
-    def entries(self) -> Iterator[str]:
-        """Yield the change of a candidate."""
+    def entry(self) -> str:
+        """Return the change of a candidate."""
         charge = [("charge", scalar(self.charge))] if self.charge else []
-        yield _lines(("set", scalar(self.model)), *charge, *_where(self.where), (self.word, scalar(self.amount)))
+        return _lines(("set", scalar(self.model)), *charge, *_where(self.where), (self.word, scalar(self.amount)))
 
 
 class Kept(NamedTuple):
@@ -145,17 +142,16 @@ class Kept(NamedTuple):
         """Return True: the file has it in full."""
         return True
 
-    def entries(self) -> Iterator[str]:
-        """Yield the lines of the file."""
-        yield self.lines
+    def entry(self) -> str:
+        """Return the lines of the file."""
+        return self.lines
 
 
 DraftChange = Factor | NewRate | Kept
 
 
-def _where(where: Where) -> Iterator[tuple[str, str]]:
-    if where:
-        yield "where", flow(dict(where))
+def _where(where: Where) -> list[tuple[str, str]]:
+    return [("where", flow(dict(where)))] if where else []
 
 
 def _lines(first: tuple[str, str], *more: tuple[str, str]) -> str:
@@ -180,15 +176,9 @@ def scalar(text: str) -> str:
     r"""Write a text as YAML: unchanged if YAML reads it as the same text, else in double quotes.
 
     >>> print(scalar("0.17"), scalar("dearer: 5 %"), scalar('a "b"\n'))
-    0.17 "dearer: 5 %" "a \"b\"\U0000000a"
+    0.17 "dearer: 5 %" "a \"b\"\U0000000A"
     """
-    return text if _PLAIN.fullmatch(text) else f'"{"".join(map(_escaped, text))}"'
-
-
-def _escaped(character: str) -> str:
-    if character in '"\\':
-        return f"\\{character}"
-    return character if character.isprintable() else f"\\U{ord(character):08x}"
+    return text if _PLAIN.fullmatch(text) else literal(text)
 
 
 _KINDS: Mapping[str, type[DraftChange]] = {"factor": Factor, "rate": NewRate, "kept": Kept}
@@ -244,7 +234,7 @@ class Draft(NamedTuple):
         dates = {"until": self.until, "announced": self.announced}
         lines += [f"{key}: {scalar(day)}" for key, day in dates.items() if day]
         lines += [f"proposed_by: {proposed_by}", f"why: {why}", "changes:"]
-        return "".join(f"{line}\n" for line in lines) + "".join(entry for _, entry in self._entries())
+        return "".join(f"{line}\n" for line in lines) + "".join(each.entry() for each in self.changes if each.finished)
 
     def file(self) -> CandidateFile:
         """Return the candidate, as if read from a file. Raises `DraftError`."""
@@ -284,7 +274,7 @@ class Draft(NamedTuple):
         return by_name
 
     def _refused(self, error: TableError) -> DraftError:
-        numbers = [number for number, _ in self._entries()]
+        numbers = [number for number, change in enumerate(self.changes) if change.finished]
         changes: dict[int, list[str]] = {}
         head: dict[str, str] = {}
         for fault in error.faults:
@@ -301,12 +291,6 @@ class Draft(NamedTuple):
     def empty(self) -> bool:
         """Return True if no change is finished."""
         return not any(change.finished for change in self.changes)
-
-    def _entries(self) -> Iterator[tuple[int, str]]:
-        """Yield every change of the candidate, with the number of its change on the page."""
-        for number, change in enumerate(self.changes):
-            if change.finished:
-                yield from ((number, entry) for entry in change.entries())
 
 
 def to_json(draft: Draft) -> str:

@@ -1,7 +1,7 @@
 """The page: changes on one side, and their effect on the other. Its style is `whatif.css` of `ratecard.pages`."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import date
 from functools import partial
@@ -13,7 +13,7 @@ from nicegui import app, background_tasks, context, run, ui
 from ratecard.base.errors import RateCardError
 from ratecard.pages import page_text
 from ratecard.tables.scalars import read_day
-from ratecard.whatif.choices import RateChoice, conditions_on, exceptions_on, names_of, rates_on
+from ratecard.whatif.choices import Choices
 from ratecard.whatif.controls import START, AnswerControl, Control, FactorControl, KeptControl, RateControl
 from ratecard.whatif.draft import YOURS, Draft, DraftChange, DraftError, Factor, Head, Kept, NewRate, from_json, to_json
 from ratecard.whatif.draft_pricer import Answer, DraftPricer
@@ -143,8 +143,17 @@ _FAILED = "These figures are older: the last change could not be answered. The t
 # Work that takes longer than this, in milliseconds, says so.
 _PATIENCE = 300
 _KEY, _OPENED = "draft", "opened"
+_CONTROLS: Mapping[type, Callable[..., Control]] = {
+    Factor: FactorControl,
+    NewRate: RateControl,
+    Kept: KeptControl,
+}
 _REPORTS = {"Report": "report.html", "Workbook": "report.xlsx"}
 _WRONG = "These figures are older: correct what is marked first."
+
+
+def _button(label: str, icon: str, pressed: Callable[[], object]) -> ui.button:
+    return ui.button(label, icon=icon, on_click=pressed).props("flat no-caps dense")
 
 
 class WhatIfPage:
@@ -177,22 +186,19 @@ class WhatIfPage:
                 self.list = ui.element("div").classes("changes")
                 self.answers_list = ui.element("div").classes("changes answers-to-prices")
                 with ui.element("div").classes("add"):
-                    for label, change in (("Add a factor", START), ("Add a rate or factor", NewRate())):
-                        button = ui.button(label, icon="add", on_click=lambda change=change: self.add(change))
-                        button.props("flat no-caps dense")
-                    button = ui.button("Add an elasticity", icon="add", on_click=lambda: self.add_answer(("all", "")))
-                    button.props("flat no-caps dense")
+                    _button("Add a factor", "add", lambda: self.add(START))
+                    _button("Add a rate or factor", "add", lambda: self.add(NewRate()))
+                    _button("Add an elasticity", "add", lambda: self.add_answer(("all", "")))
                 self.saving = Saving(pricer, self.draft, self.keep, self.kept, self.renew, command, tables)
                 with ui.element("div").classes("files"):
                     Opener(pricer, self.opened)
-                    self.files = {name: self._download_button(label, name) for label, name in _REPORTS.items()}
+                    self.files = {
+                        name: _button(label, "download", partial(self.download, name))
+                        for label, name in _REPORTS.items()
+                    }
                     self.making = ui.label().classes("quiet making").props('role="status"')
                 self.failed = ui.label().classes("wrong").props('role="alert"')
             self.answers = AnswerPanel()
-
-    def _download_button(self, label: str, name: str) -> ui.button:
-        button = ui.button(label, icon="download", on_click=lambda: self.download(name))
-        return button.props("flat no-caps dense")
 
     def start(self) -> None:
         """Show the draft that this tab had before it was reloaded; in a new tab, one empty change."""
@@ -257,21 +263,16 @@ class WhatIfPage:
         self._answer_control(answer)
         self.tried()
 
+    def _choices(self) -> Choices:
+        return Choices(self.pricer.card, self.day_shown)
+
     def _answer_control(self, answer: tuple[str, str]) -> None:
         with self.answers_list:
-            self.answering.append(AnswerControl(self._names, answer, self.tried, self.remove))
+            self.answering.append(AnswerControl(answer, self._choices, self.tried, self.remove))
 
     def _control(self, change: DraftChange) -> None:
-        actions = (self.tried, self.remove)
         with self.list:
-            match change:
-                case Factor():
-                    offers = (self._names, self._conditions, self._exceptions)
-                    self.controls.append(FactorControl(*offers, change, *actions))
-                case NewRate():
-                    self.controls.append(RateControl(self._names, self._rates, change, *actions))
-                case Kept():
-                    self.controls.append(KeptControl(change, *actions))
+            self.controls.append(_CONTROLS[type(change)](change, self._choices, self.tried, self.remove))
 
     def remove(self, control: Control) -> None:
         """Remove a change or an elasticity."""
@@ -372,15 +373,3 @@ class WhatIfPage:
         for number, answer in enumerate(self.answering):
             answer.show(error.answers.get(number, ""))
         self.day.error = error.head.get("effective")
-
-    def _names(self) -> Mapping[str, Sequence[str]]:
-        return names_of(self.pricer.card, self.day_shown)
-
-    def _rates(self, model: str) -> Sequence[RateChoice]:
-        return rates_on(self.pricer.card, self.day_shown, model)
-
-    def _conditions(self, part: str, names: Sequence[str]) -> Sequence[tuple[str, tuple[str, ...]]]:
-        return conditions_on(self.pricer.card, self.day_shown, part, names)
-
-    def _exceptions(self, part: str, names: Sequence[str]) -> Sequence[tuple[str, str]]:
-        return exceptions_on(self.pricer.card, self.day_shown, part, names)

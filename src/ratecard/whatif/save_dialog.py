@@ -28,13 +28,11 @@ class Opener:
             ui.label("It takes the place of the changes that are on the page.").classes("quiet")
             self.list = ui.element("div").classes("found")
             self.file = ui.input("Another file").props("dense outlined")
-            self.file.on("keydown.enter", lambda: self.load(Path(str(self.file.value or "").strip())))
+            self.file.on("keydown.enter", self._load_typed)
             self.wrong = ui.label().classes("wrong").props('role="alert"')
             with ui.element("footer"):
                 ui.button("Close", on_click=self.dialog.close).props("flat no-caps")
-                ui.button("Open", on_click=lambda: self.load(Path(str(self.file.value or "").strip()))).props(
-                    "no-caps unelevated"
-                )
+                ui.button("Open", on_click=self._load_typed).props("no-caps unelevated")
 
     def open(self) -> None:
         """List the files."""
@@ -47,6 +45,9 @@ class Opener:
             if not files:
                 ui.label(f"There is no file in the folder {CANDIDATES_FOLDER} yet.").classes("quiet")
         self.dialog.open()
+
+    def _load_typed(self) -> None:
+        self.load(Path(str(self.file.value or "").strip()))
 
     def load(self, path: Path) -> None:
         """Show a file as the draft, or its faults."""

@@ -176,10 +176,11 @@ def panel_now(report: Report) -> Panel:
 def panel_of(report: Report, now: Panel) -> Panel:
     """Return the panel of the current prices and a candidate; `now` is that of the current prices alone."""
     customers = report.customers(1) if report.has(CUSTOMER) else None
+    unchanged = "Charts and tables are at unchanged usage." if report.expected is not None else ""
     return Panel(
         headline(report, 1),
         scope(report),
-        tuple(filter(None, (details(report, 1), *further(report, 1), _unchanged(report)))),
+        tuple(filter(None, (details(report, 1), *further(report, 1), unchanged))),
         tuple(_tiles(report)),
         plot(change_by_model(report, 1), report.figures),
         _by_day(report),
@@ -190,10 +191,6 @@ def panel_of(report: Report, now: Panel) -> Panel:
         now.unpriced if scope(report) == now.scope else _unpriced(report),
         customers=CustomerPrices.of(report) if report.discounts else None,
     )
-
-
-def _unchanged(report: Report) -> str:
-    return "Charts and tables are at unchanged usage." if report.expected is not None else ""
 
 
 def _unpriced(report: Report) -> str:
@@ -209,25 +206,15 @@ def _tiles(report: Report) -> Iterator[Tile]:
     yield Tile("Revenue now", figures.money(before))
     if len(report.names) > 1:
         difference = EXACT.subtract(report.revenue(1), before)
-        share = figures.percent(report.share(1))
-        expected = report.expected is not None
-        label = f"{'Expected with' if expected else 'With'} {report.names[1]}"
-        yield Tile(label, figures.money(report.revenue(1)))
-        yield Tile(
-            "Expected difference" if expected else "Difference",
-            figures.change(difference),
-            share,
-            (difference > 0) - (difference < 0),
-        )
-    yield from _margins(report)
-
-
-def _margins(report: Report) -> Iterator[Tile]:
+        words = ("Expected with", "Expected difference") if report.expected is not None else ("With", "Difference")
+        yield Tile(f"{words[0]} {report.names[1]}", figures.money(report.revenue(1)))
+        direction = (difference > 0) - (difference < 0)
+        yield Tile(words[1], figures.change(difference), figures.percent(report.share(1)), direction)
     for side, label in enumerate(("Margin now", "Margin then")[: len(report.names)]):
         if (margin := report.margin_of(side)) is not None:
             _, left, share = margin
-            note = f"{report.figures.percent(share, signed=False)} of revenue" if share is not None else ""
-            yield Tile(label, report.figures.money(report.figures.rounded(left)), note)
+            note = f"{figures.percent(share, signed=False)} of revenue" if share is not None else ""
+            yield Tile(label, figures.money(figures.rounded(left)), note)
 
 
 def _html(report: Report, table: Table, most: int | None = None) -> str:
