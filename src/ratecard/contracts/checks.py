@@ -38,10 +38,10 @@ def contract_faults(tables: Tables) -> list[Fault]:
     return [*faults, *_two_of_one_account(in_force, tables.contracts), *_kept_for_nobody(in_force, tables)]
 
 
-def fault_at(place: str, contract: str, words: str) -> Fault:
-    """Make the fault of a line of a contract."""
+def fault_at(place: str, name: str, words: str) -> Fault:
+    """Make the fault of a contract or a model, at its `file:line`."""
     file, _, line = place.rpartition(":")
-    return Fault(file, int(line or 1), (contract,), words)
+    return Fault(file, int(line or 1), (name,), words)
 
 
 def _two_of_one_account(in_force: ContractsInForce, contracts: Mapping[str, Contract]) -> Iterator[Fault]:

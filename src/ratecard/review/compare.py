@@ -60,14 +60,12 @@ def _pairs(
     moved = {name for name in {**defaults[0], **defaults[1]} if defaults[0].get(name) != defaults[1].get(name)}
     unstated = moved if old and new else set[str]()
     seen: set[str] = set()
-    for words, cell in _asked(old, model, unstated) if old else ():
-        if _key(cell) not in seen:
-            seen.add(_key(cell))
-            yield words, cell.quote, _priced(new, cell)
-    for words, cell in _asked(new, model, unstated) if new else ():
-        if _key(cell) not in seen:
-            seen.add(_key(cell))
-            yield words, _priced(old, cell), cell.quote
+    for book, other in ((old, new), (new, old)):
+        for words, cell in _asked(book, model, unstated) if book else ():
+            if _key(cell) not in seen:
+                seen.add(_key(cell))
+                quotes = cell.quote, _priced(other, cell)
+                yield (words, *quotes) if book is old else (words, *quotes[::-1])
 
 
 def _defaults(prices: PriceBook | None, model: str) -> Mapping[str, Any]:
@@ -128,9 +126,6 @@ def _flat(asked: dict[str, Any]) -> Iterator[str]:
             yield f"{name} {str(value).lower() if isinstance(value, bool) else value}"
 
 
-_NOT_IN_THE_TABLES = "not in the tables any more"
-
-
 def stretches(name: str, old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
     """Yield the differences of a model, one for each date range in which neither side changes."""
     begun: list[tuple[date, tuple[PriceBook, PriceBook], tuple[Standing, Standing]]] = []
@@ -184,7 +179,7 @@ def _kind(old: Standing, new: Standing, day: date) -> tuple[str, date, str]:
     if not old.version:
         return "", day, ""
     if new.model is None:
-        return REMOVED, day, _NOT_IN_THE_TABLES
+        return REMOVED, day, "not in the tables any more"
     if new.model.retired and new.retired:
         successor = f", use {new.model.retired.successor}" if new.model.retired.successor else ""
         return RETIRED, new.model.retired.on, f"retired on {new.model.retired.on}{successor}"
@@ -202,34 +197,22 @@ def _meaning(side: Priceable) -> str:
 
 def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
     """Yield the differences on each day of what models share: units, meters, vocabulary, limits, monthly terms."""
-    parts = ((UNITS, _units), (METERS, _meters), (VOCABULARY, _vocabulary), (LIMITS, _limits), (MONTHLY, _monthly))
-    for name, terms in parts:
-        for index, day in enumerate(days):
-            changed = term_changes(terms(old.book(day)), terms(new.book(day)))
-            if changed:
-                until = days[index + 1] if index + 1 < len(days) else None
-                yield Difference(name, CHANGED, day, until, "", "", name, (), changed, Cells())
+    shared = [(_shared(old.book(day)), _shared(new.book(day))) for day in days]
+    for name in (UNITS, METERS, VOCABULARY, LIMITS, MONTHLY):
+        for day, until, (before, after) in zip(days, [*days[1:], None], shared, strict=True):
+            if changed := term_changes(before[name], after[name]):
+                yield Difference(name, CHANGED, day, until, "", "", name, terms=changed)
 
 
-def _units(book: PriceBook) -> Terms:
-    units = book.tables.units.values()
-    return {unit.unit: f"{unit.per} x {unit.counts}" for unit in units}
-
-
-def _meters(book: PriceBook) -> Terms:
-    return described(book.tables.meters)
-
-
-def _vocabulary(book: PriceBook) -> Terms:
-    return described(book.tables.vocabulary.video)
-
-
-def _monthly(book: PriceBook) -> Terms:
-    return {**described_terms(book.tables.listed.monthly)}
-
-
-def _limits(book: PriceBook) -> Terms:
-    return described(book.limits) if book.tables.limits else {}
+def _shared(book: PriceBook) -> dict[str, Terms]:
+    tables = book.tables
+    return {
+        UNITS: {unit.unit: f"{unit.per} x {unit.counts}" for unit in tables.units.values()},
+        METERS: described(tables.meters),
+        VOCABULARY: described(tables.vocabulary.video),
+        LIMITS: described(book.limits) if tables.limits else {},
+        MONTHLY: {**described_terms(tables.listed.monthly)},
+    }
 
 
 class Diff(NamedTuple):

@@ -12,7 +12,7 @@ from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.contracts.checks import ContractChecks, fault_at
 from ratecard.contracts.overlay import layers_of
-from ratecard.review.difference import ADDED, CHANGED, OF_CONTRACT, REMOVED, Cells, Difference
+from ratecard.review.difference import ADDED, CHANGED, OF_CONTRACT, REMOVED, Difference
 from ratecard.review.rates import Terms, term_changes
 from ratecard.tables.card import meaning
 from ratecard.tables.contract import Contract
@@ -97,18 +97,8 @@ def contract_changes(old: RateCard, new: RateCard) -> Iterator[Difference]:
         known = after or before
         if known and (changed or note):
             kind = ADDED if before is None else REMOVED if after is None else CHANGED
-            yield Difference(
-                f"{OF_CONTRACT}{name}",
-                kind,
-                known.begins,
-                known.until,
-                note,
-                known.currency,
-                known.place,
-                (),
-                changed,
-                Cells(),
-            )
+            days, where = (known.begins, known.until), (known.currency, known.place)
+            yield Difference(f"{OF_CONTRACT}{name}", kind, *days, note, *where, terms=changed)
 
 
 def ended(contract: Contract, checks: ContractChecks) -> Iterator[tuple[str, str]]:

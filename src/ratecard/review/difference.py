@@ -138,9 +138,9 @@ class Difference(NamedTuple):
     note: str
     currency: str
     place: str
-    rates: tuple[RateChange, ...]
-    terms: tuple[TermChange, ...]
-    cells: Cells
+    rates: tuple[RateChange, ...] = ()
+    terms: tuple[TermChange, ...] = ()
+    cells: Cells = Cells()
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as text, in the order of a report."""

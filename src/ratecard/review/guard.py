@@ -9,16 +9,18 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import zip_longest
+from math import ceil
 from typing import NamedTuple
 
 from ratecard.base.errors import Fault
 from ratecard.base.instants import utc
 from ratecard.base.money import from_fraction, text
 from ratecard.card import RateCard
+from ratecard.contracts.checks import fault_at
 from ratecard.load.folder import LIMITS
 from ratecard.review.compare import days_of, same, stretches
 from ratecard.review.contracts import contract_refusals
-from ratecard.review.difference import CHANGED, Difference, RateChange, factor
+from ratecard.review.difference import CHANGED, Difference, factor
 from ratecard.review.markdown import NONE, amounts, subject
 from ratecard.review.rates import described, rate_changes, term_changes, terms_of
 from ratecard.review.sides import Priceable, Side
@@ -66,8 +68,8 @@ def steep_steps(old: Side, new: Side, most: Decimal) -> Iterator[Fault]:
             step = _steepest(change)
             if not _allowed(step, version.expected_change, most):
                 reported.add(version.effective)
-                file, _, line = (step.place or version.place).rpartition(":")
-                yield Fault(file, int(line), (name,), f"{name}: {step.words}{_hint(step, version, most)}")
+                words = f"{name}: {step.words}{_hint(step, version, most)}"
+                yield fault_at(step.place or version.place, name, words)
 
 
 def _new_or_edited(name: str, change: Difference, old: Side, new: Side) -> Version | None:
@@ -97,26 +99,18 @@ def _allowed(step: _Step, expected: Decimal | None, most: Decimal) -> bool:
     """Return True if a step is small enough, or the version expects it; one from or to zero must be expected."""
     if step.times is None:
         return expected is not None
-    enough = [Fraction(most), *(_either_way(expected) if expected else ())]
-    return any(step.times <= each for each in enough)
-
-
-def _either_way(expected: Decimal) -> tuple[Fraction, Fraction]:
-    """Return the factor and its inverse, because `expected_change: 0.25` allows a change by the factor 4."""
-    return Fraction(expected), 1 / Fraction(expected)
+    # `expected_change: 0.25` allows a change by the factor 4.
+    enough = [Fraction(most), *((Fraction(expected), 1 / Fraction(expected)) if expected else ())]
+    return step.times <= max(enough)
 
 
 def _hint(step: _Step, version: Version, most: Decimal) -> str:
-    times = "" if step.times is None else text(_rounded_up(step.times))
+    scale = 10**_PLACES
+    # Rounded up, so that the written factor is enough.
+    times = "" if step.times is None else text(from_fraction(Fraction(ceil(step.times * scale), scale), _PLACES))
     by = f", by a factor of {times}; without a word at most {text(most)}" if times else ""
     said = f", which says {text(version.expected_change)}" if version.expected_change else ""
     return f"{by}. If that is right, say `expected_change: {times or 1}` in version {version.effective}{said}"
-
-
-def _rounded_up(times: Fraction) -> Decimal:
-    """Round up to two decimal places, so that the written factor is enough."""
-    scale = 10**_PLACES
-    return from_fraction(Fraction(-(-times.numerator * scale // times.denominator), scale), _PLACES)
 
 
 def limit_refusals(old: tuple[Limits, ...], new: tuple[Limits, ...], rules: Rules) -> Iterator[Fault]:
@@ -131,16 +125,13 @@ def limit_refusals(old: tuple[Limits, ...], new: tuple[Limits, ...], rules: Rule
         else:
             place = f"{rules.revision}:{before[day].place}"
             words = f"the limits of {day} were in effect ({place}), and are gone. Put them back"
-            yield _fault_of_limits(
-                new[0].place if new else "",
-                f"{words}; if only their date was wrong, say `correction: reason` in the others",
-            )
+            words += "; if only their date was wrong, say `correction: reason` in the others"
+            yield _fault_of_limits(new[0].place if new else "", words)
     for day in after:
         if day not in before and not after[day].correction and rules.past(day):
             words = f"new limits begin on {day}, in the past. Let them begin later"
-            yield _fault_of_limits(
-                after[day].place, f"{words}; if the limits of that day were wrong, say `correction: reason`"
-            )
+            words += "; if the limits of that day were wrong, say `correction: reason`"
+            yield _fault_of_limits(after[day].place, words)
 
 
 def _edited_limits(old: Limits, new: Limits) -> Iterator[Fault]:
@@ -160,43 +151,29 @@ def _edited_limits(old: Limits, new: Limits) -> Iterator[Fault]:
 
 
 def _fault_of_limits(place: str, words: str) -> Fault:
-    file, _, line = place.rpartition(":")
-    return Fault(file or LIMITS, int(line or 1), ("limits",), words)
+    return fault_at(place or f"{LIMITS}:1", "limits", words)
 
-
-# A version with its model and its card.
-CardVersion = tuple[RateCard, AnyModel, Version]
 
 # Prefixes of terms that may be edited because they do not change a price, and of exceptions that do change one.
 _FREE = ("mode", "aliases", "patterns", "provider", "limit tier", "context_tokens", "order of charges", "accepts ")
 _PRICED = ("accepts resolution_aliases", "accepts reference_video_total_duration source")
 
 
-class Edit(NamedTuple):
-    """An edit in words, and its `file:line`; an empty place if it does not have a line of its own."""
-
-    words: str
-    place: str
-
-
-def edit_of(old: CardVersion, new: CardVersion) -> Edit | None:
-    """Return the first edit of prices or units; None if they are the same."""
-    before, after = _priceable(*old), _priceable(*new)
+def edit_of(before: Priceable, after: Priceable) -> tuple[str, str] | None:
+    """Return the first edit of prices or units in words, and its `file:line`, if it has one; None without an edit."""
     if same(before, after):
         return None
     after = after._replace(version=_named_alike(before.version, after.version))
     rates = rate_changes(before, after)
     if rates:
         more = f" and {len(rates) - 1} more" if len(rates) > 1 else ""
-        return Edit(f"{_words(rates[0])}{more}", rates[0].new.source if rates[0].new else "")
+        old, new = amounts(rates[0])
+        words = f"{subject(rates[0])}: {old or NONE} -> {new or NONE}{more}"
+        return words, rates[0].new.source if rates[0].new else ""
     for term in term_changes(terms_of(before), terms_of(after)):
         if term.term.startswith(_PRICED) or not term.term.startswith(_FREE):
-            return Edit(f"{term.term}: {term.old or NONE} -> {term.new or NONE}", "")
+            return f"{term.term}: {term.old or NONE} -> {term.new or NONE}", ""
     return None
-
-
-def _priceable(card: RateCard, model: AnyModel, version: Version) -> Priceable:
-    return Priceable(model, version, card.tables.units)
 
 
 def _named_alike(old: Version, new: Version) -> Version:
@@ -208,11 +185,6 @@ def _named_alike(old: Version, new: Version) -> Version:
         charge.model_copy(update={"charge": names.get(charge.charge, charge.charge)}) for charge in new.charges
     )
     return new.model_copy(update={"charges": charges})
-
-
-def _words(rate: RateChange) -> str:
-    old, new = amounts(rate)
-    return f"{subject(rate)}: {old or NONE} -> {new or NONE}"
 
 
 _RIGHT_WAY = "Put it back as it was and write a new version above it"
@@ -239,7 +211,7 @@ def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> It
         if begun and not gone:
             words = f"model '{model.model}' vanished, and has had prices since {begun[-1].effective}"
             hint = "Put it back, and end it by `retired: {on: DATE}`; its versions stay"
-            yield _fault(f"{rules.revision}:{begun[0].place}", model.model, f"{words}. {hint}")
+            yield fault_at(f"{rules.revision}:{begun[0].place}", model.model, f"{words}. {hint}")
         return
     kept = {version.effective: version for version in after.versions}
     dates = {version.effective for version in model.versions}
@@ -263,14 +235,15 @@ def _edited(
 ) -> Iterator[Fault]:
     if now.correction and now.correction != version.correction:
         return
-    edit = edit_of((old, model, version), (new, after, now))
+    edit = edit_of(Priceable(model, version, old.tables.units), Priceable(after, now, new.tables.units))
     if edit is None:
         return
-    words = f"version {version.effective} of {model.model} is in effect, and was edited: {edit.words}"
+    words, place = edit
+    words = f"version {version.effective} of {model.model} is in effect, and was edited: {words}"
     hint = "if it was wrong from the start, say `correction: reason` in it"
     if now.correction:
         hint = f"'{now.correction}' is the reason of an earlier correction; if this is one too, say why"
-    yield _fault(edit.place or now.place, model.model, f"{words}. {_RIGHT_WAY}; {hint}")
+    yield fault_at(place or now.place, model.model, f"{words}. {_RIGHT_WAY}; {hint}")
 
 
 def _deleted(model: AnyModel, version: Version, after: AnyModel, rules: Rules) -> Fault:
@@ -278,7 +251,7 @@ def _deleted(model: AnyModel, version: Version, after: AnyModel, rules: Rules) -
         f"version {version.effective} of {model.model} was in effect ({rules.revision}:{version.place}), and is gone"
     )
     hint = "Put it back; if only its date was wrong, say `correction: reason` in the version with the right one"
-    return _fault(after.versions[0].place, model.model, f"{words}. {hint}")
+    return fault_at(after.versions[0].place, model.model, f"{words}. {hint}")
 
 
 def _backdated(model: AnyModel, version: Version, rules: Rules) -> Iterator[Fault]:
@@ -286,7 +259,7 @@ def _backdated(model: AnyModel, version: Version, rules: Rules) -> Iterator[Faul
     if before and not model.retired_at(version.effective) and rules.past(version.effective):
         words = f"new version {version.effective} of {model.model} begins in the past, in that of {before.effective}"
         hint = "Let it begin later; if that price was wrong, say `correction: reason` in the new version"
-        yield _fault(version.place, model.model, f"{words}. {hint}")
+        yield fault_at(version.place, model.model, f"{words}. {hint}")
 
 
 def _retired(model: AnyModel, after: AnyModel, rules: Rules) -> Iterator[Fault]:
@@ -300,9 +273,4 @@ def _retired(model: AnyModel, after: AnyModel, rules: Rules) -> Iterator[Fault]:
     old, new = (f"on {day}" if day else "not at all" for day in days)
     words = f"{model.model} was retired {old}, and now {new}, which changes what had a price in the past"
     hint = "Let it end later; if the date was wrong, say `correction: reason` in its newest version"
-    yield _fault(newest.place, model.model, f"{words}. {hint}")
-
-
-def _fault(place: str, model: str, words: str) -> Fault:
-    file, _, line = place.rpartition(":")
-    return Fault(file, int(line), (model,), words)
+    yield fault_at(newest.place, model.model, f"{words}. {hint}")

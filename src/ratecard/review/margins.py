@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 from datetime import date
-from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError
 from ratecard.base.identity import Identity
 from ratecard.base.instants import day_or_instant, utc
-from ratecard.base.money import from_fraction, plain, text
+from ratecard.base.money import LINE_PLACES, from_fraction, plain, text
 from ratecard.card import RateCard
+from ratecard.contracts.checks import fault_at
 from ratecard.price_book import PriceBook
 from ratecard.views.sheet import ASKED, Cell, price_cells
 
@@ -84,17 +84,13 @@ def _cost(paid: PriceBook, cell: Cell, share: Fraction | None) -> Fraction | Non
 
 
 def _fault(model: str, place: str, day: date, cell: Cell, cost: Fraction, least: Fraction) -> Fault:
-    file, _, line = place.rpartition(":")
     of = ", ".join(f"{name} {value}" for name, value in cell.row().items() if value and name in ASKED) or "each request"
     price = Fraction(cell.quote.total)
     left = f"a margin of {_percent((price - cost) / price)}" if price else "nothing is charged for it"
-    words = f"{model} from {day}, {of}: the price is {text(plain(cell.quote.total))}, the cost {_amount(cost)}: {left}"
-    return Fault(file, int(line), (model,), f"{words}, and --min-margin is {_percent(least)}")
+    amounts = f"the price is {text(plain(cell.quote.total))}, the cost {text(from_fraction(cost, LINE_PLACES))}"
+    words = f"{model} from {day}, {of}: {amounts}: {left}"
+    return fault_at(place, model, f"{words}, and --min-margin is {_percent(least)}")
 
 
 def _percent(share: Fraction) -> str:
-    return f"{text(plain(from_fraction(100 * share, _PLACES)))}%"
-
-
-def _amount(cost: Fraction) -> str:
-    return text(from_fraction(cost, 12) if cost else Decimal(0))
+    return f"{text(from_fraction(100 * share, _PLACES))}%"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import groupby
 from math import lcm
 from pathlib import Path
@@ -33,7 +34,7 @@ from ratecard.review.difference import Priced, RateChange
 from ratecard.review.rates import described
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, Tokens
-from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of
+from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of, named_conditions
 from ratecard.tables.units import Unit
 from ratecard.tables.windows import windows_of
 
@@ -91,7 +92,7 @@ class Market(NamedTuple):
         A price that one side does not list, and that follows from another one of it, is implied and not compared.
         """
         listed = [rate for pair in self.models for rate in pair.rates]
-        rates = [rate for rate in listed if not _is_implied(rate)]
+        rates = [rate for rate in listed if not any(side and side.implied for side in (rate.old, rate.new))]
         pairs = [(rate.old.each, rate.new.each) for rate in rates if rate.old and rate.new]
         return {
             "pairs of models": len(self.models),
@@ -114,10 +115,6 @@ class Market(NamedTuple):
             "models": [pair.to_dict() for pair in self.models],
             "unmatched": list(self.unmatched),
         }
-
-
-def _is_implied(rate: RateChange) -> bool:
-    return any(side is not None and side.implied for side in (rate.old, rate.new))
 
 
 def absolute(rate: RateChange) -> str:
@@ -267,7 +264,15 @@ class _Listed:
         self.notes = list(_notes(self._version))
         if windows_of([version]):
             self.notes.append(f"rates depend on the hour; these are of {prices.instant:%H:%M} UTC")
-        self._known: dict[str, set[str]] = {}
+        # Each search with its model and version.
+        searches = self._version.searches.items()
+        self._searches = {search: (name, prices._at_hour(prices.in_effect(name)[1])) for search, name in searches}
+        versions = (self._version, *(version for _, version in self._searches.values()))
+        # The conditions that the model knows.
+        self._known = named_conditions(
+            (charge for each in versions for charge in each.charges),
+            (factor for each in versions for factor in each.multipliers),
+        )
         self.charges = {
             (renamed.get(counts, counts), renamed.get(bucket, bucket)): _with_names(costing, renamed)
             for (counts, bucket), costing in self._costings()
@@ -280,13 +285,13 @@ class _Listed:
                 yield from (((counts, bucket), costing) for bucket, costing in self._of_tokens(charge))
             else:
                 yield (counts, ""), self._tabled(self._model.model, self._version, charge)
-        for search, name in self._version.searches.items():
-            version = self._prices._at_hour(self._prices.in_effect(name)[1])
+        for search, (name, version) in self._searches.items():
             yield (search, ""), self._tabled(name, version, version.charges[0])
 
     def _tabled(self, model: str, version: Any, charge: Charge) -> _Costing:
         """Return a charge whose rates hold for the attributes and under the conditions that they name."""
-        unit, named = self._units[charge.unit], self._named(charge, version)
+        unit = self._units[charge.unit]
+        named = version.conditions_of(charge)
         priced: dict[tuple[tuple[str, str], ...], list[tuple[_Stated, _Price]]] = {}
         for stated in combinations_of(named, self._meters):
             held: Charge = charge
@@ -312,22 +317,16 @@ class _Listed:
 
     def _of_tokens(self, charge: Tokens) -> Iterator[tuple[str, _Costing]]:
         written, unit = list(written_rates(charge)), self._units[charge.unit]
-        self._named(charge, self._version)
         stated = list(self._stated(charge, written))
         rates = token_rates(self._prices._compiler.metered(self._model, self._version, self._prices.limits.rates))
         priced = {each.bucket for each in written}
 
-        def pricing(bucket: str) -> Callable[[_Stated, int], _Price | None]:
-            def price(stated: _Stated, above: int) -> _Price | None:
-                if not self._offers(stated):
-                    return None
-                held = rates_of_tokens(rates, stated, above + 1).get(bucket)
-                return _Price(held.unit_rate, unit, held.source, bucket not in priced) if held else None
-
-            return price
+        def price(bucket: str, stated: _Stated, above: int) -> _Price | None:
+            held = rates_of_tokens(rates, stated, above + 1).get(bucket) if self._offers(stated) else None
+            return _Price(held.unit_rate, unit, held.source, bucket not in priced) if held else None
 
         for bucket in rates.buckets:
-            yield bucket, _Costing(stated, pricing(bucket), rates.thresholds, bucket in priced)
+            yield bucket, _Costing(stated, partial(price, bucket), rates.thresholds, bucket in priced)
 
     def _stated(self, charge: Tokens, written: Iterable[WrittenRate]) -> Iterator[_Stated]:
         """Yield the conditions of each rate, and of each factor by itself, without defaults."""
@@ -335,13 +334,6 @@ class _Listed:
         defaults = {(each.condition, each.default) for each in self._meters.conditions}
         named = ({}, *(each.conditions for each in written), *(each.conditions for each in factors))
         yield from ({name: each[name] for name in each if (name, each[name]) not in defaults} for each in named)
-
-    def _named(self, charge: Charge, version: Any) -> dict[str, set[str]]:
-        """Return the conditions that the rates and factors of a charge name, and record that the model knows them."""
-        named: dict[str, set[str]] = version.conditions_of(charge)
-        for name, values in named.items():
-            self._known.setdefault(name, set()).update(values)
-        return named
 
     def _offers(self, stated: _Stated) -> bool:
         """Return True for conditions that the model sells; it may need one, and refuses others in a request."""
@@ -353,8 +345,6 @@ class _Listed:
 
 def _with_names(costing: _Costing, renamed: Mapping[str, str]) -> _Costing:
     """Return the same charge with other names of conditions."""
-    if not renamed:
-        return costing
     back = {new: old for old, new in renamed.items()}
     stated = [{renamed.get(name, name): value for name, value in each.items()} for each in costing.stated]
     return costing._replace(
@@ -365,10 +355,9 @@ def _with_names(costing: _Costing, renamed: Mapping[str, str]) -> _Costing:
 
 def _notes(version: Any) -> Iterator[str]:
     """Yield what affects amounts beside the prices of units: what is included, blocks, video methods, the minimum."""
+    plainly = isinstance(version, MeteredVersion)
     for charge in version.charges:
-        shown = dict(described(charge))
-        plainly = isinstance(version, MeteredVersion)
-        for name, value in sorted(shown.items()):
+        for name, value in sorted(described(charge).items()):
             if name not in _IN_THE_PRICE and not name.startswith("without_rate") and (name != "method" or not plainly):
                 words = value if isinstance(value, str) else "; ".join(value)
                 if (name, words) != ("markup", "1"):
@@ -436,27 +425,20 @@ def _edges(ours: set[int], theirs: set[int]) -> list[int]:
 
 def _of_ranges(what: _What, stated: _Stated, ranges: Sequence[_Ranged]) -> Iterator[RateChange]:
     """Yield the rates of one thing; neighbouring ranges of prompts with the same prices become one."""
-    groups = [
-        list(group)
-        for _, group in groupby(ranges, key=lambda each: (each[1] and each[1].each, each[2] and each[2].each))
-    ]
-    ends = [group[0][0] for group in groups[1:]]
-    for group, end in zip(groups, [*ends, None], strict=True):
-        above, ours, theirs = group[0]
+    (counts, bucket), conditions = what, [f"{name} {value}" for name, value in stated.items()]
+    alike = groupby(ranges, key=lambda each: (each[1] and each[1].each, each[2] and each[2].each))
+    firsts = [next(group) for _, group in alike]
+    ends = [above for above, *_ in firsts[1:]]
+    for (above, ours, theirs), end in zip(firsts, [*ends, None], strict=True):
         if ours or theirs:
-            conditions = (*_prompts(above, end), *(f"{name} {value}" for name, value in stated.items()))
-            counts, bucket = what
-            yield RateChange(
-                f"{bucket} tokens" if bucket else counts, ", ".join(conditions), *_of_one_unit(ours, theirs)
-            )
+            words = ", ".join(filter(None, [_prompts(above, end), *conditions]))
+            yield RateChange(f"{bucket} tokens" if bucket else counts, words, *_of_one_unit(ours, theirs))
 
 
-def _prompts(above: int, end: int | None) -> Iterable[str]:
-    if above < 0 and end is None:
-        return ()
+def _prompts(above: int, end: int | None) -> str:
     if above < 0:
-        return (f"prompts up to {end:,} tokens",)
-    return (f"prompts from {above + 1:,} tokens" if end is None else f"prompts of {above + 1:,} to {end:,} tokens",)
+        return "" if end is None else f"prompts up to {end:,} tokens"
+    return f"prompts from {above + 1:,} tokens" if end is None else f"prompts of {above + 1:,} to {end:,} tokens"
 
 
 def _of_one_unit(ours: _Price | None, theirs: _Price | None) -> tuple[Priced | None, Priced | None]:
@@ -474,6 +456,4 @@ def _of_one_unit(ours: _Price | None, theirs: _Price | None) -> tuple[Priced | N
 
 
 def _priced(price: _Price, unit: Unit) -> Priced:
-    of_one = price.each
-    amount = of_one * unit.per
-    return Priced(plain(exact_decimal(amount)), unit.unit, of_one, price.source, price.implied)
+    return Priced(plain(exact_decimal(price.each * unit.per)), unit.unit, price.each, price.source, price.implied)

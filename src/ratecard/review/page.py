@@ -7,16 +7,7 @@ from typing import NamedTuple
 from ratecard.base.money import text
 from ratecard.pages import page_text
 from ratecard.review.compare import Diff
-from ratecard.review.difference import (
-    ADDED,
-    CHANGED,
-    MARKS,
-    REMOVED,
-    CellChange,
-    Difference,
-    extremes,
-    percent_text,
-)
+from ratecard.review.difference import ADDED, CHANGED, MARKS, REMOVED, CellChange, Difference, extremes, percent_text
 from ratecard.review.markdown import (
     LEGEND,
     NO_CHANGES,

@@ -43,26 +43,9 @@ Totals = Mapping[tuple[str, date], Sequence[str | None]]
 _DASH, _KEYS = 2, 4
 
 
-class Promoted(NamedTuple):
-    """The new contents of the changed files, and the added lines."""
-
-    contents: dict[str, bytes]
-    added: list[Added]
-
-
-def promoted(
-    contents: Mapping[str, bytes],
-    before: Tables,
-    after: Tables,
-    files: Sequence[CandidateFile],
-    totals: Totals,
-    checked: date,
-) -> Promoted:
-    """Write the versions into the contents of the files. Raises `TableError` if that needs more than new lines."""
-    return _Writer(contents, before, files).written(after, totals, checked)
-
-
 class _Writer:
+    """The writer of new versions into the contents of files."""
+
     def __init__(self, contents: Mapping[str, bytes], before: Tables, files: Sequence[CandidateFile]) -> None:
         self.contents, self.before, self.files = contents, before, files
         self.homes = Homes(before)
@@ -73,7 +56,8 @@ class _Writer:
         self.families: dict[str, list[tuple[AnyModel, Insertion]]] = {}
         self.faults: list[Fault] = []
 
-    def written(self, after: Tables, totals: Totals, checked: date) -> Promoted:
+    def written(self, after: Tables, totals: Totals, checked: date) -> tuple[dict[str, bytes], list[Added]]:
+        """Return the changed files and the added lines. Raises `TableError` if that needs more than new lines."""
         for name, old in self.before.models.items():
             model = after.models[name]
             if model is not old:
@@ -87,17 +71,18 @@ class _Writer:
             self._add_models(file)
         if self.faults:
             raise TableError(self.faults)
-        result = Promoted({}, [])
+        contents: dict[str, bytes] = {}
+        added: list[Added] = []
         for home, insertions in sorted(self.insertions.items()):
-            result.contents[home], added = inserted(self._text(home), self.contents[home], insertions)
-            result.added.extend(added)
+            contents[home], lines = inserted(self._text(home), self.contents[home], insertions)
+            added += lines
         for family, models in sorted(self.families.items()):
             home = new_file(self.homes.folder(models[0][0]), family, self.contents)
             text = head_of(home, family, self.contents) + "\n".join(insertion.text for _, insertion in models)
-            result.contents[home] = text.encode()
+            contents[home] = text.encode()
             what = ", ".join(insertion.what for _, insertion in models)
-            result.added.append(Added(home, 1, text.count("\n"), what, text))
-        return result
+            added.append(Added(home, 1, text.count("\n"), what, text))
+        return contents, added
 
     def _changes(self, home: str, old: AnyModel, model: AnyModel, totals: Totals, checked: date) -> Iterator[Insertion]:
         at = self._text(home)
@@ -192,9 +177,9 @@ def promotion(folder: str | Path, candidate: str | Path | Stack, checked: date) 
     totals, wrong = ({}, []) if faults else _totals(before, after)
     if faults := [*faults, *wrong]:
         raise TableError(faults)
-    made = promoted(contents, before.tables, after.tables, files, totals, checked)
-    _prove({**contents, **made.contents}, after.tables, str(stack))
-    return Promotion(Path(folder), contents, made.contents, tuple(made.added), after.digest)
+    changed, added = _Writer(contents, before.tables, files).written(after.tables, totals, checked)
+    _prove({**contents, **changed}, after.tables, str(stack))
+    return Promotion(Path(folder), contents, changed, tuple(added), after.digest)
 
 
 def _rewritten(cards: Sequence[RateCard], files: Sequence[CandidateFile]) -> Iterator[Fault]:
@@ -210,9 +195,8 @@ def _rewritten(cards: Sequence[RateCard], files: Sequence[CandidateFile]) -> Ite
 def _rewrite(version: Version, name: str, file: CandidateFile) -> Fault:
     words = f"version {version.effective} of {name} begins while the candidate holds, and would change with it"
     fix = f"promote adds lines and edits none: let the candidate end on that day (until: {version.effective})"
-    home, _, line = version.place.rpartition(":")
     words = f"{words} ({file.candidate.effective} until {file.candidate.until}). {fix}, and edit it by hand"
-    return Fault(home, int(line), (name,), words)
+    return fault_at(version.place, name, words)
 
 
 def _added_and_changed(after: RateCard, files: Sequence[CandidateFile]) -> Iterator[Fault]:

@@ -1,23 +1,20 @@
 """Compare the rates and conditions of two versions.
 
-Rates are compared for each combination of attributes, so that splitting, joining or moving lines changes nothing.
-Factors on rates are compared as rates are.
-Conditions (what is accepted, rounding, markups) are compared as text, whatever their order in the file.
+Rates and factors are compared for each combination of attributes, so that splitting, joining or moving lines changes
+nothing. Conditions (what is accepted, rounding, markups) are compared as text, whatever their order in the file.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import groupby
-from typing import Any, NamedTuple
+from functools import partial
 
 from pydantic import BaseModel
 
 from ratecard.review.difference import Priced, RateChange, TermChange
 from ratecard.review.sides import Priceable
 from ratecard.tables.limits import Limits
-from ratecard.tables.rate import Charge, Combination, Rate, RateFactor, combinations, named_attributes, tiers
+from ratecard.tables.rate import Charge, Combination, RateFactor, combinations, named_attributes, tiers
 from ratecard.tables.scalars import value_text
-from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
 
 # The values of an attribute that a rate does not name and whose values the version does not list; also of a tier or a
@@ -29,13 +26,8 @@ _UNNAMED = {"context": ("base",), "above": _ALL, "from": _ALL}
 _FACTOR = "factor"
 
 
-class _Key(NamedTuple):
-    """The key of a rate: rates with equal keys are compared."""
-
-    charge: str
-    counts: str
-    currency: str
-    values: Combination
+# The charge of a rate, what its unit counts, its currency and its values: rates with equal keys are compared.
+_Key = tuple[str, str, str, Combination]
 
 
 def rate_changes(old: Priceable | None, new: Priceable | None) -> tuple[RateChange, ...]:
@@ -45,10 +37,10 @@ def rate_changes(old: Priceable | None, new: Priceable | None) -> tuple[RateChan
     groups: dict[tuple[str, Priced | None, Priced | None], list[Combination]] = {}
     known: dict[str, list[Combination]] = {}
     for key in {**before, **after}:
-        was, now = before.get(key), after.get(key)
-        known.setdefault(key.charge, []).append(key.values)
+        (charge, *_, values), was, now = key, before.get(key), after.get(key)
+        known.setdefault(charge, []).append(values)
         if was is None or now is None or was.each != now.each:
-            groups.setdefault((key.charge, was, now), []).append(key.values)
+            groups.setdefault((charge, was, now), []).append(values)
     return tuple(
         RateChange(charge, _attributes(names[charge], values, known[charge]), was, now)
         for (charge, was, now), values in groups.items()
@@ -70,17 +62,19 @@ def _columns(combined: Sequence[Combination]) -> list[list[str]]:
 
 def _names(*sides: Priceable | None) -> dict[str, tuple[str, ...]]:
     """Return the attributes that the rates of each charge name, and the conditions of its factors, on either side."""
-    charges = sorted((charge for side in sides if side for charge in side.version.charges), key=lambda one: one.charge)
-    names = {name: _ordered(list(group)) for name, group in groupby(charges, key=lambda one: one.charge)}
-    for label, factor in (each for side in sides if side for each in _factors(side.version)):
+    versions = [side.version for side in sides if side]
+    charges: dict[str, list[Charge]] = {}
+    for charge in (charge for version in versions for charge in version.charges):
+        charges.setdefault(charge.charge, []).append(charge)
+    names: dict[str, tuple[str, ...]] = {}
+    for name, group in charges.items():
+        rates = [rate for charge in group for rate in charge.rates]
+        keys = dict.fromkeys(key for charge in group for key in charge.ATTRIBUTES)
+        keys |= dict.fromkeys(key for rate in rates for key in rate.attributes)
+        names[name] = named_attributes(rates, tuple(keys))
+    for label, factor in (each for version in versions for each in _factors(version)):
         names[label] = tuple(dict.fromkeys((*names.get(label, ()), *factor.conditions)))
     return names
-
-
-def _ordered(charges: Sequence[Charge]) -> tuple[str, ...]:
-    rates = [rate for charge in charges for rate in charge.rates]
-    keys = (name for charge in charges for name in charge.ATTRIBUTES)
-    return named_attributes(rates, tuple(dict.fromkeys((*keys, *(name for rate in rates for name in rate.attributes)))))
 
 
 def _factors(version: Version) -> Iterator[tuple[str, RateFactor]]:
@@ -98,13 +92,14 @@ def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict
         unit = side.units[charge.unit]
         domains = {name: _domain(side.version, charge, name) for name in names[charge.charge]}
         for rate in charge.rates:
-            priced = _priced(charge, rate, unit)
+            amount = charge.unit_rate(rate)
+            priced = Priced(amount, unit.unit, Fraction(amount) / unit.per, rate.source)
             for values in combinations(rate, domains):
-                rates[_Key(charge.charge, unit.counts, side.model.currency, values)] = priced
+                rates[charge.charge, unit.counts, side.model.currency, values] = priced
     for label, factor in _factors(side.version):
         stated = tuple(factor.conditions.get(name, "") for name in names[label])
         priced = Priced(factor.factor, _FACTOR, Fraction(factor.factor), factor.source)
-        rates[_Key(label, _FACTOR, side.model.currency, stated)] = priced
+        rates[label, _FACTOR, side.model.currency, stated] = priced
     return rates
 
 
@@ -117,11 +112,6 @@ def _domain(version: Version, charge: Charge, name: str) -> tuple[str, ...]:
     return values or _ALL
 
 
-def _priced(charge: Charge, rate: Rate, unit: Unit) -> Priced:
-    amount = charge.unit_rate(rate)
-    return Priced(amount, unit.unit, Fraction(amount) / unit.per, rate.source)
-
-
 # Keys that are not conditions: rates, which are compared separately, and evidence.
 _NOT_TERMS = {"rates", "charges", "examples", "effective", "announced", "checked", "source", "reference", "evidence"}
 _NOT_TERMS |= {"correction", "expected_change", "place", "minimum_place", "factors"}
@@ -129,6 +119,7 @@ _NOT_TERMS |= {"correction", "expected_change", "place", "minimum_place", "facto
 _ORDERED = {"tiers"}
 
 Terms = dict[str, str | tuple[str, ...]]
+_text = partial(value_text, in_order=False)
 
 
 def terms_of(side: Priceable) -> Terms:
@@ -140,8 +131,8 @@ def terms_of(side: Priceable) -> Terms:
     terms |= described(version)
     terms["order of charges"] = ", ".join(charge.charge for charge in version.charges)
     for charge in version.charges:
-        for name, value in _of_charge(charge, units):
-            terms[f"{name} of {charge.charge}"] = value
+        of_charge = {**described(charge), "unit count": str(units[charge.unit].per)}
+        terms |= {f"{name} of {charge.charge}": value for name, value in of_charge.items() if name != "charge"}
     return {name: value for name, value in terms.items() if value}
 
 
@@ -173,11 +164,6 @@ def term_changes(old: Terms, new: Terms) -> tuple[TermChange, ...]:
     )
 
 
-def _of_charge(charge: Charge, units: Mapping[str, Unit]) -> Iterator[tuple[str, str | tuple[str, ...]]]:
-    yield from ((name, value) for name, value in described(charge).items() if name != "charge")
-    yield "unit count", str(units[charge.unit].per)
-
-
 def _sides(old: str | tuple[str, ...], new: str | tuple[str, ...]) -> tuple[str, str]:
     before, after = _listed(old), _listed(new)
     return "; ".join(one for one in before if one not in after), "; ".join(one for one in after if one not in before)
@@ -188,13 +174,8 @@ def _listed(value: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _parts(values: tuple[BaseModel, ...], *, ordered: bool) -> tuple[str, ...]:
-    words = [", ".join(f"{key} {_whole(value)}" for key, value in sorted(described(one).items())) for one in values]
+    words = [
+        ", ".join(f"{key} {'; '.join(_listed(value))}" for key, value in sorted(described(one).items()))
+        for one in values
+    ]
     return tuple(f"{number}. {one}" for number, one in enumerate(words, 1)) if ordered else tuple(sorted(words))
-
-
-def _text(value: Any) -> str:
-    return value_text(value, in_order=False)
-
-
-def _whole(value: str | tuple[str, ...]) -> str:
-    return "; ".join(_listed(value))

@@ -145,8 +145,14 @@ class SideError(RateCardError):
 
 def named(given: str, tables: Path | None) -> Named:
     """Return what a word names: a card, a stack, ... Raises `SideError`, with all that was tried."""
+    readers: Mapping[str, Callable[[str], Named]] = {
+        "folder": _folder,
+        "candidate": stack_of,
+        "revision": lambda given: _revision(given, tables),
+        "date": read_instant,
+    }
     meanings, refused = {}, []
-    for kind, read in _readers(tables):
+    for kind, read in readers.items():
         try:
             meanings[kind] = read(given)
         except RateCardError as error:
@@ -168,25 +174,14 @@ def side_of(given: str, found: str | Revision | datetime, tables: Path | None) -
     return Side(given, load_rate_card(found))
 
 
-def revision_of(given: str, folder: Path | None) -> Revision:
+def _revision(given: str, folder: Path | None) -> Revision:
     """Return a revision of a folder, or of the tables of the current repository. Raises `RevisionError`."""
+    if given.startswith(_PATHS):
+        raise SideError("a path is not a revision")
     place = folder or repository_of(Path()) / _TABLES
     if not place.is_dir():
         raise RevisionError(f"the repository has no folder {_TABLES}. Name that of its tables by --tables")
     return find_revision(place, given)
-
-
-def _readers(tables: Path | None) -> Iterator[tuple[str, Callable[[str], Named]]]:
-    yield "folder", _folder
-    yield "candidate", stack_of
-    yield "revision", lambda given: _revision(given, tables)
-    yield "date", read_instant
-
-
-def _revision(given: str, tables: Path | None) -> Revision:
-    if given.startswith(_PATHS):
-        raise SideError("a path is not a revision")
-    return revision_of(given, tables)
 
 
 def _folder(given: str) -> str:
@@ -199,10 +194,10 @@ def stack_of(given: str) -> Stack:
     """Return the candidate file of a word, or the stack. Raises `SideError` for a file that does not exist."""
     if Path(given).is_file():
         return Stack((Path(given),))
-    parts = [Path(part) for part in given.split(_ON_TOP)]
-    missing = [str(part) for part in parts if not part.is_file()]
-    if len(missing) == len(parts):
+    stack = Stack(tuple(map(Path, given.split(_ON_TOP))))
+    missing = [str(path) for path in stack.paths if not path.is_file()]
+    if len(missing) == len(stack.paths):
         raise SideError("there is no file of this name")
     if missing:
-        raise SideError(f"of {Stack(tuple(parts))}, there is no file {', '.join(missing)}")
-    return Stack(tuple(parts))
+        raise SideError(f"of {stack}, there is no file {', '.join(missing)}")
+    return stack
