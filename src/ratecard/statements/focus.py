@@ -139,7 +139,8 @@ def _in_balance(line: StatementLine, row: _Row) -> _Row:
     if not line.rated.paid_in:
         return {}
     present = {name: of for name, of in _IN_PRICING_CURRENCY.items() if of in row}
-    prices = {name: _divided(row[of], line.rated.worth) for name, of in present.items()}
+    worth = Fraction(line.rated.worth)
+    prices = {name: nearest(Fraction(row[of]) / worth, _PLACES) for name, of in present.items()}
     return {"PricingCurrency": line.rated.paid_in, **prices}
 
 
@@ -153,10 +154,6 @@ def _rest(statement: Statement, name: str, rows: list[_Row]) -> Decimal:
         return Decimal(0) if listed is None else nearest(Fraction(listed) - usage, _PLACES)
     cost = Fraction(statement.payable) - (drawn if name == "EffectiveCost" else 0)
     return nearest(cost - known, _PLACES)
-
-
-def _divided(amount: Decimal, worth: Decimal) -> Decimal:
-    return nearest(Fraction(amount) / Fraction(worth), _PLACES)
 
 
 def _complete(row: _Row) -> _Row:

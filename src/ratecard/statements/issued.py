@@ -1,7 +1,8 @@
 """The statement of a month: lines by SKU, the terms of the month, refunds, and what is payable."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -143,8 +144,7 @@ def differences(issued: Mapping[str, Any], now: Statement) -> tuple[IssuedDiffer
         for name in dict.fromkeys((*then, *today)):
             old, new = then.get(name), today.get(name)
             for figure in _COMPARED:
-                values = ("" if each is None else str(each.get(figure, "")) for each in (old, new))
-                was, is_ = values
+                was, is_ = ("" if each is None else str(each.get(figure, "")) for each in (old, new))
                 if was != is_:
                     changes.append(IssuedDifference(part, name, figure, was, is_))
     for figure in ("list_total", "charges", "exact", "payable", "prices"):
@@ -159,13 +159,10 @@ def _words(value: Any) -> str:
 
 
 def _by_name(lines: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    return dict(_named(lines))
-
-
-def _named(lines: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield lines by name; several of one name by their number too."""
-    seen: dict[str, int] = {}
+    """Return lines by name; several of one name by their number too."""
+    seen, named = Counter[str](), dict[str, Mapping[str, Any]]()
     for line in lines:
         name = " ".join(str(line[each]) for each in _NAMES if line.get(each))
-        seen[name] = seen.get(name, 0) + 1
-        yield (name if seen[name] == 1 else f"{name} ({seen[name]})"), line
+        seen[name] += 1
+        named[name if seen[name] == 1 else f"{name} ({seen[name]})"] = line
+    return named

@@ -134,8 +134,7 @@ class Sums:
 
 
 def _order(rated: Rated) -> tuple[str, ...]:
-    kind = str(int(rated.kind == REFUND_LINE))
-    return (kind, rated.model, rated.sku, rated.source, str(rated.unit_rate), str(rated))
+    return (str(int(rated.kind == REFUND_LINE)), rated.model, rated.sku, rated.source, str(rated.unit_rate), str(rated))
 
 
 def exact_text(amount: Fraction | Decimal) -> str:

@@ -22,7 +22,7 @@ from ratecard.simulation.workspace import Workspace, enough_memory
 from ratecard.statements.change import change_of
 from ratecard.statements.issued import Statement
 from ratecard.statements.lines import Line, StatementError, StatementLine, Sums
-from ratecard.statements.months import current_month, month_before, months_between, next_month, read_month
+from ratecard.statements.months import current_month, month_before, months_between, read_month
 from ratecard.statements.rater import AccountRater
 from ratecard.statements.rows import AccountRows
 from ratecard.statements.settle import PaidShares, Settled, settle_month
@@ -82,19 +82,18 @@ def statement(
             if odd := rows.count_odd():
                 words = "is missing or not an instant, so that it is not known of which month they are"
                 raise StatementError(f"{plural(odd, 'row')} of {account}: timestamp {words}")
-            currency = currency or _currency_of(card, rows, account, begins)
-            return AccountMonths(card, rows, account, currency).statement(begins, opening_balance)
+            currency = currency or _currency_of(card, rows, begins)
+            return AccountMonths(card, rows, currency).statement(begins, opening_balance)
 
 
-def _currency_of(card: RateCard, rows: AccountRows, account: str, month: date) -> str:
+def _currency_of(card: RateCard, rows: AccountRows, month: date) -> str:
     """Return the currency in which the account is charged in a month; that of its contract where it has no row."""
-    end = next_month(month)
+    account = rows.account
     if rows.is_ledger:
-        booked = rows.distinct("currency", month, end)
-        currencies = {USD if is_balance(name) else name for name in booked}
+        currencies = {USD if is_balance(name) else name for name in rows.distinct("currency", month)}
     else:
         prices = card.at(utc(month), account=account)
-        names = map(prices.plain_name, rows.distinct("model", month, end))
+        names = map(prices.plain_name, rows.distinct("model", month))
         currencies = {model.currency for name in names if (model := card.tables.named(name)) is not None}
     if len(currencies) > 1:
         listed = " and ".join(sorted(currencies))
@@ -128,8 +127,8 @@ class _Month(NamedTuple):
 class AccountMonths:
     """The months of one account that a statement needs."""
 
-    def __init__(self, card: RateCard, rows: AccountRows, account: str, currency: str) -> None:
-        self.card, self.rows, self.account, self.currency = card, rows, account, currency
+    def __init__(self, card: RateCard, rows: AccountRows, currency: str) -> None:
+        self.card, self.rows, self.account, self.currency = card, rows, rows.account, currency
         self.months, self.refunded = rows.months(), rows.refunded()
         self._known: dict[date, _Month] = {}
 
@@ -146,7 +145,7 @@ class AccountMonths:
 
     def _notes(self, month: date) -> list[str]:
         """Say what is not on the statement: rows of others and of nobody, and what a month lacks that is not over."""
-        counts = self.rows.count(month, next_month(month))
+        counts = self.rows.count(month)
         if not counts.of_account:
             near = did_you_mean(self.account, self.rows.accounts())
             notes = [f"The usage has no row of {self.account} in {month:%Y-%m}{near and f'.{near}'}"]
@@ -211,11 +210,10 @@ class AccountMonths:
 
     def _settled(self, month: date, balances: Mapping[str, Fraction]) -> _Month:
         """Rate and settle a month. Raises `StatementError` for rows without a price."""
-        end, sums = next_month(month), Sums()
-        rater = AccountRater(self.card, self.account, self.currency, month, end)
-        lines = sums.passing(rater.lines(self.rows, month, end))
+        sums, rater = Sums(), AccountRater(self.card, self.rows, self.currency, month)
         paid = self._paid_before(month) if self.refunded else {}
-        settled = self._settle(lines, terms_in(self.card, self.account, month), balances, paid)
+        terms = terms_in(self.card, self.account, month)
+        settled = self._settle(sums.passing(rater.lines()), terms, balances, paid)
         if rater.unrated:
             raise StatementError(self._unrated_text(month, rater))
         return _Month(sums.sorted(), settled, rater)
@@ -230,10 +228,10 @@ class AccountMonths:
         """Return which share was paid of requests of earlier months that were refunded."""
         paid: dict[tuple[str, str], Fraction] = {}
         for earlier in sorted(each for each in self.rows.months(self.refunded) if each < month):
-            rater = AccountRater(self.card, self.account, self.currency, earlier, next_month(earlier))
             terms = [term for term in terms_in(self.card, self.account, earlier) if term.kind in TAKEN_OFF]
             if terms:
-                paid |= self._settle(rater.lines(self.rows, earlier, next_month(earlier)), terms, {}, {}).paid
+                rater = AccountRater(self.card, self.rows, self.currency, earlier)
+                paid |= self._settle(rater.lines(), terms, {}, {}).paid
         return paid
 
     def _unrated_text(self, month: date, rater: AccountRater) -> str:

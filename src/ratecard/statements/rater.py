@@ -18,6 +18,7 @@ from ratecard.simulation.groups.shapes import UsageShape, request_of
 from ratecard.simulation.prices.outcome import ROUNDING_PART, Refused
 from ratecard.simulation.prices.pricer import NO_TYPE
 from ratecard.statements.lines import NOWHERE, Line, Rated, places_in, with_added
+from ratecard.statements.months import next_month
 from ratecard.statements.rows import AccountRows, Bookings, booked_entry
 
 _ONE = Decimal(1)
@@ -33,14 +34,11 @@ class Unrated(NamedTuple):
 
 
 class AccountRater:
-    """The rater of one account's rows; it names those that have no price.
+    """The rater of an account's rows in a month; prices of one day between two changes are one price book."""
 
-    Prices of one day between two changes are one price book.
-    """
-
-    def __init__(self, card: RateCard, account: str, currency: str, first: date, end: date) -> None:
-        self.card, self.account, self.currency = card, account, currency
-        self._changes = card.changes_between(utc(first), utc(end), account=account)
+    def __init__(self, card: RateCard, rows: AccountRows, currency: str, month: date) -> None:
+        self.card, self.rows, self.currency, self.month = card, rows, currency, month
+        self._changes = card.changes_between(utc(month), utc(next_month(month)), account=rows.account)
         self._books: dict[tuple[int, date], tuple[PriceBook, PriceBook]] = {}
         self._places = places_in(card.tables)
         self._bookings = Bookings(self._places, card.tables.families, currency)
@@ -50,17 +48,17 @@ class AccountRater:
         # The number of rows that are on the statement of another currency.
         self.elsewhere = Counter[str]()
 
-    def lines(self, rows: AccountRows, first: date, end: date) -> Iterator[Line]:
-        """Rate the rows of some days, or read what was booked; what has no price is kept in `unrated`."""
-        for instant, row in rows.of(first, end):
+    def lines(self) -> Iterator[Line]:
+        """Rate the rows of the month, or read what was booked; what has no price is kept in `unrated`."""
+        for instant, row in self.rows.of(self.month):
             try:
-                if rows.is_ledger:
+                if self.rows.is_ledger:
                     entry = booked_entry(row, self.card.tables.limits)
                     # Balances pay for what is priced in US dollars.
                     if not self._is_elsewhere(USD if is_balance(entry.currency) else entry.currency):
                         yield self._bookings.line(entry, instant, self._book(instant)[1])
                 else:
-                    yield from self._rate(rows, row, instant)
+                    yield from self._rate(row, instant)
             except QuoteError as error:
                 self._without_price(Refused.of(error).reason, row, instant)
             except ValueError as error:
@@ -77,10 +75,10 @@ class AccountRater:
         known = self.unrated.get(key) or Unrated(reason, 0, instant, row.get("model", ""))
         self.unrated[key] = known._replace(rows=known.rows + 1)
 
-    def _rate(self, rows: AccountRows, row: Mapping[str, str], instant: datetime) -> Iterator[Line]:
+    def _rate(self, row: Mapping[str, str], instant: datetime) -> Iterator[Line]:
         if not row.get("type") and (typed := self._type_of(row)):
             row = {**row, "type": typed}
-        shape = rows.usage_of(row)
+        shape = self.rows.usage_of(row)
         if shape.type is None:
             raise ValueError(NO_TYPE)
         prices, listed = self._book(instant)
@@ -99,7 +97,7 @@ class AccountRater:
         """Return the prices of the account at an instant, and those of the list."""
         place = (bisect_right(self._changes, instant), instant.date())
         if place not in self._books:
-            prices = self.card.at(instant, account=self.account)
+            prices = self.card.at(instant, account=self.rows.account)
             self._books[place] = (prices, self.card.listed.at(instant) if prices.contract else prices)
         return self._books[place]
 

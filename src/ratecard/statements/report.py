@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from babel import Locale
 
 from ratecard.base.files import beside
-from ratecard.base.money import LINE_PLACES, as_decimal, nearest, plain, text
+from ratecard.base.money import LINE_PLACES, nearest, plain, text
 from ratecard.pages import page_text
 from ratecard.review.markdown import escaped, markdown_table
 from ratecard.simulation.report.figures import ENGLISH, Figures
@@ -98,8 +98,7 @@ def _terms(terms: Sequence[TermLine]) -> Table:
 
 def _amount(amount: Fraction) -> Decimal:
     """Round an amount for a reader: to 12 places if no decimal holds it."""
-    exact = as_decimal(amount)
-    return plain(exact) if isinstance(exact, Decimal) else nearest(amount, LINE_PLACES)
+    return plain(nearest(amount, LINE_PLACES))
 
 
 class WrittenTable(NamedTuple):

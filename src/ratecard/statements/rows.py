@@ -23,6 +23,7 @@ from ratecard.simulation.rows.where import Columns, read_condition
 from ratecard.simulation.sql import DuckDbSql
 from ratecard.simulation.workspace import Workspace, readable
 from ratecard.statements.lines import NOWHERE, REFUND_LINE, USAGE_LINE, Line, Rated, RatePlace, StatementError
+from ratecard.statements.months import next_month
 from ratecard.tables.limits import Limits
 
 REQUEST = "requestId"
@@ -83,10 +84,9 @@ class Bookings:
             return None, NOWHERE
         key = (name, now.version.effective)
         if key not in self._sold:
-            sales = {each: sold[0].line for each, sold in sold_by_sku(now).items()}
-            self._sold[key] = {
-                each: (line.unit, self._places.get(line.source, NOWHERE)) for each, line in sales.items()
-            }
+            lines = {each: sold[0].line for each, sold in sold_by_sku(now).items()}
+            places = {each: self._places.get(line.source, NOWHERE) for each, line in lines.items()}
+            self._sold[key] = {each: (line.unit, places[each]) for each, line in lines.items()}
         return self._sold[key].get(sku, (None, NOWHERE))
 
 
@@ -109,7 +109,7 @@ class AccountRows:
     """The rows of one account in a usage that an engine has opened; of responses in a dialect, those of requests."""
 
     def __init__(self, workspace: Workspace, opened: Any, account: str, dialect: UsageDialect | None = None) -> None:
-        self._workspace, self._known = workspace, opened.known
+        self.account, self._workspace, self._known = account, workspace, opened.known
         self.source: Source = opened.source
         known: Usage = self._known
         if known.is_counted:
@@ -146,46 +146,41 @@ class AccountRows:
         """Return names of accounts that the usage has, to say what was meant; not all of very many."""
         if self._account is None:
             return []
-        query = f"SELECT DISTINCT {self._account} FROM {self._table} LIMIT {_MOST_NAMES}"
-        return [name for (name,) in self._rows(query) if name]
+        return self._texts(f"{self._account} FROM {self._table} LIMIT {_MOST_NAMES}")
 
-    def count(self, first: date, end: date) -> RowCounts:
-        """Count all rows of the usage, those of the account between two days, and those of no account."""
-        where = (f"{self._own} AND {self._within(first, end)}", self._of_nobody)
+    def count(self, month: date) -> RowCounts:
+        """Count all rows of the usage, those of the account in a month, and those of no account."""
+        where = (self._within(month), self._of_nobody)
         counted = ", ".join(f"count(*) FILTER (WHERE {each})" for each in where)
         return RowCounts(*next(self._rows(f"SELECT count(*), {counted} FROM {self._table}")))
 
-    def distinct(self, name: str, first: date, end: date) -> list[str]:
-        """Return the texts that a column has in the rows of the account from a day on and before another."""
+    def distinct(self, name: str, month: date) -> list[str]:
+        """Return the texts that a column has in the rows of the account in a month."""
         if name not in self._present:
             return []
-        query = (
-            f"SELECT DISTINCT {self._text(name)} FROM {self._table} WHERE {self._own} AND {self._within(first, end)}"
-        )
-        return [text for (text,) in self._rows(query) if text]
+        return self._texts(f"{self._text(name)} FROM {self._table} WHERE {self._within(month)}")
 
     def refunded(self) -> frozenset[str]:
         """Return the ids of the requests of which something was paid back."""
         if not self.is_ledger or REQUEST not in self._present:
             return frozenset()
-        query = f"SELECT DISTINCT {self._text(REQUEST)} FROM {self._table} WHERE {self._own} AND {self._is_refund}"
-        return frozenset(text for (text,) in self._rows(query) if text)
+        where = f"{self._own} AND {self._is_refund}"
+        return frozenset(self._texts(f"{self._text(REQUEST)} FROM {self._table} WHERE {where}"))
 
     def count_odd(self) -> int:
         """Count the rows of the account whose timestamp is missing or not an instant: they are of no month."""
         query = f"SELECT count(*) FROM {self._table} WHERE {self._own} AND ({self._instant}) IS NULL"
         return int(next(self._rows(query))[0])
 
-    def of(self, first: date, end: date) -> Iterator[tuple[datetime, dict[str, str]]]:
-        """Yield each row of the account from a day on and before another: its instant, and its columns as text.
+    def of(self, month: date) -> Iterator[tuple[datetime, dict[str, str]]]:
+        """Yield each row of the account in a month: its instant, and its columns as text.
 
         Rows of one instant come in the order of what they hold, so that the order in the file means nothing.
         """
         names = self._present
         texts = ", ".join(self._text(name) for name in names)
-        within = self._within(first, end)
         order = ", ".join(str(number + 2) for number in range(len(names)))
-        chosen = f"SELECT {self._instant}, {texts} FROM {self._table} WHERE {self._own} AND {within}"
+        chosen = f"SELECT {self._instant}, {texts} FROM {self._table} WHERE {self._within(month)}"
         for micros, *values in self._rows(f"{chosen} ORDER BY 1, {order}"):
             row = {name: value for name, value in zip(names, values, strict=True) if value is not None}
             yield _EPOCH + micros * _MICROSECOND, row
@@ -210,11 +205,15 @@ class AccountRows:
     def _is_refund(self) -> str:
         return f"NOT starts_with(trim({self._text('amount')}), '-')"
 
-    def _within(self, first: date, end: date) -> str:
-        return f"({self._instant}) >= {_micros(first)} AND ({self._instant}) < {_micros(end)}"
+    def _within(self, month: date) -> str:
+        first, end = _micros(month), _micros(next_month(month))
+        return f"{self._own} AND ({self._instant}) >= {first} AND ({self._instant}) < {end}"
 
     def _text(self, name: str) -> str:
         return _SQL.text(_SQL.quoted(self._known.columns[name]))
+
+    def _texts(self, query: str) -> list[str]:
+        return [text for (text,) in self._rows(f"SELECT DISTINCT {query}") if text]
 
     def _rows(self, query: str) -> Iterator[Any]:
         with readable(), self._workspace.another() as connection:

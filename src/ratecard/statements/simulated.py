@@ -96,22 +96,22 @@ def simulated_months(
             months: list[SimulatedMonth] = []
             for account in named:
                 rows = AccountRows(workspace, opened, account, spoken)
-                months += _of_account(compared, rows, account, currency)
+                months += _of_account(compared, rows, currency)
             return tuple(months)
 
 
-def _of_account(compared: Sequence[Side], rows: AccountRows, account: str, currency: str) -> Iterator[SimulatedMonth]:
+def _of_account(compared: Sequence[Side], rows: AccountRows, currency: str) -> Iterator[SimulatedMonth]:
     """Yield the months of an account under each side; without those in which it has no row and no terms."""
-    of_sides = [AccountMonths(side.card, rows, account, currency) for side in compared]
+    of_sides = [AccountMonths(side.card, rows, currency) for side in compared]
     for month in sorted(rows.months()):
         made = []
         for side, months in zip(compared, of_sides, strict=True):
             try:
                 statement, reason = months.statement(month, None), "; ".join(months.elsewhere(month))
                 names = _contracts_on(statement, side.card)
-                made.append(SimulatedMonth(account, month, side.label, statement, reason, names))
+                made.append(SimulatedMonth(rows.account, month, side.label, statement, reason, names))
             except StatementError as error:
-                made.append(SimulatedMonth(account, month, side.label, None, str(error)))
+                made.append(SimulatedMonth(rows.account, month, side.label, None, str(error)))
         if any(each.reason or (each.statement and (each.statement.lines or each.statement.terms)) for each in made):
             yield from made
 

@@ -258,6 +258,7 @@ VIDEO_VERSIONS: dict[str, tuple[str, Callable[[str], st.SearchStrategy[TableDraf
 # Buckets beside those that every provider counts, and conditions with values other than the default.
 _PARTS = ("cache_write_1h", "input_audio", "cache_input_audio", "input_text", "input_image", "output_audio")
 _WHOLES = ("input", "output")
+_CACHES = st.just([]) | some(("cache_input", "cache_write"))
 _CONDITIONS = {"service_tier": ("batch", "priority"), "speed": ("fast",)}
 
 
@@ -266,13 +267,13 @@ def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
     """Draw tokens by bucket, perhaps with further tiers, under conditions, and with factors."""
     options: TableDraft = {}
     sides = ["input", "output"] if kind == "text" else ["input"]
-    buckets = [*sides, *draw(_caches()), *draw(st.just([]) | some(_PARTS))] if kind == "text" else sides
+    buckets = [*sides, *draw(_CACHES), *draw(st.just([]) | some(_PARTS))] if kind == "text" else sides
     lines = [{"tokens": bucket, "rate": draw(rates_or_free())} for bucket in buckets]
     tiers: list[TableDraft] = []
     if draw(st.booleans()):
         options["context_token_threshold"] = str(draw(st.integers(1, 1_000_000)))
         tiers = [{"context": "extended"}]
-        further = [*sides, *draw(_caches())] if kind == "text" else sides
+        further = [*sides, *draw(_CACHES)] if kind == "text" else sides
         lines += [{**tiers[0], "tokens": bucket, "rate": draw(rates_or_free())} for bucket in further]
     elif draw(st.booleans()):
         edges = draw(st.lists(st.integers(1, 1_000_000), min_size=1, max_size=2, unique=True))
@@ -310,15 +311,12 @@ def by_the_image(draw: st.DrawFn, kind: str) -> TableDraft:
         charged.append(draw(charges("per-input-image", "input_image", draw(rates_by({})), included=included)))
     version = _metered_version(*charged)
     words = {name: [rate[name] for rate in charged[0]["rates"] if name in rate] for name in choices}
-    defaults: dict[str, str] = {}
-    for name, named in words.items():
-        if draw(st.booleans()) and named:
-            defaults[name] = draw(st.sampled_from(named))
+    defaults = {name: draw(st.sampled_from(named)) for name, named in words.items() if draw(st.booleans()) and named}
     return version | ({"defaults": defaults} if defaults else {})
 
 
 @st.composite
-def by_one_count(draw: st.DrawFn, kind: str, method: str, units: tuple[str, ...]) -> TableDraft:
+def by_one_count(draw: st.DrawFn, method: str, units: tuple[str, ...]) -> TableDraft:
     """Draw characters, seconds, songs, searches: one rate."""
     return _metered_version(draw(charges(method, draw(st.sampled_from(units)), draw(rates_by({})))))
 
@@ -349,10 +347,6 @@ def by_credits(draw: st.DrawFn, kind: str) -> TableDraft:
         "refused": ["eth_subscribe"],
     }
     return _metered_version(draw(charges("rpc-credits", "credit", draw(rates_by({})), **options)))
-
-
-def _caches() -> st.SearchStrategy[list[str]]:
-    return st.just([]) | some(("cache_input", "cache_write"))
 
 
 def _metered_version(*charged: TableDraft) -> TableDraft:
@@ -413,7 +407,7 @@ def _factors(draw: st.DrawFn) -> TableDraft:
 
 
 def _one(method: str, *units: str) -> Callable[[str], st.SearchStrategy[TableDraft]]:
-    return lambda kind: by_one_count(kind, method, units)
+    return lambda kind: by_one_count(method, units)
 
 
 # By method: the types of model that have it as their first charge, and the strategy of a version of each. A method
