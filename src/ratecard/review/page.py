@@ -115,5 +115,5 @@ def _percent(cell: CellChange) -> str:
 
 def _about(change: Difference) -> list[str]:
     """Return in words when a model changes, why, and how many of its prices."""
-    words = (when(change), change.note, f"{affected(change)} affected" if change.cells.affected else "")
-    return [each for each in words if each]
+    cells = f"{affected(change)} affected" if change.cells.affected else ""
+    return list(filter(None, (when(change), change.note, cells)))

@@ -34,7 +34,7 @@ from ratecard.review.insertion import (
 from ratecard.review.sides import Stack
 from ratecard.tables.candidate import Add
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.version import Example, Version
+from ratecard.tables.version import Example
 from ratecard.tables.video import VideoModel
 
 # (model, effective date) of each new version -> the totals of its examples; None for one that does not change.
@@ -187,16 +187,12 @@ def _rewritten(cards: Sequence[RateCard], files: Sequence[CandidateFile]) -> Ite
     for file, below, above in zip(files, cards, cards[1:], strict=False):
         for name, model in cards[0].tables.models.items():
             old, new = ({each.effective: each for each in card.tables.models[name].versions} for card in (below, above))
-            for version in model.versions:
-                if new[version.effective] is not old[version.effective]:
-                    yield _rewrite(version, name, file)
-
-
-def _rewrite(version: Version, name: str, file: CandidateFile) -> Fault:
-    words = f"version {version.effective} of {name} begins while the candidate holds, and would change with it"
-    fix = f"promote adds lines and edits none: let the candidate end on that day (until: {version.effective})"
-    words = f"{words} ({file.candidate.effective} until {file.candidate.until}). {fix}, and edit it by hand"
-    return fault_at(version.place, name, words)
+            for day, place in ((each.effective, each.place) for each in model.versions):
+                if new[day] is not old[day]:
+                    words = f"version {day} of {name} begins while the candidate holds, and would change with it"
+                    words += f" ({file.candidate.effective} until {file.candidate.until}). promote adds lines and edits"
+                    words += f" none: let the candidate end on that day (until: {day}), and edit it by hand"
+                    yield fault_at(place, name, words)
 
 
 def _added_and_changed(after: RateCard, files: Sequence[CandidateFile]) -> Iterator[Fault]:

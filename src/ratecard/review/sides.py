@@ -115,9 +115,9 @@ class Stack:
 
     def holds(self, since: date) -> date:
         """Return the first day since another on which all of them hold. Raises `SideError` if one has ended by then."""
-        heads = [(path, read_candidate(path).candidate) for path in self.paths]
-        day = max(since, *(head.effective for _, head in heads))
-        for path, head in heads:
+        heads = self.candidates
+        day = max(since, *(head.effective for head in heads))
+        for path, head in zip(self.paths, heads, strict=True):
             if head.until is not None and head.until <= day:
                 words = f"{path} holds until {head.until}, and all usage would be priced at {day}"
                 raise SideError(f"{words}. Name an earlier day, or price each row at its own time")

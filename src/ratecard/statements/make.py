@@ -21,7 +21,7 @@ from ratecard.simulation.rows.duckdb_responses import table_dialect
 from ratecard.simulation.workspace import Workspace, enough_memory
 from ratecard.statements.change import change_of
 from ratecard.statements.issued import Statement
-from ratecard.statements.lines import Line, StatementError, StatementLine, Sums
+from ratecard.statements.lines import Line, StatementError, Sums
 from ratecard.statements.months import current_month, month_before, months_between, read_month
 from ratecard.statements.rater import AccountRater
 from ratecard.statements.rows import AccountRows
@@ -117,11 +117,11 @@ def terms_in(card: RateCard, account: str, month: date) -> tuple[Term, ...]:
 
 
 class _Month(NamedTuple):
-    """A month's sums, its terms, and why rows have no price."""
+    """The statement of a month, what it leaves of commitments, and the number of rows in each other currency."""
 
-    sums: tuple[StatementLine, ...]
-    settled: Settled
-    rater: AccountRater
+    statement: Statement
+    balances: Mapping[str, Fraction]
+    elsewhere: Mapping[str, int]
 
 
 class AccountMonths:
@@ -136,7 +136,7 @@ class AccountMonths:
         """Make the statement of a month, and its change against the month before."""
         if opening_balance is not None:
             self._known[month] = self._settled(month, self._opening(month, opening_balance))
-        made = self._made(month)
+        made = self._month(month).statement
         before, why = self._before(month, known=opening_balance is None)
         change = change_of(before.totals, made.totals) if before else None
         notes = self._notes(month)
@@ -165,7 +165,7 @@ class AccountMonths:
 
     def elsewhere(self, month: date) -> list[str]:
         """Say how many rows are not on the statement of a month because they are in other currencies."""
-        counts = sorted(self._month(month).rater.elsewhere.items())
+        counts = sorted(self._month(month).elsewhere.items())
         return [
             f"{plural(count, 'row')} in {name}: on a statement of their own, --currency {name}"
             for name, count in counts
@@ -198,7 +198,7 @@ class AccountMonths:
                 missing = f"the usage has no row of {lacking[0]:%Y-%m}, so that it is not known what is left of it"
                 raise StatementError(f"{words}, and {missing}. Give the usage since then, or an opening balance")
         if older:
-            left = self._month(month_before(month)).settled.balances
+            left = self._month(month_before(month)).balances
             balances |= {term.source: left[term.source] for term in older if term.source in left}
         return balances
 
@@ -216,7 +216,18 @@ class AccountMonths:
         settled = self._settle(sums.passing(rater.lines()), terms, balances, paid)
         if rater.unrated:
             raise StatementError(self._unrated_text(month, rater))
-        return _Month(sums.sorted(), settled, rater)
+        lines = sums.sorted()
+        made = Statement(
+            self.account,
+            month,
+            self.currency,
+            tuple(line for line in lines if line.rated.is_usage),
+            settled.terms,
+            tuple(line for line in lines if not line.rated.is_usage),
+            tuple(sorted(rater.digests)),
+            self.rows.source.fingerprint,
+        )
+        return _Month(made, settled.balances, rater.elsewhere)
 
     def _settle(
         self, lines: Iterable[Line], terms: Sequence[Term], balances: Mapping[str, Fraction], paid: PaidShares
@@ -246,19 +257,6 @@ class AccountMonths:
             lines.append(f"  and {plural(len(reasons) - _SHOWN, 'more reason')}")
         return "\n".join(lines)
 
-    def _made(self, month: date) -> Statement:
-        made = self._month(month)
-        return Statement(
-            self.account,
-            month,
-            self.currency,
-            tuple(line for line in made.sums if line.rated.is_usage),
-            made.settled.terms,
-            tuple(line for line in made.sums if not line.rated.is_usage),
-            tuple(sorted(made.rater.digests)),
-            self.rows.source.fingerprint,
-        )
-
     def _before(self, month: date, *, known: bool) -> tuple[Statement | None, str]:
         """Return the statement of the month before, or why there is none."""
         if (before := month_before(month)) not in self.months:
@@ -266,7 +264,7 @@ class AccountMonths:
         if not known and any(_begins(term) < before for term in self._commitments(before)):
             return None, "what was left of the commitment at its beginning is not known"
         try:
-            return self._made(before), ""
+            return self._month(before).statement, ""
         except StatementError as error:
             return None, str(error).partition("\n")[0]
 

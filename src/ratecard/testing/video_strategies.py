@@ -154,7 +154,9 @@ def invalid_video_requests(
 @st.composite
 def _invalid(draw: st.DrawFn, offer: Offer, least: int, most: int) -> tuple[dict[str, Any], tuple[str, ...]]:
     body = draw(requests_of(offer, sourced=False)).body
-    fields = [name for name in FIELD_ORDER[1:] if name not in _kept(offer, body)]
+    # Without a ratio that is by default that of the clip, the clip would be missing too.
+    ratio_of_clip = offer.matches_ratio({}) and REFERENCE not in body
+    fields = [name for name in FIELD_ORDER[1:] if not (ratio_of_clip and name == "aspect_ratio")]
     # Without a model only API-wide errors are reported, so a wrong model is the only wrong field.
     with_model = [*fields, "model"] if least == 1 else fields
     broken = draw(st.lists(st.sampled_from(with_model), min_size=least, max_size=most, unique=True))
@@ -163,12 +165,6 @@ def _invalid(draw: st.DrawFn, offer: Offer, least: int, most: int) -> tuple[dict
     changed = {**body, **{name: draw(_wrong_values(offer, body, name, {*body, *broken})) for name in broken}}
     left = {name: changed[name] for name in FIELD_ORDER if changed.get(name, _MISSING) is not _MISSING}
     return left, tuple(name for name in FIELD_ORDER if name in broken)
-
-
-def _kept(offer: Offer, body: dict[str, Any]) -> set[str]:
-    """Return fields not to break: without a ratio that defaults to the clip's, the clip would be missing too."""
-    falls_back = offer.matches_ratio({}) and REFERENCE not in body
-    return {"aspect_ratio"} if falls_back else set()
 
 
 def _wrong_values(offer: Offer, body: dict[str, Any], name: str, given: Collection[str]) -> st.SearchStrategy[Any]:

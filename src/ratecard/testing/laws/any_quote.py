@@ -57,8 +57,7 @@ def lines_add_up_to_the_exact_amount(case: Case, data: st.DataObject) -> None:
     if case.found.type == "video":
         return
     least, added = case.version.minimum, [line for line in asked.quote.lines if line.unit == MINIMUM]
-    sources = {rate.source for charge in case.version.charges for rate in charge.rates}
-    charged = sum(Fraction(line.amount) for line in asked.quote.lines if line.source in sources)
+    charged = asked.of(*case.version.charges)
     if added:
         expect([line.source for line in added] == [case.version.minimum_place], "The line names another line", asked)
         expect(charged + Fraction(added[0].amount) == least, f"With it, the charges do not come to {least}", asked)

@@ -11,7 +11,7 @@ from ratecard.methods.audio import bands_of
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.tables.metered import MeteredVersion, Tokens
 from ratecard.tables.meters import UsageCondition
-from ratecard.tables.rate import Conditioned, Rate
+from ratecard.tables.rate import Conditioned, Rate, named_conditions
 from ratecard.testing.case import Case, expect
 from ratecard.testing.laws.law import any_case, applies_to, charged_by, reading
 from ratecard.testing.request import Request
@@ -165,17 +165,13 @@ def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataO
         for charge, rate in ((each, rate) for each in version.charges for rate in each.rates):
             if rate.source != line.source or not isinstance(charge, Conditioned):
                 continue
-            named = charge.conditions_of(rate)
-            price = Fraction(rate.rate) * Fraction(charge.markup)
-            for factor in (*charge.factors, *version.factors):
-                holds = all(stated[name] == value for name, value in factor.conditions.items())
-                price *= Fraction(factor.factor) if holds and not named.keys() & factor.conditions.keys() else 1
+            named, price = charge.conditions_of(rate), Fraction(rate.rate) * Fraction(charge.markup)
+            met = set(named)
+            for factor in factors[charge.charge]:
+                if factor.conditions.items() <= stated.items() and not named.keys() & factor.conditions.keys():
+                    price *= Fraction(factor.factor)
+                    met |= factor.conditions.keys()
             expect(line.unit_rate == price, f"{line.source} costs {price} under {stated}", asked)
-            holding = (each for each in factors[charge.charge] if each.conditions.items() <= stated.items())
-            met = {
-                *named,
-                *(name for each in holding if not named.keys() & each.conditions.keys() for name in each.conditions),
-            }
             expect(priced_by[charge.charge] <= met, f"{line.source} does not name all of {stated}", asked)
             expect(all(stated[name] in values for name, values in named.items()), f"It holds not for {stated}", asked)
 
@@ -185,11 +181,9 @@ def _priced_by(
 ) -> set[str]:
     """Return the stated conditions that a rate or a factor of a charge has to name."""
     said = charge.without_rate or {}
-    names = {name for rate in charge.rates for name in charge.conditions_of(rate)}
-    names |= {name for factor in (*charge.factors, *version.factors) for name in factor.conditions}
     return {
         name
-        for name in names
+        for name in named_conditions([charge], version.factors)
         if stated[name] != declared[name].default and said.get(stated[name], said.get(name)) != "default"
     }
 
