@@ -100,7 +100,9 @@ def _allowed(step: _Step, expected: Decimal | None, most: Decimal) -> bool:
     if step.times is None:
         return expected is not None
     # `expected_change: 0.25` allows a change by the factor 4.
-    enough = [Fraction(most), *((Fraction(expected), 1 / Fraction(expected)) if expected else ())]
+    enough = [Fraction(most)]
+    if expected:
+        enough += [Fraction(expected), 1 / Fraction(expected)]
     return step.times <= max(enough)
 
 
@@ -200,10 +202,7 @@ def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
 
 
 def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> Iterator[Fault]:
-    """Yield the refused changes of a model of the old side, except steep steps.
-
-    Each new version with a `correction` excuses one deleted version, whose date it corrects.
-    """
+    """Yield the refused changes of a model of the old side, except steep steps."""
     after = new.tables.models.get(model.model)
     begun = [version for version in model.versions if rules.begun(version.effective)]
     if after is None:
@@ -215,6 +214,7 @@ def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> It
         return
     kept = {version.effective: version for version in after.versions}
     dates = {version.effective for version in model.versions}
+    # Each of them excuses one deleted version, whose date it corrects.
     moved = [version for version in after.versions if version.effective not in dates and version.correction]
     for version in begun:
         now = kept.get(version.effective)

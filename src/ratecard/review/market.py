@@ -238,16 +238,15 @@ class _Price(NamedTuple):
 
 
 class _Costing(NamedTuple):
-    """The prices of one side for one thing.
+    """The prices of one side for one thing."""
 
-    `stated` are the combinations of conditions that it knows, `price` is what a unit costs under some, for prompts of
-    more tokens than a number; None where that is not offered. Prompts of more than a threshold may cost another price.
-    `own` is whether it has a rate of its own, and is not only charged with another bucket.
-    """
-
+    # The combinations of conditions that it knows.
     stated: Sequence[_Stated]
+    # What a unit costs under conditions, for prompts of more tokens than a number; None where that is not offered.
     price: Callable[[_Stated, int], _Price | None]
+    # Prompts of more tokens may cost another price.
     thresholds: Sequence[int] = ()
+    # False for a bucket that is charged with another one.
     own: bool = True
 
 
@@ -412,10 +411,7 @@ def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Sta
 
 
 def _edges(ours: set[int], theirs: set[int]) -> list[int]:
-    """Return the edges of ranges of prompts. Two edges of different lists, one token apart, become the upper one.
-
-    Lists that write "above 200,000" and "from 200,000" mean the same edge, and no price is of that one token.
-    """
+    """Return the edges of ranges of prompts; "above 200,000" and "from 200,000" of two lists are one, the first."""
     every = {EVERY_PROMPT.above, *ours, *theirs}
     meeting = {
         edge for own, other in ((ours, theirs), (theirs, ours)) for edge in own - other if edge + 1 in other - own

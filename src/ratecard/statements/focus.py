@@ -106,12 +106,10 @@ def _usage(line: StatementLine) -> _Row:
 
 
 def _term(line: TermLine) -> _Row:
-    """Return a term's row: an included or drawn amount is a credit, a tier or a minimum an adjustment.
-
-    What a commitment pays was bought before: it is not billed again, and is the effective cost of the usage.
-    """
+    """Return a term's row: an included or drawn amount is a credit, a tier or a minimum an adjustment."""
     amount = nearest(line.amount, _PLACES)
     credit = line.kind in (INCLUDED, COMMITMENT)
+    # What a commitment pays was bought before: it is not billed again, and is the effective cost of the usage.
     effective = Decimal(0) if line.kind == COMMITMENT else amount
     costs = {"BilledCost": amount, "ContractedCost": amount, "ListCost": amount if credit else Decimal(0)}
     category = _CREDIT if credit else _ADJUSTMENT
@@ -146,14 +144,14 @@ def _in_balance(line: StatementLine, row: _Row) -> _Row:
 
 def _rest(statement: Statement, name: str, rows: list[_Row]) -> Decimal:
     """Return what the rows lack of the total of a cost, because they are rounded."""
-    drawn = sum((line.amount for line in statement.terms if line.kind == COMMITMENT), Fraction(0))
-    known = sum((Fraction(row[name]) for row in rows), Fraction(0))
-    if name == "ListCost":
-        listed = statement.list_total
-        usage = sum((Fraction(row[name]) for row in rows if row["ChargeCategory"] == _USAGE), Fraction(0))
-        return Decimal(0) if listed is None else nearest(Fraction(listed) - usage, _PLACES)
-    cost = Fraction(statement.payable) - (drawn if name == "EffectiveCost" else 0)
-    return nearest(cost - known, _PLACES)
+    due = Fraction(statement.payable)
+    if name == "EffectiveCost":
+        due -= sum(line.amount for line in statement.terms if line.kind == COMMITMENT)
+    elif name == "ListCost":
+        if statement.list_total is None:
+            return Decimal(0)
+        due, rows = Fraction(statement.list_total), [row for row in rows if row["ChargeCategory"] == _USAGE]
+    return nearest(due - sum(Fraction(row[name]) for row in rows), _PLACES)
 
 
 def _complete(row: _Row) -> _Row:

@@ -119,10 +119,9 @@ def settle_month(
 
 
 def _paid(kept: Iterable[tuple[Line, Fraction, Fraction | None]], times: Mapping[Rated, Fraction]) -> PaidShares:
-    """Return which share of each of these requests was paid.
+    """Return which share was paid of these requests: lines, each with what was not included and its price in its tiers.
 
-    A line comes with what was not included of it and its price in its tiers: None in those of `volume`, which are known
-    when all lines are, as what they made of its rate.
+    Tiers of `volume` have no price before all lines are known: it is what they made of the rate.
     """
     sums: dict[tuple[str, str], tuple[Fraction, Fraction]] = {}
     for line, amount, price in kept:

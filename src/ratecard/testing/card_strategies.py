@@ -258,7 +258,7 @@ VIDEO_VERSIONS: dict[str, tuple[str, Callable[[str], st.SearchStrategy[TableDraf
 # Buckets beside those that every provider counts, and conditions with values other than the default.
 _PARTS = ("cache_write_1h", "input_audio", "cache_input_audio", "input_text", "input_image", "output_audio")
 _WHOLES = ("input", "output")
-_CACHES = st.just([]) | some(("cache_input", "cache_write"))
+_CACHES: st.SearchStrategy[list[str]] = st.just([]) | some(("cache_input", "cache_write"))
 _CONDITIONS = {"service_tier": ("batch", "priority"), "speed": ("fast",)}
 
 

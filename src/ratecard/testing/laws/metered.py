@@ -112,10 +112,7 @@ def expected_rates(case: Case, usage: dict[str, Any]) -> list[Rate]:
 
 
 def _held(case: Case, charge: Tokens, rate: Rate, prompt: int) -> tuple[int, int, bool] | None:
-    """Return the least prompt of a rate's tier, how many conditions it names, and whether hours.
-
-    None where this prompt is shorter, or the rate is for a condition that is not the default.
-    """
+    """Return the least prompt of a rate's tier, its number of conditions, and if it has hours; None if not held."""
     edge, named, declared = 0, charge.conditions_of(rate), case.prices.tables.meters.condition
     first = case.version.first_values(case.prices.tables.meters)
     if any((declared[name].default or first[name]) not in values for name, values in named.items()):
