@@ -111,3 +111,19 @@ def test_bounds_contradict_each_other_only_while_both_contracts_hold_and_the_mod
         assert "at_least 2 and at_most 1 (contracts/c0.yaml:7) contradict" in faults(most, least, tables=tables)
     else:
         card_of(most, least, tables=tables)
+
+
+@pytest.mark.parametrize(
+    ("begins", "contradicts"), [("2026-11-30", True), ("2026-12-01", False), ("2027-01-01", False)]
+)
+def test_bounds_that_meet_once_the_model_has_retired_do_not_contradict_each_other(
+    begins: str, contradicts: bool
+) -> None:
+    retired = TABLES["video.yaml"].replace("    mode:", "    retired: {on: 2026-12-01}\n    mode:", 1)
+    tables = TABLES | {"video.yaml": retired}
+    most = contract("- {for: {model: clip}, at_most: 1}", "base", "a-2", begins=begins)
+    least = contract("- {for: {model: clip}, at_least: 2}", "own", further="extends: base\n")
+    if contradicts:
+        assert "at_least 2 and at_most 1 (contracts/c0.yaml:7) contradict" in faults(most, least, tables=tables)
+    else:
+        card_of(most, least, tables=tables)

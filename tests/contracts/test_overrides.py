@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from contract_tables import TABLES, card_of, contract
+from ratecard import QuoteError
+from token_tables import by_tokens, family, text_model
 
 DAY = date(2026, 11, 1)
 TOKENS = {"input": 500, "cache_input": 100, "output": 10}
@@ -162,3 +164,25 @@ def test_a_condition_narrows_a_rate_that_is_for_every_value_of_it() -> None:
     prices = card_of(override, tables=TABLES | {"video.yaml": video}).at(date(2026, 10, 5), contract="acme")
     body = {"model": "clip", "duration": "5s", "resolution": "480p"}
     assert [str(prices.quote_video({**body, "audio": audio}).total) for audio in (True, False)] == ["2.50", "0.55"]
+
+
+@pytest.mark.parametrize("stated", [{}, {"region": "eu"}, {"region": "us"}, {"service_tier": "batch"}])
+def test_conditions_that_the_list_does_not_sell_are_refused_in_its_words(stated: dict[str, str]) -> None:
+    """Of a condition without a default that a factor names only together with another one."""
+    charge = by_tokens(
+        "- {tokens: [input, output], rate: 2}", "factors: [{region: eu, service_tier: batch, factor: 0.5}]"
+    )
+    tables = {
+        "meters.yaml": "conditions:\n  - {condition: region, values: [eu, us]}\n",
+        "text.yaml": family(text_model("m", charge)).replace("usage: {", "usage: {region: eu, service_tier: batch, "),
+    }
+    card = card_of(contract("- {for: {type: text, conditions: {region: eu}}, percent: -10%}"), tables=tables)
+    usage = {"type": "text", "model": "m", "tokens": {"input": 10, "output": 0}}
+    sold = card.at(DAY, account="a-1").rate(usage | {"region": "eu", "service_tier": "batch"})
+    assert str(sold.lines[0].unit_rate) == "0.9"
+    said = []
+    for prices in (card.at(DAY), card.at(DAY, account="a-1")):
+        with pytest.raises(QuoteError) as refused:
+            prices.rate(usage | stated)
+        said.append(str(refused.value))
+    assert said[0] == said[1]

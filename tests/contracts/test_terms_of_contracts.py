@@ -45,7 +45,8 @@ def test_a_contract_has_the_overrides_of_what_it_extends_where_it_has_none() -> 
     card = card_of(base, own)
     assert (rate(card, account="a-2"), rate(card, account="a-1"), rate(card)) == ("1.7", "1.7", "2")
     body = {"model": "clip", "duration": "10s", "resolution": "480p"}
-    assert card.at(DAY, account="a-1").quote_video(body).total == Decimal("0.99")
+    quote = card.at(DAY, account="a-1").quote_video(body)
+    assert (quote.total, quote.contract) == (Decimal("0.99"), "own")
     # What it extends has ended.
     assert rate(card, date(2027, 2, 1), account="a-1") == "1.9"
     assert card.boundaries(account="a-1")[-3:] == tuple(
@@ -326,3 +327,12 @@ def test_an_override_ends_early_only_where_its_models_retire_before_its_contract
     card = card_of(text, tables=TABLES | {"video.yaml": retired})
     acme = card.contracts["acme"]
     assert ContractChecks(card.tables).ending(acme, acme.overrides[0]) == said
+
+
+def test_three_of_the_models_with_which_an_override_ends_are_named() -> None:
+    models = [text_model(f"old-{number}", by_tokens("- {tokens: [input, output], rate: 1}")) for number in range(5)]
+    old = family(*models).replace("made-up", "old").replace("type: text", "type: text\n    retired: {on: 2026-12-01}")
+    card = card_of(contract("- {for: {family: old}, percent: -5%}"), tables=TABLES | {"old.yaml": old})
+    acme = card.contracts["acme"]
+    said = ContractChecks(card.tables).ending(acme, acme.overrides[0])
+    assert said == "ends on 2026-12-01: old-0, old-1, old-2 retired"
