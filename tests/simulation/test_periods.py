@@ -151,6 +151,20 @@ def test_the_bridge_by_hand(two_months: Simulation) -> None:
     assert [row.amounts[0] for row in two_months.table("month")] == list(found.revenues)
 
 
+def test_models_of_one_period_that_brought_the_same_are_in_order_of_their_names() -> None:
+    """As nothing else says their order, least of all the chance by which a process hashes text."""
+    names, rates = [f"model-{letter}" for letter in "abcdefgh"], "- {tokens: [input, output], rate: 1}"
+    tables = family(*(text_model(name, by_tokens(rates, effective="2025-01-01")) for name in ("always", *names)))
+    card = ratecard.RateCard(tables_from({"made-up.yaml": tables.encode()}))._unproved
+    made = [("2026-09-01", "always"), ("2026-10-01", "always"), *(("2026-09-02", name) for name in reversed(names))]
+    usage = {"type": "text", "prompt_tokens": 1000, "completion_tokens": 0}
+    rows = [usage | {"model": name, "timestamp": f"{day}T00:00:00Z"} for day, name in made]
+    with ratecard.simulate(pyarrow.Table.from_pylist(rows), card, by=["model", "month"]) as found:
+        bridge = found.bridge("2026-09", "2026-10")
+    assert len(set(bridge.gone.values())) == 1
+    assert list(bridge.gone) == names
+
+
 def test_a_size_is_beside_the_price(tmp_path: Path) -> None:
     with simulated(tmp_path, by=["model", "week"]) as simulation:
         found = simulation.bridge("2026-09-28", "2026-10-05")
