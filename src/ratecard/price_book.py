@@ -238,9 +238,16 @@ class PriceBook(LimitsOfADay):
     def _video_totals(
         self, body: Mapping[str, Any], name: str, values: Iterable[Any], *, source: SourceVideo | None = None
     ) -> list[Decimal | QuoteError]:
-        """Return the totals of `body` with each of these values in the field `name`; a value without one has its error.
+        """Return the totals of bodies that are `body` with each of these values in the field `name`, in their order.
 
-        Raises `QuoteError` where the model has no price for videos.
+        A value for which there is no price has its `QuoteError`. Raises `QuoteError` where the model has no price for
+        videos.
+
+        >>> from ratecard import load_rate_card
+        >>> prices = load_rate_card().at(date(2026, 10, 1))
+        >>> total, refusal = prices._video_totals({"model": "kling-o3-pro-text-to-video"}, "duration", ["5s", "99s"])
+        >>> total, refusal.problems[0][0]
+        (Decimal('0.77'), ('duration',))
         """
         quote = self._find_video(body)
         totals = list[Decimal | QuoteError]()

@@ -100,29 +100,28 @@ def test_a_name_that_is_missing_further_on_is_one_fault_of_its_own_contract() ->
     assert "\n" not in found
 
 
-@pytest.mark.parametrize(("until", "contradicts"), [("2026-11-01", False), ("2027-11-01", True)])
-def test_bounds_contradict_each_other_only_while_both_contracts_hold_and_the_model_has_a_price(
-    until: str, contradicts: bool
-) -> None:
-    tables = TABLES | {"search.yaml": TABLES["search.yaml"].replace("2026-01-01", "2026-12-01", 1)}
-    most = contract("- {for: {model: web-search}, at_most: 1}", "base", "a-2", until=until)
-    least = contract("- {for: {model: web-search}, at_least: 2}", "own", further="extends: base\n")
-    if contradicts:
-        assert "at_least 2 and at_most 1 (contracts/c0.yaml:7) contradict" in faults(most, least, tables=tables)
-    else:
-        card_of(most, least, tables=tables)
+# A model whose price begins on 2026-12-01, and one that retires on that day.
+BEGINS = "search.yaml", "2026-01-01", "2026-12-01"
+RETIRES = "video.yaml", "    mode:", "    retired: {on: 2026-12-01}\n    mode:"
 
 
 @pytest.mark.parametrize(
-    ("begins", "contradicts"), [("2026-11-30", True), ("2026-12-01", False), ("2027-01-01", False)]
+    ("model", "changed", "term", "contradicts"),
+    [
+        ("web-search", BEGINS, {"until": "2026-11-01"}, False),
+        ("web-search", BEGINS, {"until": "2027-11-01"}, True),
+        ("clip", RETIRES, {"begins": "2026-11-30"}, True),
+        ("clip", RETIRES, {"begins": "2026-12-01"}, False),
+        ("clip", RETIRES, {"begins": "2027-01-01"}, False),
+    ],
 )
-def test_bounds_that_meet_once_the_model_has_retired_do_not_contradict_each_other(
-    begins: str, contradicts: bool
+def test_bounds_contradict_each_other_only_while_both_contracts_hold_and_the_model_has_a_price(
+    model: str, changed: tuple[str, str, str], term: dict[str, str], contradicts: bool
 ) -> None:
-    retired = TABLES["video.yaml"].replace("    mode:", "    retired: {on: 2026-12-01}\n    mode:", 1)
-    tables = TABLES | {"video.yaml": retired}
-    most = contract("- {for: {model: clip}, at_most: 1}", "base", "a-2", begins=begins)
-    least = contract("- {for: {model: clip}, at_least: 2}", "own", further="extends: base\n")
+    file, old, new = changed
+    tables = TABLES | {file: TABLES[file].replace(old, new, 1)}
+    most = contract(f"- {{for: {{model: {model}}}, at_most: 1}}", "base", "a-2", **term)
+    least = contract(f"- {{for: {{model: {model}}}, at_least: 2}}", "own", further="extends: base\n")
     if contradicts:
         assert "at_least 2 and at_most 1 (contracts/c0.yaml:7) contradict" in faults(most, least, tables=tables)
     else:

@@ -322,7 +322,12 @@ class _Overlay:
         return model.version_at(self.day) is not None and not model.retired_at(self.day)
 
     def _bases(self, model: AnyModel, path: Path) -> Iterator[tuple[date, Version]]:
-        """Yield the candidate's day, and of each later version before `until`, with the version to change there."""
+        """Yield the first day of each new version, with the version that it is based on.
+
+        They are the candidate's day, and those of later versions that begin before `until`.
+
+        A version that begins on the candidate's day is replaced only if it is another candidate's.
+        """
         name, version = model.model, in_effect(model, self.day, path)
         if version.effective == self.day and name not in self.changed and (name, self.day) not in self.base.proposed:
             where = self.files.get(name, "the tables")
@@ -390,7 +395,10 @@ class _Overlay:
                     self.faults.append(self.file.fault(index, at, words))
 
     def _check_effect(self) -> None:
-        """Find models whose rates are as they were, and changes of which nothing is left: which line undoes them."""
+        """Find the models whose rates are as they were, and the changes of which nothing is left.
+
+        Each of these comes with the line of the change that undoes it.
+        """
         reported: set[int] = set()
         for name, index in self.changed.items():
             before, after = (self._rates(models[name]) for models in (self.base.models, self.models))

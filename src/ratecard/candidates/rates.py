@@ -113,7 +113,10 @@ def _factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
 
 
 def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, Decimal]:
-    """Return the amounts that a factor changes. Raises `Refusal` if one has too many digits, or is rounded to zero."""
+    """Return the new amounts of the `meant` rates that a factor changes.
+
+    Raises `Refusal` if an amount would have more digits than a table allows, or is rounded to zero.
+    """
     amounts, wrong, times = {}, [], change.times
     rates = rates_of(version)
     for at in meant:
@@ -238,7 +241,11 @@ def _nothing(name: str, charges: Iterable[Charge], meters: Meters) -> Finding:
 
 
 def attributes_of(charge: Charge, rate: Rate, meters: Meters) -> dict[str, tuple[str, ...]]:
-    """Return the attributes of a rate, with those it means by naming none, as defaults of what other rates name."""
+    """Return the attributes of a rate, with the values that it means by naming none.
+
+    For tokens, a rate that names no tier is of the base context. Beside rates that name a condition, one that does not
+    is of the default, if there is one.
+    """
     named = {name for each in charge.rates for name in each.attributes}
     defaults = {
         name: (each.default,)

@@ -310,10 +310,14 @@ def show_bill(
     """Print a quote as a bill: each SKU on a line, below it the place of its rate, quantity, unit rate and amount."""
     figures = Figures(locale, quoted.currency)
     amount = figures.exact
-    counts = [f"{figures.quantity(plain(line.quantity))} {line.unit}" for line in quoted.lines]
     rows = [
-        (f"  {line.source}", count, amount(line.unit_rate), amount(line.amount))
-        for line, count in zip(quoted.lines, counts, strict=True)
+        (
+            f"  {line.source}",
+            f"{figures.quantity(plain(line.quantity))} {line.unit}",
+            amount(line.unit_rate),
+            amount(line.amount),
+        )
+        for line in quoted.lines
     ]
     sums = [("Total", "", "", amount(quoted.total))]
     if quoted.exact != quoted.total:

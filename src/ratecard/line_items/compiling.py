@@ -29,7 +29,10 @@ LineBySeconds = Callable[[Decimal | None], LineItem]
 
 
 class CompiledRate(NamedTuple):
-    """A rate after markup, its `file:line`, the end of its SKUs, and what the list has if it is a contract's."""
+    """A rate with its markup applied, its `file:line`, and the end of its SKUs, made of its attributes.
+
+    `listed` is what the list has instead, where the rate is of a contract.
+    """
 
     unit_rate: Decimal
     source: str
@@ -62,7 +65,10 @@ class Compiling:
         return self.version.rounding.line_places
 
     def rates_by(self, *further: str) -> tuple[Callable[[Shape], Any], dict[Any, CompiledRate]]:
-        """Return `key` and rates: `rates[key(shape)]` is the rate of a shape; SKUs name `further` attributes too."""
+        """Return a function `key` and rates, so that `rates[key(shape)]` is the rate of a shape.
+
+        `further` attributes become part of the key, and so of the SKU, though no rate names them.
+        """
         attributes, selected = select(self.version, self.charge)
         names = further + attributes
         rates: dict[Any, CompiledRate] = {

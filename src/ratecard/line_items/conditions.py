@@ -138,7 +138,10 @@ class RateResolver:
     def refusal(
         self, stated: Stated, is_sold: Callable[[Stated], bool], what: str = "", *, at_other_lengths: bool = False
     ) -> str:
-        """Return the message for conditions without a price (of `what`): what is sold, perhaps `at_other_lengths`."""
+        """Return the message for conditions under which `what` has no price; it lists what is sold.
+
+        `at_other_lengths`: these conditions themselves, for prompts of another tier.
+        """
         conditions = {name: stated[name] for name in self.named if name in stated}
         message = not_sold(beside_defaults(conditions, self._meters), filter(is_sold, self.offered()), what)
         return NotOffered(f"{message}; it is sold at another length of the prompt") if at_other_lengths else message
@@ -180,7 +183,10 @@ class StatedRate(Rate):
 
 
 def is_plain(charge: Conditioned, version: MeteredVersion) -> bool:
-    """Return True for a charge that is compiled as it is; of tokens, buckets and tiers choose with the conditions."""
+    """Return True for a charge that is compiled as it is, whatever a request states.
+
+    So are tokens, because their buckets and tiers choose together with the conditions.
+    """
     if isinstance(charge, Tokens):
         return True
     timed = any(rate.timed for rate in charge.rates)
@@ -257,7 +263,10 @@ class NotSoldError(Exception):
 
 
 def wrong_conditions(version: MeteredVersion, meters: Meters) -> Callable[[Stated], list[tuple[str, str]]]:
-    """Compile the function from stated conditions to messages: one is not stated, or they are `not_sold` together."""
+    """Compile the function from stated conditions to what is wrong with all of them, each condition with its message.
+
+    They are `not_sold` together, or one without a default is not stated.
+    """
     needed = version.needed(meters)
     if not (needed or version.not_sold):
         return lambda stated: []
@@ -397,7 +406,10 @@ def tiers_of(written: Iterable[WrittenRate]) -> list[int]:
 
 
 def parents_of(charge: Tokens, meters: Meters, priced: Iterable[str]) -> Mapping[str, tuple[str, bool]]:
-    """Return the buckets that are charged at the rate of another: which, and True if they have a line of their own."""
+    """Return the buckets without a rate that are charged, each with the one whose rate it takes.
+
+    And whether it then has a line of its own, as what the charge itself says of it makes.
+    """
     of_charge = ({"cache": "parent"} if charge.missing_cache_rate else {}) | charge.without_rate
     return _parents(Identity(meters), tuple(of_charge.items()), tuple(priced))
 

@@ -128,7 +128,10 @@ class TokenTier:
         return self.rates.get(self._merged.get(bucket, bucket))
 
     def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
-        """Return True if tokens of a bucket have a price, by themselves or as part of others that are `counted` too."""
+        """Return True if tokens of a bucket have a price, by themselves or as part of another.
+
+        Of another, a usage must count it: `counted` are the buckets that usages do.
+        """
         if bucket not in self._merged or self._merged[bucket] not in self.rates:
             return bucket in self.rates
         wanted = self._buckets[bucket]
@@ -242,7 +245,10 @@ def _maker(
 
 
 class TokenRates:
-    """The rates of a charge by tokens, `per` of them a unit; what no decimal holds is rounded to `line_places`."""
+    """The rates of a charge by tokens; `per` is how many tokens one unit holds.
+
+    An amount that no decimal holds is rounded to `line_places`.
+    """
 
     def __init__(
         self,

@@ -63,7 +63,10 @@ def check_factors(
 def check_without_rate(
     said: Mapping[str, str], meter: Meter | None, conditions: Iterable[UsageCondition] = ()
 ) -> Iterator[Finding]:
-    """Check what is said of missing prices: `parent` of a dimension or value, `default` of a condition, or `refuse`."""
+    """Check what is said of prices that are missing: `parent` of a dimension of a meter, `default` of a condition.
+
+    `refuse` may be said of both. Each may be named by one of its values too.
+    """
     if not said:
         return
     dimensions = meter.dimensions if meter else {}

@@ -63,7 +63,10 @@ def _looked_up(charge: VideoCharge, compiling: Compiling, *further: str) -> Calc
 
 
 def tier_of(compiling: Compiling) -> Callable[[Shape, int | None], tuple[CompiledRate, str]]:
-    """Compile the function (shape, height) -> rate of its tier and a note: of an unknown height, the dearest tier."""
+    """Compile the function (shape, height) -> rate of its tier: the first whose upper edge is not below the height.
+
+    An unknown height takes the dearest tier, with a note.
+    """
     attributes, rates = select(compiling.version, compiling.charge)
     rows_of: dict[str | None, list[tuple[int | None, CompiledRate]]] = {}
     edges = [edge for edge in tiers(compiling.charge.rates) if edge != ANY]

@@ -79,7 +79,10 @@ class Compiler:
         searches: Mapping[str, tuple[AnyModel, Version]],
         limits: Limits,
     ) -> Rater | None:
-        """Return the function that rates usages of a type, None without one; `searches` are those of a text model."""
+        """Return the function that rates usages of a type at a version; None where the model has no price for the type.
+
+        `searches` are the surcharges in effect that a text model supports.
+        """
         versions = tuple(Identity(charged) for _, charged in searches.values())
         key = (kind, Identity(model), Identity(version), versions, limits.effective)
         if key in self._raters:

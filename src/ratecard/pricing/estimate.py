@@ -42,7 +42,9 @@ class EstimateRequest(NamedTuple):
 
 
 def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits, asked: EstimateRequest) -> Estimate:
-    """Estimate the least (cheapest bucket, no completion, no search) and the most; both have what is counted by meter.
+    """Estimate the least (cheapest bucket, no completion, no search) and the most (dearest bucket, all of it).
+
+    What the request counts by meter is part of both.
 
     Raises `QuoteError` for the most of a search that the model does not support, and if that of a search which is
     switched on is neither given nor in `limits`.

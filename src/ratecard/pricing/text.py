@@ -37,7 +37,10 @@ _WEB_SEARCHES = SEARCHES["web_search"][0]
 
 
 class _Layout(NamedTuple):
-    """The reading of usages of tokens, conditions and metadata alone; `tiers` has the rates by values of conditions."""
+    """The reading of usages with the same names, if these are tokens, conditions and metadata alone.
+
+    `conditions` are the values of their conditions, by which `tiers` has the rates that hold.
+    """
 
     conditions: Callable[[Mapping[str, Any]], Any]
     tiers: dict[Any, tuple[TokenTier, ...]]
@@ -236,7 +239,10 @@ def _read_searches(
     scraped_most: int,
     problems: Problems,
 ) -> _Searches:
-    """Read the searches to bill: counted in a field, in `counts`, in the usage object (`searched`), or switched on."""
+    """Read the searches to bill: counted in a field, in `counts`, in the usage object (`searched`), or switched on.
+
+    A count of a search that the model does not support is a problem. A parameter for one has no effect.
+    """
 
     def path_to(kind: str) -> Path:
         field = SEARCHES[kind][0]

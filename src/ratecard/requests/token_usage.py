@@ -84,7 +84,7 @@ def read_conditions(usage: Mapping[Any, Any], accepted: Accepted, problems: Prob
 
 
 def _state(name: str, given: object, accepted: Accepted, stated: dict[str, str]) -> list[str]:
-    """Put the value of a condition into `stated`; return its problems."""
+    """Put the value of a condition into `stated`; return its problems. None says nothing."""
     value = accepted[name].get(given) if isinstance(given, str) else None
     if value is None:
         words = invalid_enum(accepted[name], given)

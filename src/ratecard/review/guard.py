@@ -202,7 +202,10 @@ def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
 
 
 def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> Iterator[Fault]:
-    """Yield the refused changes of a model of the old side, except steep steps."""
+    """Yield the refused changes of a model of the old side, except steep steps.
+
+    Each new version with a `correction` excuses one deleted version, whose date it corrects.
+    """
     after = new.tables.models.get(model.model)
     begun = [version for version in model.versions if rules.begun(version.effective)]
     if after is None:

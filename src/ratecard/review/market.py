@@ -411,7 +411,10 @@ def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Sta
 
 
 def _edges(ours: set[int], theirs: set[int]) -> list[int]:
-    """Return the edges of ranges of prompts; "above 200,000" and "from 200,000" of two lists are one, the first."""
+    """Return the edges of ranges of prompts. Two edges of different lists, one token apart, become the upper one.
+
+    Lists that write "above 200,000" and "from 200,000" mean the same edge, and no price is of that one token.
+    """
     every = {EVERY_PROMPT.above, *ours, *theirs}
     meeting = {
         edge for own, other in ((ours, theirs), (theirs, ours)) for edge in own - other if edge + 1 in other - own

@@ -106,7 +106,10 @@ def _usage(line: StatementLine) -> _Row:
 
 
 def _term(line: TermLine) -> _Row:
-    """Return a term's row: an included or drawn amount is a credit, a tier or a minimum an adjustment."""
+    """Return a term's row: an included or drawn amount is a credit, a tier or a minimum an adjustment.
+
+    What a commitment pays was bought before: it is not billed again, and is the effective cost of the usage.
+    """
     amount = nearest(line.amount, _PLACES)
     credit = line.kind in (INCLUDED, COMMITMENT)
     # What a commitment pays was bought before: it is not billed again, and is the effective cost of the usage.

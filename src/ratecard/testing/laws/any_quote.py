@@ -149,11 +149,7 @@ def the_answer_has_the_digits_of_the_total(case: Case, data: st.DataObject) -> N
 
 
 _RATE = re.compile(r"""\brate["']?\s*:\s*["']?([*\w.-]+)""")
-
-
 _NUMBER = re.compile(r"\d+(\.\d+)?", re.ASCII)
-
-
 # Attributes that the laws of tiers, bands and buckets check.
 _BY_QUANTITY = {"up_to", "seconds", "context", "tokens"}
 
