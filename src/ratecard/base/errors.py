@@ -35,7 +35,7 @@ class QuoteError(RateCardError):
 
     @property
     def not_offered(self) -> bool:
-        """Return True if the request is well formed, and its model, a value or a rate is not offered at this instant.
+        """Return True if the request is well formed, but its model, a value or a rate is not offered at this instant.
 
         >>> from ratecard import load_rate_card
         >>> from datetime import date
@@ -59,7 +59,7 @@ class QuoteError(RateCardError):
 
 
 class InstantError(RateCardError, ValueError):
-    """A datetime that is ambiguous (no time zone), or not a date."""
+    """A datetime without a time zone, or a value that is not a date."""
 
 
 class CurrencyError(RateCardError, ValueError):
@@ -87,7 +87,7 @@ class Fault:
 
 
 class TableError(RateCardError):
-    """Every mistake of a folder of tables, at once."""
+    """All mistakes in a folder of tables."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__(faults)
@@ -98,7 +98,7 @@ class TableError(RateCardError):
 
     @property
     def details(self) -> ErrorTree:
-        """Return the faults as the nested tree that requests have: file, then the path to the field."""
+        """Return the faults as a nested tree, as for the errors of a request: file, then the path to the field."""
         return error_tree(((fault.file, *fault.path), str(fault)) for fault in self.faults)
 
     def body(self) -> dict[str, Any]:
@@ -107,11 +107,11 @@ class TableError(RateCardError):
 
 
 class SimulationError(RateCardError):
-    """A simulation that cannot be made: which usage, column or specification, and what is allowed."""
+    """A simulation that cannot be made; the message names the usage, column or specification, and what is allowed."""
 
 
 def missing_extra(extra: str, error: ImportError) -> SimulationError:
-    """Return what to install where a part of an extra is missing."""
+    """Return the error that says which extra to install, because a package of it is missing."""
     return SimulationError(f"{error.name} is not installed. Install it: pip install 'ratecard[{extra}]'")
 
 
@@ -120,18 +120,18 @@ class LedgerError(RateCardError):
 
 
 class LedgerConflictError(LedgerError):
-    """The request or the refund is in the ledger already, and not the same; nothing was written."""
+    """A request or refund that is already in the ledger with other values; nothing was written."""
 
 
 class LedgerUnavailableError(LedgerError):
-    """The database does not answer, or others write for too long.
+    """A database that does not answer, or is busy with other writers for too long.
 
     It is unknown whether an append was kept; repeating it is safe.
     """
 
 
 class LedgerDamagedError(LedgerError):
-    """The ledger says that something was booked, and does not have its rows; nothing was acknowledged.
+    """A ledger that records something as booked, but lacks its rows; nothing was acknowledged.
 
     A transaction of the ledger never leaves this behind: something else wrote into its tables.
     """

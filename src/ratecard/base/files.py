@@ -1,4 +1,4 @@
-"""Files that are whole or not there: one that is written beside its place first, and several that change together."""
+"""Safe replacement of files: each is written beside its place first, and several change together or not at all."""
 
 import os
 import shutil
@@ -12,11 +12,11 @@ from ratecard.base.errors import Fault, TableError
 def replace_files(folder: Path, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
     """Replace or create files below a folder; `before` has the contents that they are expected to have.
 
-    Everything is written beside the files first, their old contents too, and only then are they replaced one by one.
-    A failure on the way puts back what was replaced. Raises `TableError`; every file is then as it was.
+    New and old contents are first written beside the files, which are then replaced one by one. A failure restores
+    the files that were replaced. Raises `TableError`; every file is then as it was.
     """
     name = next(iter(after), "")
-    # After an error, old contents come back first, then the files beside them go, then the new folders.
+    # After an error, old contents are restored first; then the files beside them and the new folders are removed.
     with ExitStack() as new_folders, ExitStack() as files_beside, ExitStack() as replaced:
         try:
             replacements: list[tuple[Path, Path, Path | None]] = []
@@ -58,14 +58,14 @@ def _write(path: Path, content: bytes, like: Path) -> None:
 
 
 def beside(path: Path) -> Path:
-    """Return a path in the folder of a file that is to be written; what is there gets its name when complete."""
+    """Return the path of a new file beside another one; when it is complete, it gets the other's name."""
     target = path.resolve()
     return target.with_name(f".{target.name}.{os.getpid()}.new")
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give the file beside a place, which replaces it at the end; after an error all is as it was."""
+    """Yield the path of a new file, which replaces `path` at the end; after an error, `path` is unchanged."""
     new = beside(path)
     try:
         yield new

@@ -6,7 +6,7 @@ from typing import Any
 class Identity:
     """A key that equals only a key of the very same object, which it keeps alive.
 
-    Models of tables compare and hash by all that they hold, which is slow; this takes the same time for all of them.
+    Models of tables compare and hash by all their fields, which is slow; a key takes the same time for all of them.
 
     >>> one, other = [1], [1]
     >>> Identity(one) == Identity(one), Identity(one) == Identity(other)

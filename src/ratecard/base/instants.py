@@ -1,4 +1,4 @@
-"""Instants: read one, and the instant that a day or an aware datetime means."""
+"""Instants: how to read one, and which instant a day or an aware datetime means."""
 
 from datetime import UTC, date, datetime
 
@@ -32,7 +32,8 @@ def utc(moment: date) -> datetime:
     >>> utc(date(2026, 10, 1)).isoformat()
     '2026-10-01T00:00:00+00:00'
     """
-    if moment.__class__ is datetime and moment.tzinfo is UTC:  # most are, and this runs for each model
+    # Most moments are in UTC already, and this runs for each model.
+    if moment.__class__ is datetime and moment.tzinfo is UTC:
         return moment
     if not isinstance(moment, datetime):
         return datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
@@ -42,7 +43,7 @@ def utc(moment: date) -> datetime:
         return datetime.combine(moment.date(), moment.time(), UTC)
     try:
         return moment.astimezone(UTC)
-    except OverflowError:  # the first or the last day of the calendar
+    except OverflowError:  # on the first or the last day of the calendar
         return moment.replace(tzinfo=UTC)
 
 

@@ -1,4 +1,4 @@
-"""JSON with exact numbers: every text comes in through here, no key twice, no deep nesting; decimals go out whole."""
+"""JSON with exact numbers: the reader of every text, which refuses equal keys and deep nesting, and a writer."""
 
 import json
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class JsonError(ValueError):
 
 
 def distinct(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Make the object of these keys and values. Raises `JsonError` for a key that is there twice.
+    """Return the object of these keys and values. Raises `JsonError` for a key that occurs twice.
 
     >>> distinct([("a", 1), ("b", 2)])
     {'a': 1, 'b': 2}
@@ -46,7 +46,7 @@ def distinct(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 # Numbers never pass through a float.
 _QUICK = Decoder(float_hook=READING.create_decimal).decode
 _COLON, _BRACKET, _BACKSLASH = b":[\\"
-_CAREFUL: Any = json.JSONDecoder(  # the scanner itself says where a value ends
+_CAREFUL: Any = json.JSONDecoder(  # the scanner also returns where a value ends
     parse_float=READING.create_decimal, object_pairs_hook=distinct
 ).scan_once  # type: ignore[attr-defined]
 
@@ -54,9 +54,9 @@ _CAREFUL: Any = json.JSONDecoder(  # the scanner itself says where a value ends
 def read_json(content: JsonSource) -> Any:
     """Read one value: a number with a point or an exponent as a decimal, any other as an integer of any length.
 
-    msgspec reads it, which would take the last of two equal keys. Each key of the text has a colon behind it, and all
-    other colons are in texts: where the value has fewer keys and colons than the text has colons, or something else is
-    wrong, the slower reader of the standard library reads it again and says why. Raises `JsonError`.
+    msgspec reads it first, but takes the last of two equal keys. In JSON a colon follows each key, and all other colons
+    are inside strings. If the value has fewer keys and colons than the text has colons, or if anything else is wrong,
+    the slower reader of the standard library reads the text again and says why. Raises `JsonError`.
 
     >>> read_json(b'{"duration": 4.10}')
     {'duration': Decimal('4.10')}
@@ -68,7 +68,7 @@ def read_json(content: JsonSource) -> Any:
     try:
         raw = content if content.__class__ is bytes else _raw(content)
         value, colons = _QUICK(raw), raw.count(_COLON)
-        # The most common cases, without a walk: nothing is nested, and at most one colon is in a text.
+        # The most common cases need no walk: nothing is nested, and at most one colon is inside a string.
         if value.__class__ is dict and _BRACKET not in raw:
             if colons == len(value):
                 return value
@@ -76,7 +76,7 @@ def read_json(content: JsonSource) -> Any:
                 for part in reversed(value.values()):
                     if part.__class__ is str and ":" in part:
                         return value
-        # A colon may be written as \u003a, and is then not in the text.
+        # A colon that is written as \u003a is in the value, but not in the text.
         if _colons(value, MOST_LEVELS) == colons and b"\\u003" not in raw:
             return value
     except (MsgspecError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Plans by layout: the names of a request, in their order. Each plan is made at the first request of its layout."""
+"""Plans by layout (the names of a request, in order). Each plan is made at the first request of its layout."""
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -23,9 +23,9 @@ class Layouts(dict[_Names, _Plan], Generic[_Plan]):
         self._make = make
 
     def __missing__(self, names: _Names) -> _Plan:
-        """Make the plan of a layout, and keep it unless its names are of a size that no client sends."""
+        """Make the plan of a layout, and keep it unless its names are longer than any client sends."""
         plan = self._make(names)
-        # A number may equal another one that has another name.
+        # Only text is kept: the keys 1 and True are equal, but have different names.
         if all(name.__class__ is str for name in names) and sum(map(len, names)) + len(names) <= MOST_LETTERS:
             if len(self) >= MOST_PLANS:
                 self.clear()

@@ -27,7 +27,7 @@ _ERRORS = [DivisionByZero, FloatOperation, InvalidOperation, Overflow]
 MAX_DECIMAL_PLACES = 400
 # The most decimal places of a rate.
 MOST_PLACES = 30
-# The decimal places to which an amount is rounded that no decimal can hold, unless its table says otherwise.
+# The decimal places of an amount that no decimal can hold exactly, unless its table says otherwise.
 LINE_PLACES = 12
 # Enough for the longest accepted number times every factor of any formula; anything beyond raises.
 EXACT = Context(prec=1_000, rounding=ROUND_HALF_UP, traps=[*_ERRORS, Inexact])
@@ -87,18 +87,18 @@ def from_fraction(amount: Fraction, places: int) -> Decimal:
 
 
 def as_decimal(amount: Fraction) -> Decimal | Fraction:
-    """Convert a fraction to the decimal that it is; one that no decimal holds stays as it is.
+    """Convert a fraction to its exact decimal; return the fraction itself if no decimal holds it.
 
     >>> as_decimal(Fraction(1, 8)), as_decimal(Fraction(1, 60))
     (Decimal('0.125'), Fraction(1, 60))
     """
     below = amount.denominator
-    # Only divisors of a power of ten have no primes but 2 and 5; a power with this many zeros has enough of both.
+    # A fraction is a decimal if its denominator divides a power of ten; a power with this many zeros is enough.
     return amount if pow(10, below.bit_length(), below) else EXACT.divide(Decimal(amount.numerator), Decimal(below))
 
 
 def exact_decimal(amount: Fraction) -> Decimal:
-    """Convert a fraction to the decimal that it is. Raises `ArithmeticError` for one that no decimal holds.
+    """Convert a fraction to its exact decimal. Raises `ArithmeticError` if no decimal holds it.
 
     >>> exact_decimal(Fraction(1, 8))
     Decimal('0.125')
@@ -117,7 +117,7 @@ def part_of(number: int) -> Decimal | Fraction:
 
 
 def nearest(amount: Fraction, places: int) -> Decimal:
-    """Convert a fraction to the decimal that it is; one that no decimal holds is rounded to `places`, once, half-up.
+    """Convert a fraction to its exact decimal; if no decimal holds it, round it to `places`, once, half-up.
 
     >>> nearest(Fraction(1, 2**6), 4), nearest(Fraction(5, 3), 4)
     (Decimal('0.015625'), Decimal('1.6667'))
@@ -151,7 +151,7 @@ def text(amount: Decimal) -> str:
     >>> text(Decimal("6.25E-7"))
     '0.000000625'
     """
-    # Four times as quick as `format`. An exponent is written with the letter that the host's decimal context says.
+    # This is four times as quick as `format`. The host's decimal context says whether an exponent is an e or an E.
     words = str(amount)
     return format(amount, "f") if "E" in words or "e" in words else words
 

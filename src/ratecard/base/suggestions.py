@@ -13,13 +13,13 @@ from typing import Any
 _LIKENESS, _SLIP = 0.55, 0.95
 # Longer words are cut, and only this many candidates are compared closely: an error must stay cheap.
 _LENGTH, _CANDIDATES = 80, 30
-# The known words are those of all tables, so that they repeat.
+# How many words are remembered: the known words are those of the tables, so they repeat.
 _REMEMBERED = 2_000
 
 
 # The most words of one HTTP answer that are compared: each takes up to a millisecond.
 MOST_COMPARED = 20
-# The number of words that the current answer may still compare; None is no bound.
+# The number of words that the current answer may still compare; None means any number.
 _LEFT: ContextVar[list[int] | None] = ContextVar("_LEFT", default=None)
 
 
@@ -27,7 +27,7 @@ _LEFT: ContextVar[list[int] | None] = ContextVar("_LEFT", default=None)
 def few_suggestions(most: int = MOST_COMPARED) -> Iterator[None]:
     """Compare at most a number of words with known ones inside a `with` block; further words get no suggestion.
 
-    For an answer to many requests at once: what their misspelt names cost is then bounded, whatever their number.
+    It is for an answer to many requests at once: the cost of misspelt names stays bounded.
 
     >>> with few_suggestions(1):
     ...     suggestions("ab-1", ["ab-2"]), suggestions("ab-1", ["ab-2"])
@@ -41,9 +41,9 @@ def few_suggestions(most: int = MOST_COMPARED) -> Iterator[None]:
 
 
 def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool = False) -> list[str]:
-    """List at most `most` known words, nearest first: by likeness as a whole, or by how much of `given` they hold.
+    """List at most `most` known words, nearest first: by likeness, or by how much of `given` they contain.
 
-    With `slip`, only words that differ by about a letter.
+    With `slip`, list only words that differ by about one letter.
 
     >>> suggestions("kling-3-pro", ["veo3", "kling-v3-pro", "kling-o3-pro"])
     ['kling-v3-pro', 'kling-o3-pro']
@@ -78,7 +78,7 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
 def letters_in_common(one: str, other: str) -> int:
     """Return how many letters two words share in the same order, as `difflib` counts them, in a third of the time.
 
-    Their longest common part, and what is in common before it and after it.
+    The number is the length of their longest common part, plus the letters in common before it and after it.
 
     >>> letters_in_common("kling-v3-pro", "kling-3-pro")
     11
@@ -112,7 +112,7 @@ def did_you_mean(given: str, known: Iterable[str], *, slip: bool = False) -> str
 
 
 def meant_or_allowed(given: str, known: Collection[str]) -> str:
-    """Write what may be meant by a word that is not known, and all that are.
+    """Write a suggestion for an unknown word, if one is near, and all known words.
 
     >>> meant_or_allowed("bach", ["batch", "flex"])
     " Did you mean 'batch'? Allowed: batch, flex"

@@ -1,4 +1,4 @@
-"""A few threads that call functions in their order, and keep no process from ending."""
+"""A few threads that call functions in order, and do not keep the process from ending."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -11,9 +11,9 @@ _Result = TypeVar("_Result")
 
 
 class Threads:
-    """Threads that call functions in their order, made when they are needed.
+    """Threads that call functions in the order of their submission; a thread is started when it is needed.
 
-    They do not keep the process from ending, unlike those of an executor: a database that hangs never lets them go.
+    Unlike the threads of an executor they do not keep the process from ending, even while a database hangs.
     """
 
     def __init__(self, most: int, name: str) -> None:
@@ -28,10 +28,10 @@ class Threads:
         with self._lock:
             if self._closed:
                 raise RuntimeError(f"{self._name} is closed")
-            self._threads = [thread for thread in self._threads if thread.is_alive()]  # a fork has none alive
+            self._threads = [thread for thread in self._threads if thread.is_alive()]  # after a fork no thread is alive
             if len(self._threads) < self._most:
                 thread = Thread(target=self._run, name=self._name, daemon=True)
-                thread.start()  # first: if no thread can start, the call must not be made later
+                thread.start()  # before `put`: if no thread can start, the call must not run later
                 self._threads.append(thread)
             self._calls.put((future, call))
         return future
@@ -41,7 +41,7 @@ class Threads:
         return self._calls.qsize()
 
     def close(self, seconds: int) -> None:
-        """End the threads after the calls that there are; do not wait longer than this for them."""
+        """End the threads after the waiting calls; wait for them at most this many seconds."""
         with self._lock:
             self._closed, deadline = True, monotonic_ns() + seconds * 10**9
             for _ in self._threads:

@@ -68,7 +68,7 @@ def load_candidate(path: str | Path) -> CandidateFile:
 
 
 def read_candidate(path: str | Path) -> CandidateFile:
-    """Read the candidate of a file as far as it is valid; its faults are reported together with faults of matching.
+    """Read the valid parts of a candidate; its faults are kept, to be reported together with faults of matching.
 
     Raises `TableError` if the file is not a candidate, or its days are at fault.
     """

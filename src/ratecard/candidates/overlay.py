@@ -37,11 +37,11 @@ def selected(
     """Find the models that a selection names and does not leave out, in the order of `models`.
 
     Parameters: `families` has the family of each model; `path` is the place of the selection in the file, for messages.
-    Of a family or type, only the models that are `priced` are meant; `day` says in messages when that is, like ` on
-    2027-03-01`. Models that are named by their ids are found whether they have a price or not.
+    A family or type means only its models that are `priced`; `day` says in messages when that is, like ` on
+    2027-03-01`. Models that are named by their ids are returned with or without a price.
 
-    Raises `Refusal` with every name that is of no model, or of none that the other names allow, and with every `except`
-    that leaves no model out.
+    Raises `Refusal` with every name that matches no model, or none that the other names allow, and with every `except`
+    that does not leave out a model.
     """
     known, wrong = known_names(models, families), list[Finding]()
     excluded = [(names, (*path, "except", number)) for number, names in enumerate(wanted.excluded)]
@@ -83,7 +83,7 @@ def _unclear(names: ModelNames, path: Path) -> Iterator[Finding]:
 
 
 def _idle(fitting: Collection[AnyModel], families: Mapping[str, str], names: ModelNames) -> Iterator[str]:
-    """Yield each name that none of the models has, with the names beside it."""
+    """Yield each name that these models do not have, as text, with the other names of the selection."""
     for part, listed in names.named:
         has = {names_of_model(model, families)[part] for model in fitting}
         yield from (str(names.model_copy(update={part: (name,)})) for name in listed if name not in has)
@@ -115,8 +115,8 @@ def models_charging(models: Mapping[str, AnyModel], surcharge: str, day: date) -
 def with_candidate(tables: Tables, file: CandidateFile, *, idle: bool = False) -> Tables:
     """Lay a candidate over tables and return the new tables; `tables` does not change.
 
-    A change that matches nothing is an error at its line. So is one that changes nothing, unless `idle` allows it: of
-    many factors that are tried, one may change nothing. Raises `TableError` with every error.
+    A change that matches nothing is an error at its line. So is one that changes nothing, unless `idle` allows it:
+    when many factors are tried, one may change nothing. Raises `TableError` with every error.
     """
     overlay = _Overlay(tables, file, idle)
     for index, change in file.changes:
@@ -133,7 +133,7 @@ def with_candidate(tables: Tables, file: CandidateFile, *, idle: bool = False) -
 
 
 def _faults_of_contracts(base: Tables, tables: Tables, file: CandidateFile) -> Iterator[Fault]:
-    """Yield the faults of the contracts of a candidate: as of files of `contracts/`, and where they may begin."""
+    """Yield the faults of a candidate's contracts: those of any contract, and names and dates that it cannot have."""
     head, names = file.candidate, set[str]()
     for contract in file.contracts:
         name, ends = contract.contract, contract.until
@@ -178,7 +178,7 @@ class _Overlay:
         self.rates_set: dict[tuple[str, date, At], int] = {}
         # The indexes of the changes that gave a rate another amount, in order.
         self.moves: dict[tuple[str, date, At], list[int]] = {}
-        # Versions of this candidate by model and first day, and those that end it: the list prices hold again.
+        # Versions of this candidate by model and first day; and those that end it, with which list prices hold again.
         self.made: set[tuple[str, date]] = set()
         self.restored: set[tuple[str, date]] = set()
 
@@ -324,9 +324,9 @@ class _Overlay:
     def _bases(self, model: AnyModel, path: Path) -> Iterator[tuple[date, Version]]:
         """Yield the first day of each new version, with the version that it is based on.
 
-        They are the candidate's day, and those of later versions that begin before `until`.
+        These are the candidate's day, and the first days of later versions that begin before `until`.
 
-        A version that begins on the candidate's day is replaced only if it is another candidate's.
+        A version that begins on the candidate's day is replaced only if another candidate made it.
         """
         name, version = model.model, in_effect(model, self.day, path)
         if version.effective == self.day and name not in self.changed and (name, self.day) not in self.base.proposed:
@@ -344,7 +344,7 @@ class _Overlay:
     def _new_versions(
         self, index: int, model: AnyModel, amounts: Mapping[date, tuple[Version, Mapping[At, Decimal]]]
     ) -> None:
-        # Before the first change, while the list prices are still those of `model`.
+        # This comes before the first change, while `model` still has the list prices.
         if model.model not in self.changed:
             self._end(model)
         self.changed[model.model] = index
@@ -390,14 +390,14 @@ class _Overlay:
         for made in (self.changed, self.added, self.retired):
             for name, index in made.items():
                 for path, words in self._findings(self.models[name], broken):
-                    # Only a model that is added is in this file, so that a fault can point into it.
+                    # Only a model that is added is written in this file, so only its faults point to lines inside it.
                     at = ("add", *path) if made is self.added else path[1:] if path[:1] == ("retired",) else ()
                     self.faults.append(self.file.fault(index, at, words))
 
     def _check_effect(self) -> None:
-        """Find the models whose rates are as they were, and the changes of which nothing is left.
+        """Record a fault for each model whose rates are as they were, and for each change without any effect.
 
-        Each of these comes with the line of the change that undoes it.
+        Each fault names the line of the change that undoes the other.
         """
         reported: set[int] = set()
         for name, index in self.changed.items():
@@ -433,7 +433,7 @@ class _Overlay:
     def _findings(self, model: AnyModel, broken: Collection[str]) -> Iterator[Finding]:
         below = self.base.models.get(model.model)
         checked = {Identity(version) for version in below.versions} if below else set[Identity]()
-        # The models of the tables were checked with the tables.
+        # The versions that the tables had before were checked when they were loaded.
         made = model.model_copy(
             update={"versions": tuple(each for each in model.versions if Identity(each) not in checked)}
         )

@@ -1,4 +1,4 @@
-"""Find the rates of a version that a change means, and their new amounts."""
+"""The rates of a version that a change means, and their new amounts."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -44,7 +44,7 @@ class Refusal(Exception):  # noqa: N818
 
 
 def moved(version: Version, amounts: Mapping[At, Decimal], place: str) -> dict[str, Any]:
-    """Return the fields of a version, for `model_copy`, that change with other amounts of some rates and factors."""
+    """Return the fields of a version, for `model_copy`, that new amounts of some rates and factors change."""
     charges = []
     for c, charge in enumerate(version.charges):
         fields = {"rates": _moved(charge.rates, At(c, 0), amounts, place)}
@@ -93,7 +93,7 @@ def source_of(version: Version, at: At) -> str:
 
 
 def _factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
-    """Return the factor that a `set` means, with exactly these conditions. Raises `Refusal` if there is not one."""
+    """Return the factor that a `set` means, with exactly these conditions. Raises `Refusal` unless there is one."""
     known = {
         at: factor for at, factor in factors_of(version).items() if change.charge in (None, charge_of(version, at))
     }
@@ -172,7 +172,7 @@ def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale, meter
 
 
 def lines_to_set(name: str, version: Version, change: SetRate, meters: Meters) -> list[At]:
-    """Return the rates, or the factor, that a `set` means. Raises `Refusal` if none, or it is not clear which."""
+    """Return the rates, or the factor, that a `set` means. Raises `Refusal` if none fits, or it is unclear which."""
     if change.factor is not None:
         return _factors_to_set(name, version, change)
     [matching], wrong = _meant([(name, version)], change, meters)
@@ -241,10 +241,10 @@ def _nothing(name: str, charges: Iterable[Charge], meters: Meters) -> Finding:
 
 
 def attributes_of(charge: Charge, rate: Rate, meters: Meters) -> dict[str, tuple[str, ...]]:
-    """Return the attributes of a rate, with the values that it means by naming none.
+    """Return the attributes of a rate, and those that it implies without naming them.
 
-    For tokens, a rate that names no tier is of the base context. Beside rates that name a condition, one that does not
-    is of the default, if there is one.
+    A rate of tokens without a tier is for the base context. If other rates of the charge name a condition, a rate
+    without it is for the default of the condition, if there is one.
     """
     named = {name for each in charge.rates for name in each.attributes}
     defaults = {
@@ -278,7 +278,7 @@ def _unknown(
 
 
 def _unclear(name: str, version: Version, matching: Sequence[At], change: SetRate, meters: Meters) -> Iterator[Finding]:
-    """Yield the problem of one new amount for rates that differ, unless `where` names how they differ."""
+    """Yield a problem if one new amount is for rates that differ, unless `where` names how they differ."""
     of = {at: version.charges[at.charge] for at in matching}
     rates, known = rates_of(version), list(dict.fromkeys(charge.charge for charge in of.values()))
     if len(known) > 1:

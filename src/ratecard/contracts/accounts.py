@@ -1,4 +1,4 @@
-"""Which contract an account has at an instant, and which models it cannot use."""
+"""The contract that an account has at an instant, and the models that it cannot use."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -12,12 +12,12 @@ from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import Contract
 from ratecard.tables.selection import OverrideTarget, names_of_model
 
-# Contracts of which it is kept which models they cannot use: those that were used last.
+# The number of contracts for which the models that they cannot use are cached: those used last.
 _MOST_WITHHELD = 1024
 
 
 def chain_of(contract: Contract, contracts: Mapping[str, Contract]) -> ContractChain:
-    """Return a contract, the one that it extends, and so on; a circle ends where it closes."""
+    """Return a contract, the contract that it extends, and so on; a circle ends before it repeats."""
     chain, names = [contract], {contract.contract}
     while (name := chain[-1].extends) is not None and name in contracts and name not in names:
         chain.append(contracts[name])
@@ -58,7 +58,7 @@ class ContractsInForce:
         return account in self.of_accounts
 
     def later(self, contract: str | None, account: str | None, instant: datetime) -> Later:
-        """Return the instants after one at which terms begin or end, each with the contracts that hold from then on."""
+        """Return the later instants at which terms begin or end, each with the contracts that hold from then on."""
         later = []
         for at in sorted(each for each in self.boundaries(contract, account) if each > instant):
             then = self.named(contract) if contract is not None else self.of_account(account or "", at)
@@ -66,13 +66,13 @@ class ContractsInForce:
         return tuple(later)
 
     def chain(self, contract: Contract | None, instant: datetime) -> ContractChain:
-        """Return a contract and what it extends, as far as they hold at an instant; nothing before and after it."""
+        """Return a contract and those that it extends, if they hold at an instant; empty if it does not."""
         if contract is None or not contract.holds(instant):
             return ()
         return tuple(each for each in chain_of(contract, self._contracts) if each.holds(instant))
 
     def withheld(self, chain: ContractChain) -> frozenset[str]:
-        """Return the models that are unknown: those kept for other contracts, and those closed by this one."""
+        """Return the models that these contracts cannot use: those kept for others, and those that they close."""
         if not chain:
             return self.kept
         return self._withheld(tuple(each.contract for each in chain))
@@ -86,7 +86,7 @@ class ContractsInForce:
 
     @cached_property
     def kept(self) -> frozenset[str]:
-        """The models that contracts keep for themselves: at every instant, so that no day tells of a contract."""
+        """The models that contracts keep for themselves, at every instant, so that no date reveals a contract."""
         every = (each for contract in self._contracts.values() for each in contract.overrides)
         return self._named_by([each.target for each in every if each.only])
 
@@ -96,13 +96,13 @@ class ContractsInForce:
         return frozenset(str(each["model"]) for each in named if any(target.fits(each) for target in targets))
 
     def boundaries(self, contract: str | None, account: str | None = None) -> set[datetime]:
-        """Return the instants at which the terms of a contract, or of an account, and what they extend begin or end."""
+        """Return when a contract, or every contract of an account, and those that they extend begin and end."""
         of = self.of_accounts.get(account or "", ()) if contract is None else [self.named(contract)]
         parts = [each for one in of for each in chain_of(one, self._contracts)]
         return {utc(day) for each in parts for day in (each.begins, each.until) if day is not None}
 
 
 def _uses(chain: ContractChain, model: AnyModel, families: Mapping[str, str]) -> bool:
-    """Return True if one of these contracts names a model, or keeps it for itself."""
+    """Return True if any of these contracts names a model, or keeps it for itself."""
     overrides = (each for layer in layers_of(chain, model, families) for each in layer)
     return any(each.only or (not each.closed and each.target.model) for each in overrides)

@@ -1,6 +1,6 @@
-"""Find the faults of contracts against the tables: names that are of nothing, and overrides that contradict others.
+"""Faults of contracts against the tables: names that match nothing, and overrides that contradict others.
 
-A model that retires ends its overrides without a fault: `ContractChecks.ending` says when.
+The end of an override whose models are retired is not a fault: `ContractChecks.ending` says when it ends.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ from ratecard.tables.contract import ACCESS, BOUNDS, Contract, Override
 from ratecard.tables.selection import ModelNames, OverrideTarget, known_names, names_of_model
 from ratecard.tables.version import Version
 
-# How many models a message names.
+# The most models that a message names.
 _NAMED = 3
 
 
@@ -58,7 +58,7 @@ def _two_of_one_account(in_force: ContractsInForce, contracts: Mapping[str, Cont
 
 
 def _kept_for_nobody(in_force: ContractsInForce, tables: Tables) -> Iterator[Fault]:
-    """Refuse `only` for a model that no contract with accounts has."""
+    """Yield a fault for each `only` of a model that no contract with accounts can use."""
     contracts, unused = tables.contracts.values(), set(in_force.kept)
     for contract in contracts:
         if unused and contract.accounts:
@@ -97,7 +97,7 @@ class ContractChecks:
                     break
 
     def idle(self, contract: Contract, override: Override, since: datetime) -> str:
-        """Say why an override meets no rate of its term from an instant on; empty where it meets one."""
+        """Say why an override matches no rate of its term from an instant on; empty if it matches one."""
         models = self.selected(override.target)
         begins = max(since, utc(contract.begins))
         versions = [(model, span.version) for model in models for span in in_term(model, contract, begins)]
@@ -109,7 +109,7 @@ class ContractChecks:
         return self._meets(override.target, versions)
 
     def ending(self, contract: Contract, override: Override) -> str:
-        """Say when an override ends before its contract, as all of its models are retired; empty if it does not."""
+        """Say when an override ends before its contract, because all its models are retired; empty if it does not."""
         days = [model.retired.on if model.retired else None for model in self.selected(override.target)]
         last = None if None in days else max((day for day in days if day), default=None)
         if last is None or (contract.until is not None and last >= contract.until):
@@ -120,7 +120,7 @@ class ContractChecks:
         return f"meets nothing: {names} retired on {last}"
 
     def selected(self, target: OverrideTarget) -> tuple[AnyModel, ...]:
-        """The models that a target names."""
+        """Return the models that a target names."""
         key = ModelNames.model_dump_json(target, include={"model", "family", "type", "excluded"})
         if key not in self._models:
             if target.model:
@@ -193,7 +193,7 @@ class ContractChecks:
         return self._unmet[key]
 
     def _meets(self, target: OverrideTarget, versions: Iterable[tuple[AnyModel, Version]]) -> str:
-        """Say why a target meets no rate of these versions; empty where it meets one."""
+        """Say why a target matches no rate of these versions; empty if it matches one."""
         charges: dict[str, None] = {}
         for _, version in versions:
             for charge in version.charges:
@@ -207,7 +207,7 @@ class ContractChecks:
         return f"matches nothing: no rate of {target} is for {named}. Name what its rates or factors name"
 
     def _unclear_models(self, chain: ContractChain) -> list[AnyModel]:
-        """The models of which two overrides might contradict each other: most contracts have none."""
+        """Return the models for which two overrides might contradict each other; empty for most contracts."""
         found: dict[str, AnyModel] = {}
         for number, contract in enumerate(chain):
             further = [each for other in chain[number + 1 :] for each in other.overrides if each.kind in BOUNDS]
@@ -234,7 +234,7 @@ def _may_contradict(one: Override, other: Override, *, one_layer: bool) -> bool:
 
 
 def _apart(one: OverrideTarget, other: OverrideTarget) -> bool:
-    """Return True for targets of which no rate can be for both, whatever the tables say."""
+    """Return True if both targets cannot be for the same rate, whatever the tables say."""
     if any(set(values).isdisjoint(other.conditions.get(name, values)) for name, values in one.conditions.items()):
         return True
     parts = ((getattr(one, part), getattr(other, part)) for part in ("model", "family", "type", "charge"))
@@ -242,7 +242,7 @@ def _apart(one: OverrideTarget, other: OverrideTarget) -> bool:
 
 
 def _chains_held(chain: ContractChain, span: VersionSpan) -> Iterator[ContractChain]:
-    """Yield what of a chain holds together with its first contract, from time to time while a version has a price."""
+    """Yield the contracts of a chain that hold at the start of a span, and each time one begins or ends within it."""
     edges = {utc(day) for each in chain for day in (each.begins, each.until) if day}
     for at in sorted({span.since, *edges}):
         if span.since <= at and (span.until is None or at < span.until):

@@ -1,11 +1,11 @@
 """Lay a contract over the tables: the same models, whose versions have the rates of the contract.
 
-Its rates are lines of the tables like any others, so what compiles, resolves and lists rates knows of no contracts. A
-line is split where an override is for some of its values only; and where overrides name conditions that the list
-prices by factors, each combination of these gets a line of its own.
+Its rates are ordinary lines of tables, so the code that compiles, resolves and lists rates does not know contracts. A
+line is split if an override is for only some of its values; and if overrides name conditions that the list prices by
+factors, each combination of these conditions gets a line of its own.
 
-For each rate one override wins: those of the contract itself come first, and what it extends is asked where it has
-none. Of two, the one that names more wins; the order of the file means nothing.
+For each rate one override wins: those of the contract itself come first, and those of the contract that it extends are
+used where it has none. If two match, the one that names more wins; the order of the file means nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ from ratecard.tables.rate import WINDOW, Charge, Conditioned, ListRate, Rate, Ra
 from ratecard.tables.selection import OverrideTarget, names_of_model
 from ratecard.tables.version import Version
 
-# A contract, and what it extends.
+# A contract, then those that it extends.
 ContractChain = Sequence[Contract]
 # Instants, each with the names of the contracts of the chain that holds from then on.
 Later = tuple[tuple[datetime, tuple[str, ...]], ...]
@@ -37,7 +37,7 @@ Layers = Sequence[Sequence[Override]]
 
 
 class UnclearError(Exception):
-    """Two overrides of which neither wins, or a lower bound above the upper one: (the second of them, message)."""
+    """Two overrides without a winner, or a lower bound above the upper one: (the second override, message)."""
 
     def __init__(self, override: Override, message: str) -> None:
         super().__init__(override, message)
@@ -45,7 +45,7 @@ class UnclearError(Exception):
 
 
 def winner(layers: Layers, group: str) -> Override | None:
-    """Return the override of a group that wins; None if there is none. Raises `UnclearError`."""
+    """Return the winning override of a group; None if the group is empty. Raises `UnclearError`."""
     for layer in layers:
         rivals = [each for each in layer if each.group == group]
         if rivals:
@@ -74,10 +74,10 @@ def _line(source: str) -> tuple[str, int]:
 def contract_price(
     list_rate: Decimal, factors: Sequence[RateFactor], layers: Layers
 ) -> tuple[Decimal, Override | None, Decimal]:
-    """Return what one unit costs, the override that says so (None if none does), and what it costs in the list.
+    """Return the price of one unit, the override that sets it (or None), and the price in the list.
 
-    The list rate, by the factor or rate that wins, then at most, then at least. `list_rate` is after markup; `factors`
-    are those of conditions, which multiply it, and also a rate or bound that does not name them. Raises `UnclearError`.
+    The winning factor or rate is applied first, then `at_most`, then `at_least`. `list_rate` is after markup. `factors`
+    are those of conditions: they multiply it, and a rate or bound that does not name them. Raises `UnclearError`.
     """
     amount = listed = _times(list_rate, factors, {})
     if by := winner(layers, "price"):
@@ -99,24 +99,24 @@ def _stated(override: Override, factors: Iterable[RateFactor]) -> Decimal:
 
 
 def _times(amount: Decimal, factors: Iterable[RateFactor], named: Mapping[str, object]) -> Decimal:
-    """An amount times the factors of conditions that are not named."""
+    """Multiply an amount by the factors of conditions that are not named."""
     for factor in factors:
         if factor.conditions.keys().isdisjoint(named):
             amount = multiply(amount, factor.factor)
     return amount
 
 
-# What a rate of tokens or hours is for by naming it, and by nothing else.
+# Attributes of tiers and hours: a rate has them only if it names them.
 _NAMED_ALONE = (*BEGINS, *WINDOW)
 
 
 def tables_under(
     tables: Tables, chain: ContractChain, withheld: frozenset[str] = frozenset(), later: Later = ()
 ) -> Tables:
-    """Return the tables as the accounts of a contract see them; of the list, without a chain.
+    """Return the tables as the accounts of a contract see them; without a chain, those of the list.
 
-    Models that are `withheld` are not in them. What holds `later` is in versions of its own, so that changes of price
-    are announced with it. A version is made when it is first asked for.
+    Models that are `withheld` are left out. Contracts that hold `later` make versions of their own, so that changes of
+    price can be announced. A model is made at its first look-up.
     """
     view = copy(tables)
     kept: Mapping[str, AnyModel] = tables.models
@@ -134,7 +134,7 @@ def tables_under(
 
 
 def _without_successor(model: AnyModel, withheld: frozenset[str]) -> AnyModel:
-    """A model that does not name a successor that is withheld."""
+    """Return a model without its successor, if the successor is withheld."""
     if model.retired is None or model.retired.successor not in withheld:
         return model
     return model.model_copy(update={"retired": model.retired.model_copy(update={"successor": None})})
@@ -152,10 +152,10 @@ def layers_of(chain: ContractChain, model: AnyModel, families: Mapping[str, str]
 
 
 def model_under(model: AnyModel, tables: Tables, chain: ContractChain, later: Later = ()) -> AnyModel:
-    """Return a model with the prices of a contract; itself where it has none.
+    """Return a model with the prices of a contract; the model itself if the contract has no prices for it.
 
-    Versions that have no price within the term keep the list's, and so what overrides would make of them is no matter.
-    Raises `TableError` where a candidate has brought overrides together that contradict each other.
+    Versions without a price within the term keep those of the list, so overrides cannot be unclear for them.
+    Raises `TableError` if a candidate has brought overrides together that contradict each other.
     """
     chains = [chain, *([tables.contracts[name] for name in names] for _, names in later)]
     layers = [layers_of(each, model, tables.families) for each in chains]
@@ -187,14 +187,14 @@ def _until(at: datetime, versions: Iterable[Version]) -> Iterator[Version]:
 
 
 def _from(at: datetime, versions: Sequence[Version], before: Sequence[Version], model: AnyModel) -> Iterator[Version]:
-    """Yield the versions from an instant on, the newest first: the one in effect then begins there if it differs."""
+    """Yield the versions from an instant on, newest first; the one in effect then begins there if its prices differ."""
     yield from (version for version in versions if version.begins >= at)
     in_effect = next(_until(at, versions), None)
     replaced = next(_until(at, before), None)
     if in_effect is None or replaced is None or model.retired_at(at) or any(each.begins == at for each in versions):
         return
     if _prices(in_effect) != _prices(replaced):
-        # Whoever has a contract knows of its terms since it began, or was signed.
+        # The account knew these terms when the contract began or was signed, so the change was announced then.
         announced = in_effect.begins.date()
         yield in_effect.model_copy(update={"effective": at.date(), "announced": announced})
 
@@ -206,7 +206,7 @@ def _prices(version: Version) -> tuple[object, ...]:
 
 
 class VersionSpan(NamedTuple):
-    """A version, and from when until before when it has a price in a term; `until` is None where that has no end."""
+    """A version, and the time in which it has a price in a term; `until` is excluded, or None without an end."""
 
     version: Version
     since: datetime
@@ -286,11 +286,11 @@ def _charge_under(charge: Charge, version: Version, layers: Layers, meters: Mete
 
 
 def _split(charge: Charge, version: Version, layers: Layers, meters: Meters) -> Iterator[_Line]:
-    """Yield the lines of a charge, each for values that the same overrides are for."""
+    """Yield the lines of a charge, split so that the same overrides are for all values of a line."""
     domains = domains_of(version, charge)
 
     def parts(line: _Line, number: int, override: Override) -> Iterator[_Line]:
-        """Yield the part of a line that an override is for, and what is left."""
+        """Yield the part of a line that an override is for, and the rest of the line."""
         attributes = inside(override.target, charge, line.rate, version, meters)
         if attributes is None:
             yield line
@@ -316,11 +316,11 @@ def _priced(charge: Charge, rate: Rate, factors: Sequence[RateFactor], layers: L
     return rate.model_copy(update={"rate": amount, "source": by.source, "listed": ListRate(listed, rate.source)})
 
 
-# Conditions that the list prices by factors, and that an override names.
+# The functions below are for conditions that the list prices by factors, and that an override names.
 
 
 def _conditions_to_write(charge: Charge, version: Version, overrides: Iterable[tuple[_Line, Override]]) -> set[str]:
-    """Return the conditions that overrides name and some of their rates do not, and those of the same factors."""
+    """Return the conditions that overrides name but some of their rates do not, and those of the same factors."""
     named = {name for line, override in overrides for name in override.target.conditions.keys() - line.rate.attributes}
     names = named - {*charge.ATTRIBUTES, *WINDOW}
     factors, before = (*charge.multipliers, *version.multipliers), -1
@@ -335,7 +335,7 @@ def _by_conditions(
 ) -> Iterator[Rate]:
     """Yield the lines of a charge for each combination of these conditions that is sold.
 
-    All of its lines name them, so of two that hold for a request the same one wins as in the list. The default of a
+    All of its lines name these conditions, so the same line wins for a request as in the list. The default of a
     condition is not written where the list does not name the condition.
     """
     resolver, domains = RateResolver(charge, meters, version.factors), domains_of(version, charge)
@@ -369,7 +369,7 @@ def _by_conditions(
 
 
 def _values(name: str, resolver: RateResolver, meters: Meters) -> Sequence[str]:
-    """The values of a condition that have a price, and its default, in the order of meters.yaml."""
+    """Return the values of a condition that have a price, and its default, in the order of meters.yaml."""
     priced = resolver.named.get(name, set())
     condition = meters.condition[name]
     return [value for value in condition.values if value in priced or value == condition.default]
@@ -382,7 +382,7 @@ def _holds(target: OverrideTarget, full: Mapping[str, str]) -> bool:
 def _names_more(
     other: Rate, rate: Rate, charge: Conditioned, full: Mapping[str, str], written: Mapping[str, str]
 ) -> bool:
-    """Return True for a rate of the same tier and hours that the list would take under these conditions."""
+    """Return True if `other` has the tier and hours of `rate`, and the list would take it under these conditions."""
     if any(other.attributes.get(name) != rate.attributes.get(name) for name in _NAMED_ALONE):
         return False
     theirs, own = charge.conditions_of(other), charge.conditions_of(rate)

@@ -1,7 +1,7 @@
 """Data made from the shipped tables when the package was built, so that a program starts quickly.
 
-Of a file with the same bytes it has the data. Of a folder whose every file is the same it has what a check found too:
-that there are no faults, the digest, and which model is where. A source tree has none, and reads its YAML.
+For a file with the same bytes it has the data. For a folder in which every file is the same it also has the result of
+its check: no faults, the digest, and the file of each model. A source tree has no such data, and reads its YAML.
 """
 
 import json
@@ -17,14 +17,14 @@ from ratecard.load.faults import TextFile
 from ratecard.tables.card import Tables
 from ratecard.tables.scalars import PLACED_BY
 
-# In the package. The first line is the SHA-256 of the others. The second is an object: the keys of places, the name and
-# the SHA-256 of each table, and what `BuiltFolder` holds of all of them. Each further line holds the data of one table.
+# A file in the package. Its first line is the SHA-256 of the others. The second is an object: the keys of places, the
+# name and the SHA-256 of each table, and fields of `BuiltFolder`. Each further line is the data of one table.
 BUILT_TABLES = "built_tables.jsonl"
 _HERE = Path(__file__).parent.parent / BUILT_TABLES
 
 
 class _BuiltFile(TextFile):
-    """The data of a table that was read when the package was built; its lines are read when one is asked for."""
+    """The data of a table that was read when the package was built; its line numbers are read when needed."""
 
     __slots__ = ("content",)
 
@@ -41,7 +41,7 @@ class _BuiltFile(TextFile):
 
 @dataclass(slots=True)
 class BuiltFolder:
-    """A folder that was sound when the package was built: its digest, and of each model the family and the file."""
+    """A folder that was sound when the package was built: its digest, and the family and the file of each model."""
 
     digest: str
     aliases: Mapping[str, str]
@@ -49,11 +49,11 @@ class BuiltFolder:
     files: Mapping[str, str]
     # The data of each file, as JSON.
     lines: Mapping[str, bytes]
-    # The data of models of the files that were read, until a model is made of it.
+    # The data of models in the files that were read; it is removed when the model is made.
     _read: dict[str, Any] = field(default_factory=dict)
 
     def data_of(self, model: str) -> Any:
-        """Return the data of a model; of the other models of its file, the data is kept until it is taken."""
+        """Return the data of a model; that of the other models of its file is kept until their first look-up."""
         if (data := self._read.pop(model, None)) is None:
             self._read |= {each["model"]: each for each in json.loads(self.lines[self.files[model]])["models"]}
             data = self._read.pop(model)
@@ -61,7 +61,7 @@ class BuiltFolder:
 
 
 def built_folder(contents: Mapping[str, bytes], built: Path = _HERE) -> BuiltFolder | None:
-    """Return what was built of a folder, if all its files have the same names and bytes as then."""
+    """Return the built data of a folder; None unless all its files have the same names and bytes as at the build."""
     head, lines = _built(built)
     digests = {(name, sha256(content).hexdigest()) for name, content in contents.items()}
     if not lines or digests != lines.keys():
@@ -70,12 +70,12 @@ def built_folder(contents: Mapping[str, bytes], built: Path = _HERE) -> BuiltFol
     return BuiltFolder(**{part: head[part] for part in _OF_FOLDER}, lines=named)
 
 
-# The keys of a head for the tables of all files together.
+# The keys of the head that are fields of `BuiltFolder`.
 _OF_FOLDER = ("digest", "aliases", "families", "files")
 
 
 def text_file(name: str, content: bytes, built: Path = _HERE) -> TextFile:
-    """Read a table: what was built of it, if its name and bytes are the same, or else its YAML."""
+    """Read a table: its built data if its name and bytes are the same, or else its YAML."""
     line = _built(built)[1].get((name, sha256(content).hexdigest()))
     if line is not None:
         return _BuiltFile(name, json.loads(line), content)
@@ -85,7 +85,7 @@ def text_file(name: str, content: bytes, built: Path = _HERE) -> TextFile:
 
 
 def built_file(contents: Mapping[str, bytes], tables: Tables) -> bytes:
-    """Return the file of what is built of a folder, whose tables are sound."""
+    """Return the content of the file of built data, for a folder whose tables are sound."""
     from ratecard.load.yaml_text import read_yaml_text
 
     texts = [read_yaml_text(name, content) for name, content in contents.items()]
@@ -101,7 +101,7 @@ def built_file(contents: Mapping[str, bytes], tables: Tables) -> bytes:
 
 @cache
 def _built(built: Path) -> tuple[Mapping[str, Any], Mapping[tuple[str, str], bytes]]:
-    """Return the head, and the line of each table by its name and digest; none if it is absent or made by others."""
+    """Return the head, and the line of each table by its name and digest; both are empty without a valid file."""
     try:
         digest, _, content = built.read_bytes().partition(b"\n")
         if digest.decode() != sha256(content).hexdigest():

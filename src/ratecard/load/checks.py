@@ -1,4 +1,4 @@
-"""Rules between the parts of a table: of every model, of one that is not video, of names, and of the shared files.
+"""Rules between the parts of a table: for all models, for models other than video, for names, and for shared files.
 
 Each finding is (path into the part that was checked, message).
 """
@@ -79,13 +79,13 @@ def _check_version(version: Version, units: Mapping[str, Unit] | None, meters: M
 
 
 def check_line_places(line_places: int | None) -> Iterator[Finding]:
-    """Check that amounts have no more decimal places than is cheap."""
+    """Check that amounts do not have so many decimal places that pricing is slow."""
     if line_places is not None and line_places > _LINE_PLACES:
         yield ("line_places",), f"line_places {line_places} is too many. Allowed: 0 to {_LINE_PLACES}"
 
 
 def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken: Collection[str]) -> Iterator[Finding]:
-    """Check that the models that a model names are in the tables; `broken` ones have faults of their own."""
+    """Check that the models that a model names are in the tables; `broken` models have faults of their own."""
     successor = model.retired.successor if model.retired else None
     if successor is not None and successor not in models and successor not in broken:
         near = did_you_mean(successor, models)
@@ -221,7 +221,7 @@ def check_limits(part: LimitsFile) -> Iterator[Finding]:
 def _check_dated(limits: Limits) -> Iterator[Finding]:
     text = [(item.tier, item.partner) for item in limits.text]
     types = [(item.type, item.partner) for item in limits.types]
-    # Partners have the limit of everyone else for a type without one for them; their tiers are listed separately.
+    # Partners have the general limit of a type unless it has one for them; but each tier needs a limit for both.
     needed = [(tier, partner) for partner in (False, True) for tier in TIERS] if text else []
     yield from _each_once("text", "tier", text, needed)
     yield from _each_once("types", "type", types, [(type_, False) for type_ in LIMIT_TYPES if types])
@@ -240,8 +240,8 @@ def _check_dated(limits: Limits) -> Iterator[Finding]:
 def _check_top_up(top_up: TopUp, rates: Rates) -> Iterator[Finding]:
     yield from check_currency(("top_up", "currency"), top_up.currency)
     for word in top_up.paid_in if top_up.currency in ISO_4217 else ():
-        # Only tokens of the same currency are worth one of it. The worth of a balance in US dollars is stated in
-        # `rates`: one of exactly 1 is filled by top-ups in it.
+        # What pays a top-up must be worth one of its currency. Another ISO 4217 currency is not. A balance in `rates`
+        # must be worth exactly 1 US dollar. Any other word names a token, and is accepted.
         fills = top_up.currency == USD and rates.stated.get(word) == 1
         if word != top_up.currency and (word in ISO_4217 or word in rates.stated) and not fills:
             words = f"paid_in has '{word}', which is not worth one {top_up.currency}. Leave it out"
@@ -297,9 +297,9 @@ def check_names(found: Sequence[tuple[TextFile, int, AnyModel]], *, patterns: bo
 
 
 def _sharing(opened: Sequence[_Opened]) -> Iterator[tuple[_Opened, _Opened]]:
-    """Yield each pattern after the first earlier one, of another model, that can match the same names.
+    """Yield (other pattern, pattern) for each pattern that can match the same names as another model's.
 
-    In the order of their letters, only those whose letters before the first wildcard begin a pattern are compared.
+    Patterns are sorted, and compared only with earlier ones whose letters before the first wildcard begin theirs.
     """
     before: list[tuple[str, _Opened]] = []
     for pattern in sorted(opened, key=_beginning):

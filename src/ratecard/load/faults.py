@@ -17,7 +17,7 @@ from ratecard.tables.scalars import MINIMUM_KEY, SOURCE_KEY
 
 @dataclass(slots=True)
 class TextFile:
-    """The data of one YAML file, the line of every part of it, and what was wrong with it."""
+    """The data of one YAML file, the line of each part, and its faults."""
 
     name: str
     data: Any = None
@@ -38,7 +38,7 @@ class TextFile:
 # Keys that only prices under conditions have, and the options of charges that count one thing.
 _OF_CONDITIONS = {*Conditioned.model_fields, "not_sold"} - Charge.model_fields.keys()
 _OF_COUNTS = CountedCharge.model_fields.keys() - Conditioned.model_fields.keys()
-# Keys of charges that people write in a version or a model.
+# Keys of charges that people write in a version or a model by mistake.
 _OF_CHARGES = Tokens.model_fields.keys() - Charge.model_fields.keys() - MeteredVersion.model_fields.keys()
 _SHAPES = {
     **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "must hold keys, like `key: value`"),
@@ -125,7 +125,7 @@ def _allowed_keys(root: type[BaseModel], loc: tuple[str | int, ...]) -> list[str
 
 
 def _bare(annotation: Any) -> Any:
-    """Return an annotation without `Annotated` and `| None` around it; of a charge, the classes that it may be."""
+    """Return an annotation without `Annotated` and `| None` around it; for a charge, the classes that it may have."""
     if get_origin(annotation) is Annotated:
         of, *further = get_args(annotation)
         return next((each for each in further if isinstance(each, ChargeClasses)), _bare(of))

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"
 # Optional files: one allows open names of models, the other has the terms of a month of every account.
 NAMES, MONTHLY = OPTIONAL = "names.yaml", "monthly.yaml"
-# The folder of contracts, inside that of the tables, one a file.
+# The folder of contracts, inside the folder of tables; each file is one contract.
 _CONTRACTS = "contracts/"
 _Part = TypeVar("_Part", bound=BaseModel)
 
@@ -58,15 +58,14 @@ def shipped_folder() -> Path:
 def load_tables(folder: str | Path | None = None) -> Tables:
     """Load every `.yaml` or `.yml` file below a folder; the shipped tables if `folder` is left out.
 
-    A folder has the shipped units and meters, to which its own `units.yaml` and `meters.yaml` add, and the shipped
-    `vocabulary.yaml` where it has none. Limits are its own: without `limits.yaml` it has none. Raises `TableError` with
-    every fault.
+    `units.yaml` and `meters.yaml` of a folder add to the shipped ones; its `vocabulary.yaml` replaces the shipped one.
+    A folder without `limits.yaml` has no limits. Raises `TableError` with every fault.
     """
     return tables_from(read_folder(folder))
 
 
 def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
-    """Read the bytes of the files of `load_tables`, by their names below the folder. Raises `TableError`.
+    """Read the bytes of the files that `load_tables` loads, by their names below the folder. Raises `TableError`.
 
     Links are followed, and a file that is reached twice counts once; names that begin with a dot are not read.
     """
@@ -88,7 +87,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
 
 
 def is_contract(name: str) -> bool:
-    """Return True for the name of a file of a contract."""
+    """Return True if a file of this name holds a contract."""
     return name.startswith(_CONTRACTS)
 
 
@@ -134,7 +133,7 @@ def shipped_limits() -> Limits:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Pause the collector of cycles: it would scan the loaded data again and again, which does not have cycles."""
+    """Pause the garbage collector: it would scan the loaded data, which has no cycles, again and again."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -148,7 +147,7 @@ def _without_collector() -> Iterator[None]:
 def tables_from(contents: Mapping[str, bytes]) -> Tables:
     """Make tables of file names and their bytes, wherever they come from. Raises `TableError`.
 
-    Of a folder that was sound when the package was built, a model is made when it is first asked for.
+    If the folder was sound when the package was built, each model is made at its first look-up.
     """
     built = built_folder(contents)
     of_models = {*built.files.values()} if built else set[str]()
@@ -246,7 +245,7 @@ def _agreed(
 
 
 def build_tables(contents: Mapping[str, bytes]) -> bytes:
-    """Return the file of what a package is built with of these files. Raises `TableError` for every fault of them."""
+    """Return the content of the file of built data for these files. Raises `TableError` with every fault."""
     return built_file(contents, tables_from(contents))
 
 
@@ -350,7 +349,7 @@ class Tree(Protocol):
         """List a folder. Raises `OSError` if it cannot be read."""
 
     def target(self, path: str) -> Entry:
-        """Follow a link: its real path, and the kind of what is there. Raises `LinkError`."""
+        """Follow a link; return the real path and the kind of its target. Raises `LinkError`."""
 
 
 class Disk:
@@ -366,7 +365,7 @@ class Disk:
                     yield Entry(entry.name, "folder" if entry.is_dir() else "file")
 
     def target(self, path: str) -> Entry:
-        """Follow a link: its real path, and the kind of what is there."""
+        """Follow a link; return the real path and the kind of its target. Raises `LinkError`."""
         try:
             real = os.path.realpath(path, strict=True)
         except FileNotFoundError:
@@ -377,7 +376,7 @@ class Disk:
 
 
 class TableFiles:
-    """Find the tables below a folder: `found` has their real paths by name, `faults` the links that are wrong.
+    """The tables below a folder: `found` has their real paths by name, `faults` the links and folders in error.
 
     Names are those that a person sees below the folder. Real folders are read first, then links, each real file once.
     """

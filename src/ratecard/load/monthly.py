@@ -1,4 +1,4 @@
-"""Rules between the terms of a month and the tables that they are over. Each finding is (path, message)."""
+"""Rules between the terms of a month and the tables to which they apply. Each finding is (path, message)."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -18,14 +18,14 @@ _Charged = tuple[str, str, str]
 
 
 class TermChecks:
-    """Checks of terms against tables; what many contracts name alike is looked up once."""
+    """Checks of terms against tables; targets that are the same in many contracts are looked up once."""
 
     def __init__(self, models: Mapping[str, AnyModel], families: Mapping[str, str], units: Mapping[str, Unit]) -> None:
         self._models, self._families, self._units = models, families, units
         self._meant: dict[tuple[str | None, str | None, str], dict[_Charged, None]] = {}
 
     def of(self, terms: Sequence[Term]) -> Iterator[Finding]:
-        """Check that each term is over something in the tables, and that no two of one step are over the same."""
+        """Check that each term covers something in the tables, and that no two terms of a step cover the same."""
         for index, term in enumerate(terms):
             for path, words in self._names(term):
                 yield (index, *path), words
@@ -105,7 +105,7 @@ class TermChecks:
             yield (term.kind,), f"is over nothing: no model of the tables{of} fits all that it names"
 
     def _shared(self, one: Term, other: Term) -> str:
-        """Return a model and charge that two terms of one step are over in one month, as text; empty without one."""
+        """Return, as text, a model and charge that two terms of a step both cover in a month; empty without one."""
         if one.step != other.step or (one.currency and other.currency and one.currency != other.currency):
             return ""
         if any(
@@ -117,7 +117,7 @@ class TermChecks:
         return f"{shared[0][0]} ({shared[0][1]})" if shared else ""
 
     def _over(self, term: Term) -> dict[_Charged, None]:
-        """Return every model and charge that a term is over, whatever its conditions."""
+        """Return every model and charge that a term covers, whatever its conditions."""
         key = (term.unit, term.currency, term.target.model_dump_json())
         if key not in self._meant:
             counts = self._units[term.unit].counts if term.unit and term.unit in self._units else None

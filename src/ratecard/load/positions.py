@@ -112,7 +112,7 @@ class Positions:
             self.values[path] = self._anchors[str(event.anchor)]
             self.shared[Span(start, end)] = self.values[path]
         elif isinstance(event, yaml.ScalarEvent):
-            # A block scalar ends where the next value begins.
+            # The parser lets a block scalar end where the next value begins.
             end = start + len(self.text[start:end].rstrip())
             self.values[path] = event.value
             if event.anchor:

@@ -13,7 +13,7 @@ from ratecard.base.messages import echo
 from ratecard.load.folder import SHARED, Entry, FileKind, LinkError, TableFiles, tables_from
 from ratecard.tables.card import Tables
 
-# Beginnings of the modes of files and of links; the mode of a nested repository begins otherwise.
+# How git's modes of files begin, and its mode of links; a nested repository has another mode.
 _FILE, _LINK = b"100", b"120000"
 # The most links that are followed one after the other, as on Linux.
 _MOST_LINKS = 40
@@ -56,7 +56,7 @@ def find_revision(folder: Path, name: str) -> Revision:
 
 
 def load_revision(revision: Revision) -> Tables:
-    """Load the tables of a folder at a revision; shared files that it did not have yet are the shipped ones.
+    """Load the tables of a folder at a revision; the shipped files replace shared files that it did not have yet.
 
     Raises `RevisionError` if the folder had no tables then, `TableError` with every fault, each at `revision:file`.
     """
@@ -72,7 +72,7 @@ def load_revision(revision: Revision) -> Tables:
 
 
 class _Commit:
-    """The `Tree` of a commit: paths are those from the top of its repository, and other folders are empty."""
+    """The `Tree` of a commit: paths begin at the top of its repository, and unknown folders are empty."""
 
     def __init__(self, revision: Revision) -> None:
         listed = _git(revision.folder, "ls-tree", "--full-tree", "-r", "-z", revision.commit)
@@ -116,7 +116,7 @@ class _Commit:
         return Entry(path, "file")
 
     def _one_link_less(self, path: str) -> str | None:
-        """Replace the first link in a path by its target; None if there is no link in it."""
+        """Return a path with its first link replaced by the target; None if there is no link in it."""
         parts = path.split("/")
         for number in range(1, len(parts) + 1):
             head = "/".join(parts[:number])
@@ -130,7 +130,7 @@ class _Commit:
 
 
 def _files(revision: Revision, prefix: bytes) -> dict[str, bytes]:
-    """Return every table below the prefix by its name there, with one call for the names and two for the contents."""
+    """Return the contents of all tables below a prefix, by name; git is called once for names, twice for contents."""
     commit = _Commit(revision)
     files = TableFiles(commit, os.fsdecode(prefix).rstrip("/"))
     if files.faults:
@@ -140,7 +140,7 @@ def _files(revision: Revision, prefix: bytes) -> dict[str, bytes]:
 
 
 def _contents(folder: Path, blobs: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield the contents of these blobs, in one call."""
+    """Yield the contents of these blobs, which one call of git reads."""
     out = _git(folder, "cat-file", "--batch", given=b"".join(blob + b"\n" for blob in blobs)) if blobs else b""
     at = 0
     for _ in blobs:

@@ -41,7 +41,7 @@ def _check_version(version: VideoVersion, fields: VideoFields) -> Iterator[Findi
 
 
 def _check_vocabulary(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Finding]:
-    """Check that the API knows every value: another is a typing mistake, or belongs into vocabulary.yaml first."""
+    """Check that the API knows every value: any other is a typing mistake, or is missing in vocabulary.yaml."""
     for name in ("duration", "aspect_ratio", "resolution", *LISTED_NUMBERS):
         known = getattr(fields, name)
         for value in getattr(accepts, name) or ():
@@ -51,7 +51,7 @@ def _check_vocabulary(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Fi
 
 
 def _check_resolutions(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Finding]:
-    """Check that no two resolutions differ in case alone: requests match them without regard to case."""
+    """Check that no two resolutions differ only in case, because requests may write them in any case."""
     seen: dict[str, str] = {}
     known = {value.casefold() for value in fields.resolution}
     for value in accepts.resolution or ():
@@ -132,7 +132,7 @@ def _check_charges(version: VideoVersion) -> Iterator[Finding]:
 
 
 def _check_durations(version: VideoVersion, billed_by: str | None) -> Iterator[Finding]:
-    """Check that durations that are billed have seconds, and that source-matched ones have a clip to match."""
+    """Check that billed durations have seconds, and that source-matched durations have a clip to match."""
     path, listed = ("accepts", "duration"), version.accepts.duration or ()
     matched = [word for word in listed if word in SOURCE_MATCHED_DURATIONS]
     for word in listed:

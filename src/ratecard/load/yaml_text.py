@@ -27,7 +27,7 @@ from ratecard.tables.scalars import MINIMUM_KEY, PLACED_BY, SOURCE_KEY
 # Every scalar stays text; the reader in C is used if it is installed.
 LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
-# More than any table that a person writes, and low enough that a hostile file is harmless.
+# These limits are above any table that a person writes, and low enough that a hostile file is harmless.
 MAX_BYTES = 5_000_000
 MAX_DEPTH = 20
 MAX_ALIASES = 1_000
@@ -100,7 +100,7 @@ class _Reader:
             )
         return self._sequence(path) if event.__class__ is SequenceStartEvent else self._mapping(path)
 
-    # This loop is half of the time of a load, so that it compares classes and reads lines without a call.
+    # The next two loops take half of the time of a load, so they compare classes and read lines without a call.
 
     def _sequence(self, path: Path) -> list[Any]:
         items: list[Any] = []
@@ -136,7 +136,7 @@ class _Reader:
         return result
 
     def _alias(self, event: Any, path: Path) -> str:
-        """Return the value of an alias; only single values have one, so that a few lines cannot become millions."""
+        """Return the value of an alias; only single values have aliases, so that few lines cannot become millions."""
         self.aliases += 1
         if self.aliases > MAX_ALIASES:
             raise _UnreadableError(event, path, f"more than {MAX_ALIASES} aliases (*name); write the values out")

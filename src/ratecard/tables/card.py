@@ -51,7 +51,7 @@ def meaning(part: BaseModel) -> str:
 
 
 def digest(meanings: Iterable[str]) -> str:
-    """Return the first 16 hexadecimal digits of the SHA-256 of these meanings, in whatever order they come."""
+    """Return the first 16 hexadecimal digits of the SHA-256 of these meanings; their order does not matter."""
     return sha256("\n".join(sorted(meanings)).encode()).hexdigest()[:_LENGTH]
 
 
@@ -84,7 +84,7 @@ def _meaning(value: Any) -> Any:
 
 
 AnyModel = Annotated[VideoModel | TextModel | MeteredModel, Field(discriminator="type")]
-# The class of the models of every type.
+# The class of models of each type.
 MODEL_CLASSES: Mapping[str, type[VideoModel | TextModel | MeteredModel]] = {
     type_: kind
     for kind in (VideoModel, TextModel, MeteredModel)
@@ -92,7 +92,7 @@ MODEL_CLASSES: Mapping[str, type[VideoModel | TextModel | MeteredModel]] = {
 }
 
 
-# Two threads must not let pydantic build the validators of one class: each would discard the other's work.
+# Two threads must not make models at the same time: pydantic would discard validators that one of them builds.
 _ONE_AT_A_TIME = RLock()
 
 
@@ -130,7 +130,7 @@ class Family(Frozen):
 
 @dataclass(frozen=True)
 class Tables:
-    """Every table of a folder, checked, at one digest of what they mean."""
+    """All tables of a folder, checked, with the digest of their meaning."""
 
     models: Mapping[str, AnyModel]
     units: Mapping[str, Unit]
@@ -148,9 +148,9 @@ class Tables:
     proposed: frozenset[tuple[str, date]] = frozenset()
     # The proposed versions that end a candidate: from then on the list prices hold again.
     restored: frozenset[tuple[str, date]] = frozenset()
-    # The tables under a candidate, with most of its models.
+    # The tables that a candidate was laid over, from which it has most of its models.
     below: "Tables | None" = field(default=None, repr=False, compare=False)
-    # All contracts by name; and the one whose prices these tables have, with the tables of the list.
+    # All contracts by name; the contract whose prices these tables have, if any; and the tables of the list then.
     contracts: "Mapping[str, Contract]" = field(default_factory=dict, repr=False, compare=False)
     contract: str | None = None
     list_tables: "Tables | None" = field(default=None, repr=False, compare=False)
@@ -172,7 +172,7 @@ class Tables:
 
     @cached_property
     def digest(self) -> str:
-        """Return the digest of what they mean, computed at first use, because loading tables does not need it."""
+        """Return the digest of their meaning, computed at first use, because loading tables does not need it."""
         shared: tuple[BaseModel, ...] = (*self.units.values(), *self.meters.meters, *self.meters.conditions)
         shared += (self.vocabulary, *self.limits, *self.monthly)
         if self.patterns:
@@ -183,7 +183,7 @@ class Tables:
 
     @cached_property
     def _meanings(self) -> Mapping[str, tuple[AnyModel, str]]:
-        """Return each model with its meaning; models that a candidate leaves as they are keep theirs."""
+        """Return each model with its meaning; that of a model is reused if a candidate does not change it."""
         known = self.below._meanings if self.below else {}
         return {
             name: kept if (kept := known.get(name)) and kept[0] is model else (model, meaning(model))
@@ -192,7 +192,7 @@ class Tables:
 
     @property
     def listed(self) -> "Tables":
-        """Return the list's tables; themselves, unless they have the prices of a contract."""
+        """Return the tables of the list: these tables, unless they have the prices of a contract."""
         return self.list_tables or self
 
     def boundaries(self) -> set[datetime]:

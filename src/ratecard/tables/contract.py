@@ -22,14 +22,14 @@ OVERRIDE_KINDS = (*PRICE_KINDS, *BOUNDS, *ACCESS)
 
 
 class TargetRank(NamedTuple):
-    """The specificity of a target: models more than a family, a family more than a type, `except` more than none."""
+    """The specificity of a target: models count more than a family, a family more than a type; `except` adds to it."""
 
     models: int
     charge: bool
     conditions: frozenset[str]
 
     def above(self, other: "TargetRank") -> bool:
-        """Return True if all that the other names is named here, and something more."""
+        """Return True if this target names all that the other one names, and more."""
         at_least = self.models >= other.models and self.charge >= other.charge
         return at_least and self.conditions >= other.conditions and self != other
 
@@ -80,12 +80,12 @@ class Override(Frozen):
 
     @property
     def amount(self) -> Decimal | None:
-        """Return the price of one unit that it states; None if it states none."""
+        """Return the price of one unit that the override states; None if it does not state one."""
         return next((each for each in (self.rate, self.at_most, self.at_least) if each is not None), None)
 
     @property
     def rank(self) -> TargetRank:
-        """Return how specific its target is; of two that match, the higher one wins."""
+        """Return how specific the target is; of two overrides that match, the more specific one wins."""
         target = self.target
         models = 8 if target.model else 4 * bool(target.family) + 2 * bool(target.type) + bool(target.excluded)
         return TargetRank(models, bool(target.charge), frozenset(target.conditions))
@@ -137,10 +137,10 @@ class Contract(Frozen):
         return tuple(term.within(self.begins, self.until) for term in self.monthly or ())
 
     def holds(self, instant: datetime) -> bool:
-        """Return True at an instant from its first day until before its last."""
+        """Return True if the contract holds at an instant: from `begins` until before `until`."""
         return utc(self.begins) <= instant and (self.until is None or instant < utc(self.until))
 
     def overlaps(self, begins: datetime, until: datetime | None) -> bool:
-        """Return True if it holds at some instant from one until before another."""
+        """Return True if the contract holds at any instant from `begins` until before `until`."""
         ends_later = self.until is None or begins < utc(self.until)
         return ends_later and (until is None or utc(self.begins) < until)

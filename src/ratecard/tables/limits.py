@@ -31,7 +31,7 @@ def _read_flag(given: object) -> object:
 
 
 def _written_as(pattern: str, words: str) -> Scalar:
-    """Return how to read and describe a word of this pattern; `words` are the message for any other word."""
+    """Return the reader of a word of this pattern; `words` are the message for any other word."""
 
     def read(given: object) -> str:
         if not re.fullmatch(pattern, text := read_text(given)):

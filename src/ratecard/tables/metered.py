@@ -1,4 +1,4 @@
-"""Models that are not video and their versions; their charges are of the classes that `methods` registers."""
+"""Models other than video, and their versions; the package `methods` registers the classes of their charges."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
@@ -67,7 +67,7 @@ class MeteredVersion(Version):
 
     @property
     def places_of_lines(self) -> int:
-        """Return the decimal places to which an amount is rounded that no decimal can hold."""
+        """Return the decimal places of an amount that no decimal can hold exactly."""
         return LINE_PLACES if self.line_places is None else self.line_places
 
     @property
@@ -76,7 +76,7 @@ class MeteredVersion(Version):
         return self.factors
 
     def refuses(self, stated: Mapping[str, str], meters: Meters) -> Mapping[str, str] | None:
-        """Return the first of the combinations that are not sold of which a request states all; None without any."""
+        """Return the first combination that is not sold and that a request states completely; None without one."""
         defaults = {name: each.default for name, each in meters.condition.items()}
         return next((each for each in self.not_sold or () if each.items() <= {**defaults, **stated}.items()), None)
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from ratecard.tables.scalars import Frozen, Id, Integer, Words, gathered
 
-# The meter whose buckets a charge by tokens prices.
+# The meter of tokens, whose buckets have prices.
 TOKEN = "token"  # noqa: S105 (not a password)
 # Keys of a usage that are not conditions.
 USAGE_KEYS = ("type", "model", "metadata", "usage", "tokens", "counts")
@@ -39,7 +39,7 @@ class Bucket(Frozen):
         return self.sku or self.bucket.replace("_", "-")
 
     def within(self, other: "Bucket") -> bool:
-        """Return True if this is a part of another bucket, and not the same."""
+        """Return True if this bucket is a part of another one, and not equal to it."""
         return self.dimensions != other.dimensions and other.dimensions.items() <= self.dimensions.items()
 
     def apart(self, other: "Bucket") -> bool:
@@ -52,9 +52,9 @@ class Bucket(Frozen):
 
 
 def own_counts(wholes: Mapping[str, Collection[str]]) -> dict[str, dict[str, int]]:
-    """Return, for each bucket, the inclusive counts that add up to its tokens outside of its parts, with their signs.
+    """Return, for each bucket, the signed inclusive counts whose sum is its tokens outside of its parts.
 
-    `wholes`: for each bucket, the others that it is part of.
+    `wholes` has, for each bucket, the other buckets that it is part of.
 
     >>> own_counts({"input": (), "cache_input": ("input",)})["input"]
     {'input': 1, 'cache_input': -1}
@@ -69,7 +69,7 @@ def own_counts(wholes: Mapping[str, Collection[str]]) -> dict[str, dict[str, int
 
 
 WithoutRate = Literal["parent", "refuse"]
-# Words that a charge may use for the same; `default` means the price without the condition.
+# The words of `without_rate` in a charge; `default` means the price without the condition.
 OfCharge = Literal["parent", "refuse", "default"]
 
 
@@ -99,7 +99,7 @@ class UsageCondition(Frozen):
     same_as: dict[str, Id] = Field(default_factory=dict)
 
     def spellings(self, values: Iterable[str]) -> dict[str, str]:
-        """Return every spelling of the default and of these values, and what it means; the default first.
+        """Return the value that every spelling of the default and of these values means; the default first.
 
         >>> tier = UsageCondition(condition="tier", values=("batch", "flex", "standard"), default="standard")
         >>> tier.spellings(["batch"])
@@ -153,14 +153,14 @@ class Meters(Frozen):
         return bucket == COMPLETION or counted.within(completion)
 
     def counts_in(self, bucket: str, tokens: int, prompt: int = 0) -> dict[str, int]:
-        """Return inclusive counts of tokens in one bucket alone; beside a bucket of the completion, the `prompt`."""
+        """Return the inclusive counts of tokens in one bucket; for a bucket of the completion, with a `prompt` too."""
         wanted = self.buckets[bucket]
         counts = {PROMPT: prompt, COMPLETION: 0}
         counts |= {name: tokens for name, other in self.buckets.items() if wanted.within(other)}
         return counts | {bucket: tokens}
 
     def laid_over(self, other: "Meters") -> "Meters":
-        """Return the entries of another file with those of this one over them, by name."""
+        """Return the entries of both files; those of this one replace those of the other with the same name."""
         meters = {meter.meter: meter for meter in other.meters} | self.by_name
         conditions = {each.condition: each for each in other.conditions} | self.condition
         return Meters(meters=tuple(meters.values()), conditions=tuple(conditions.values()))

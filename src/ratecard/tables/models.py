@@ -23,8 +23,8 @@ Prove = Callable[[AnyModel, Version], None]
 class ModelRate:
     """A rate of a model: `amount` of its currency for one `unit`, under `conditions`, at `source`, its `file:line`.
 
-    The amount is exact and holds the markup of its `charge`. `conditions` are the values of request fields, tiers,
-    buckets, conditions of meters.yaml and hours under which the rate applies; what is not named does not matter.
+    The amount is exact and includes the markup of its `charge`. `conditions` are the values of request fields, tiers,
+    buckets, conditions of meters.yaml and hours under which the rate applies; anything else does not matter.
     """
 
     charge: str
@@ -44,9 +44,9 @@ def listed_rates(charge: Charge) -> tuple[ModelRate, ...]:
 
 @dataclass(frozen=True, repr=False)
 class PricedModel:
-    """A model with one of its versions: of a card the newest, of a price book the one in effect.
+    """A model with one of its versions: in a card the newest, in a price book the one in effect.
 
-    `table` and `version` are what the tables hold of them, whose form may change with the format of the tables.
+    `table` and `version` are parts of the tables; their form may change with the format of the tables.
 
     >>> from ratecard import load_rate_card
     >>> model = load_rate_card().models["kling-o3-pro-text-to-video"]
@@ -132,7 +132,7 @@ class Models(Mapping[str, PricedModel]):
     """The models of a rate card by id, in the order of their ids; each is made at its first look-up.
 
     A look-up takes the names that requests may use: the id, an alias, a name that fits an open pattern. Iteration and
-    length are of ids alone. An unknown name raises an error that is a `KeyError` and a `QuoteError`.
+    length are of ids only. An unknown name raises `UnknownModelError`, which is a `KeyError` and a `QuoteError`.
 
     >>> from ratecard import load_rate_card
     >>> models = load_rate_card().models
@@ -170,14 +170,14 @@ class UnknownModelError(QuoteError, KeyError):
 
 
 def model_not_found(name: str, known: Iterable[str]) -> NotOffered:
-    """Write that no model has a name, with the known names that are near it."""
+    """Return the message that no model has this name, with the known names that are near it."""
     near = suggestions(name, known)
     hint = f". Did you mean: {', '.join(near)}?" if near else ""
     return NotOffered(f"Specified model not found: {echo(name)}{hint}")
 
 
 def refuse_unknown_type(type_: object) -> None:
-    """Refuse what is not a type of models. Raises `QuoteError`."""
+    """Raise `QuoteError` for an unknown type of models."""
     if type_ not in MODEL_TYPES:
         word = str(type_)
         raise QuoteError(f"Unknown type of models: {echo(word)}.{meant_or_allowed(word, MODEL_TYPES)}")

@@ -1,4 +1,4 @@
-"""The terms of a month: what is settled at its end over all requests of an account, and not in the price of one."""
+"""The terms of a month: they are settled at its end over all requests of an account, not in the price of each."""
 
 from collections.abc import Iterable, Mapping
 from datetime import date
@@ -131,15 +131,15 @@ class Term(Frozen):
         return self.unit or self.currency or ""
 
     def holds(self, month: date) -> bool:
-        """Return True if it holds in the month that begins on a day."""
+        """Return True if the term holds in the month that begins on this day."""
         return (self.begins is None or self.begins <= month) and (self.until is None or month < self.until)
 
     def within(self, begins: date | None, until: date | None) -> "Term":
-        """Return the term within the window of its contract, where it has no window of its own."""
+        """Return the term with the dates of its contract, where it has none of its own."""
         return self.model_copy(update={"begins": self.begins or begins, "until": self.until or until})
 
     def means(self, named: Mapping[str, str], attributes: Mapping[str, tuple[str, ...]]) -> bool:
-        """Return True if it is for lines of a type, family, model and charge whose rate has these attributes."""
+        """Return True if the term is for lines of this type, family, model and charge, with these attributes."""
         target = self.target
         if not target.fits(named):
             return False
@@ -150,7 +150,7 @@ class Term(Frozen):
 
 
 def described_terms(terms: Iterable[Term]) -> dict[str, str]:
-    """Return each term as text by its name, which says what it is for: to compare terms.
+    """Return the text of each term by its name, which says what the term is for, so that terms can be compared.
 
     >>> described_terms([Term.model_validate({"minimum": "5", "currency": "USD", "until": "2027-01-01"})])
     {'monthly minimum of USD': '5, until 2027-01-01'}

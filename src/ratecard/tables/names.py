@@ -19,7 +19,7 @@ def matcher_of(pattern: str) -> re.Pattern[str]:
     >>> [bool(matcher_of("gpt-4o-*").fullmatch(name)) for name in ("gpt-4o-mini", "gpt-4o-", "gpt-4o")]
     [True, True, False]
     """
-    # Matching like `fnmatch` takes the first place of each part, without backtracking. The loader refuses a [.
+    # A pattern of `fnmatch` matches each part at its first place, without backtracking. The loader refuses a [.
     return re.compile(translate(pattern.replace("[", "[[]")))
 
 

@@ -40,7 +40,7 @@ from ratecard.tables.scalars import (
     gathered,
 )
 
-# The most rates, and the most factors, of a charge: all that have conditions are compared with each other.
+# The most rates, and the most factors, of a charge: those with conditions are compared with each other.
 MOST_RATES = 1_000
 # Keys that a rate of any charge may have: the hours and weekdays at which it holds, and their time zone.
 WINDOW = HOURS, WEEKDAYS, ZONE = ("hours", "weekdays", "zone")
@@ -52,7 +52,7 @@ _FACTORS = "Write factors of the charge, beside its rates: `factors: [{service_t
 
 
 def _line_of(given: Any, amount: str, others: str, like: str) -> dict[str, Any]:
-    """Return a line of a table, or the arguments of a program, with its amount and its other keys in one mapping."""
+    """Return a line of a table, or arguments of a program, as its amount and one mapping of its other keys."""
     if not isinstance(given, dict):
         raise ValueError(f"must be a line like {like}")
     if amount not in given:
@@ -63,7 +63,7 @@ def _line_of(given: Any, amount: str, others: str, like: str) -> dict[str, Any]:
 
 
 class ListRate(NamedTuple):
-    """The list's price of one unit and its `file:line`, where a contract has another one."""
+    """The list price of one unit and its `file:line`, for a rate whose price a contract sets."""
 
     rate: Decimal
     source: str
@@ -146,7 +146,7 @@ class Charge(Frozen):
     ATTRIBUTES: ClassVar[tuple[str, ...]] = ()
     # The meters that the units of this charge may count (see units.yaml).
     METERS: ClassVar[tuple[str, ...]] = ()
-    # True if they may also count any other meter of meters.yaml except tokens.
+    # True if the units of this charge may also count any other meter of meters.yaml except tokens.
     ANY_METER: ClassVar[bool] = False
     # True if the price of one counted thing must be a decimal, because quantities are not rounded.
     OF_DECIMALS: ClassVar[bool] = False
@@ -174,7 +174,7 @@ class Charge(Frozen):
         return {}
 
     def conditions_of(self, rate: Rate) -> dict[str, Words]:
-        """Return the conditions of meters.yaml that a rate names, with their values; a charge of a video has none."""
+        """Return the conditions of meters.yaml that a rate names, with their values; empty for a charge of a video."""
         not_conditions = (*self.ATTRIBUTES, *WINDOW)
         return {name: values for name, values in rate.attributes.items() if name not in not_conditions}
 
@@ -188,7 +188,7 @@ class Charge(Frozen):
         return plain(multiply(rate.rate, self.markup))
 
     def charged(self, count: int | Decimal) -> tuple[int | Decimal, str]:
-        """Return how much of a count is charged, and a note that says why; empty if it is all of it."""
+        """Return the charged quantity of a count, and a note on how it was made; empty if it is the count itself."""
         return count, ""
 
     def with_rates(self, rates: Iterable[Rate]) -> Self:
@@ -248,7 +248,7 @@ class CountedCharge(Conditioned):
         return bool(self.included or self.at_least or self.started)
 
     def charged(self, count: int | Decimal) -> tuple[int | Decimal, str]:
-        """Return how much of a count is charged, and a note that says why; empty if it is all of it.
+        """Return the charged quantity of a count, and a note on how it was made; empty if it is the count itself.
 
         >>> audio = CountedCharge(charge="audio", method="count", unit="second", rates=(), included=10, started=60)
         >>> audio.charged(Decimal("71.2"))
@@ -282,14 +282,14 @@ class ChargeClasses:
         self.by_method: dict[str, type[Charge]] = {}
 
     def add(self, charge: type[Charge]) -> tuple[str, ...]:
-        """Let tables have charges of a class; return the methods that it states."""
+        """Register a class of charges; return the methods that it states."""
         methods = get_args(charge.model_fields["method"].annotation)
         self.by_method |= dict.fromkeys(methods, charge)
         self.__dict__.pop("_any", None)
         return methods
 
     def remove(self, method: str) -> None:
-        """Let no table have charges of a method any more."""
+        """Remove a method: tables cannot have charges of it any more."""
         del self.by_method[method]
         self.__dict__.pop("_any", None)
 
@@ -310,7 +310,7 @@ Domains = Mapping[str, Sequence[str]]
 
 
 class Accepting(Protocol):
-    """A version that lists the values of attributes, as the selection of rates needs it."""
+    """A version, as the selection of rates needs it: it lists the values of attributes."""
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
         """Return every value that the attribute can have."""
@@ -346,7 +346,7 @@ def select(version: Accepting, charge: Charge) -> tuple[tuple[str, ...], dict[Co
 
 
 def less(rate: Rate, others: Iterable[Rate], domains: Domains) -> list[Rate]:
-    """Return what is left of a rate, as several, without the combinations of other rates.
+    """Return the rest of a rate, as several rates, without the combinations of other rates.
 
     >>> one, other = Rate(rate="1", attributes={}), Rate(rate="2", attributes={"resolution": "720p"})
     >>> [rate.attributes for rate in less(one, [other], {"resolution": ("480p", "720p")})]
@@ -373,7 +373,7 @@ def _without(
 
 
 def overlaps(rates: Sequence[Rate], domains: Domains) -> Iterator[tuple[int, int, str]]:
-    """Yield (index, index of the earlier rate, combination) for the first combination that a rate has in common."""
+    """Yield (index, index of the earlier rate, first common combination) for each rate that overlaps an earlier one."""
     seen: dict[Combination, int] = {}
     for index, rate in enumerate(rates):
         for key in combinations(rate, domains):

@@ -1,4 +1,4 @@
-"""Read the text of one YAML scalar as a value, and where its `file:line` is kept. Every error says what is allowed."""
+"""Readers of one YAML scalar, and the keys of a `file:line`. Every error says what is allowed."""
 
 import re
 import unicodedata
@@ -94,7 +94,7 @@ def read_text(given: object) -> str:
 
 
 def read_id(given: object) -> str:
-    """Read a name by which requests or other lines find something: text without invisible characters."""
+    """Read a name that requests or other lines refer to: text without invisible characters."""
     if isinstance(given, str) and given and given.isascii() and given.isprintable() and given == given.strip():
         return given
     text = read_text(given)
@@ -109,7 +109,7 @@ def read_id(given: object) -> str:
 
 
 def meant_by(number: Decimal) -> Decimal | None:
-    """Return the number that a float was written as, from its digits; None if it has no such digits.
+    """Return the decimal that became a float with these digits; None if they do not look like those of a float.
 
     >>> print(meant_by(Decimal("0.036000000000000004")), meant_by(Decimal("0.036")))
     0.036 None
@@ -214,7 +214,7 @@ def read_effective(given: object) -> date:
 
 
 def _on_calendar(kind: type[AnyDate], pattern: re.Pattern[str], text: str, words: str) -> AnyDate:
-    """Read a day or an instant; `words` are the message for one of another form, or that the calendar lacks."""
+    """Read a day or an instant; `words` are the message for text of another form, or a day that does not exist."""
     with suppress(ValueError):
         if pattern.fullmatch(text):
             return kind.fromisoformat(text)
@@ -278,7 +278,7 @@ def in_ranges(words: Iterable[str]) -> list[str]:
 
 
 def value_text(value: Any, *, in_order: bool = True) -> str:
-    """Return a value as a table writes it; lists in their order, or each item once and rising.
+    """Return a value as a table writes it; lists in their order, or sorted and without duplicates.
 
     >>> value_text(("30s", "5s", "4s")), value_text(("30s", "5s", "4s"), in_order=False), value_text(Decimal("1.50"))
     ('30s, 5s, 4s', '4s, 5s, 30s', '1.5')
@@ -305,7 +305,7 @@ class Scalar:
     """A reader of one value of a table, with the JSON Schema of that value.
 
     A value that already has one of the types `kinds` (a table made in a program) is taken as it is. pydantic validates
-    nothing more, so that it builds its validators, and reads, in half of the time.
+    nothing more, so it needs half the time to build its validators, and to read.
     """
 
     def __init__(self, read: Callable[[object], Any], schema: Mapping[str, Any], *kinds: type) -> None:
@@ -328,7 +328,7 @@ def _text(pattern: re.Pattern[str]) -> dict[str, Any]:
     return {"type": "string", "pattern": f"^{pattern.pattern}$"}
 
 
-# The JSON Schema of each: an editor's YAML reader turns some texts into numbers and booleans.
+# The JSON Schemas of scalars allow numbers and booleans, because an editor's YAML reader makes them of some texts.
 _WORD: dict[str, Any] = {"type": ["string", "number", "boolean"], "minLength": 1}
 _ONE_OR_MORE = {"anyOf": [_WORD, {"type": "array", "items": _WORD, "minItems": 1}]}
 
@@ -341,7 +341,7 @@ _ZERO_OR_MORE, _ABOVE_ZERO = _number(_NUMBER, "number", minimum=0), _number(_NUM
 Text = Annotated[str, Scalar(read_text, _WORD)]
 Id = Annotated[str, Scalar(read_id, _WORD)]
 Number = Annotated[Decimal, Scalar(read_number, _ZERO_OR_MORE, Decimal)]
-# The schema of a number will do: an editor checks the digits only of a number in quotes.
+# The schema of a number is enough: an editor checks the digits only of a number in quotes.
 Amount = Annotated[Decimal, Scalar(read_amount, _ZERO_OR_MORE, Decimal)]
 Positive = Annotated[Decimal, Scalar(read_positive, _ABOVE_ZERO, Decimal)]
 Quantity = Annotated[int | Decimal, Scalar(read_quantity, _ZERO_OR_MORE, int, Decimal)]
@@ -370,7 +370,7 @@ Counts = Annotated[tuple[int, ...], Scalar(lambda given: tuple(map(read_count, r
 SOURCE_KEY = "@source"
 # The key of the `file:line` of a version's minimum.
 MINIMUM_KEY = "@minimum"
-# Where the parts of lists get a `file:line`: by the list and the key whose line it is.
+# For each list: the key of its parts whose line is kept, and the key under which its `file:line` is kept.
 PLACED_BY: Mapping[str | int, Mapping[str, str]] = {
     "rates": {"rate": SOURCE_KEY},
     "factors": {"factor": SOURCE_KEY},

@@ -1,4 +1,4 @@
-"""Models that a change names: by their ids, or by family, type or both, and which of these are left out."""
+"""The models that a change names: by id, or by family, type or both; and those of them that it leaves out."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ from ratecard.tables.scalars import Frozen, Words
 
 
 def known_names(models: Mapping[str, Any], families: Mapping[str, str]) -> Mapping[str, Collection[str]]:
-    """Return the names that models, families and types have; `families` has the family of each model."""
+    """Return the known names of models, families and types; `families` has the family of each model."""
     types = {model.type for model in models.values()}
     return {"model": models, "family": sorted(set(families.values())), "type": sorted(types)}
 
@@ -21,7 +21,7 @@ def names_of_model(model: Any, families: Mapping[str, str]) -> dict[str, str | N
 
 
 def no_model(name: str, models: Collection[str]) -> str:
-    """Say that no model has an id."""
+    """Return the message that no model has this id."""
     return f"matches nothing: no model '{name}'.{did_you_mean(name, models)} Name a model's id, as the tables have it"
 
 
@@ -34,13 +34,13 @@ class ModelNames(Frozen):
 
     @property
     def named(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield (`model`, `family` or `type`, its names) for each that is written."""
+        """Yield (`model`, `family` or `type`, its names) for each of these keys that is written."""
         for part in ModelNames.model_fields:
             if names := getattr(self, part):
                 yield part, names
 
     def fits(self, named: Mapping[str, str | None]) -> bool:
-        """Return True for a model of which `named` says its id, family and type."""
+        """Return True if the model whose id, family and type are in `named` is one of these models."""
         return (
             (not self.model or named["model"] in self.model)
             and (not self.family or named["family"] in self.family)
@@ -48,7 +48,7 @@ class ModelNames(Frozen):
         )
 
     def unknown(self, known: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str]]:
-        """Yield `model`, `family` or `type`, and what is wrong, for each name that is not among the known ones."""
+        """Yield (`model`, `family` or `type`, message) for each name that is not known."""
         for part, name in ((part, name) for part, names in self.named for name in names if name not in known[part]):
             words = f"matches nothing: no {part} '{name}'.{meant_or_allowed(name, known[part])}"
             yield part, no_model(name, known[part]) if part == "model" else words
@@ -59,7 +59,7 @@ class ModelNames(Frozen):
 
 
 def _listed(given: Any) -> Any:
-    """Return a value as a list: one that is written without a list as a list of one."""
+    """Return a value as a list; a single value becomes a list of one."""
     return given if isinstance(given, (list, tuple)) else [given]
 
 
@@ -75,11 +75,11 @@ class Selection(ModelNames):
     excluded: _Excluded = Field(default_factory=tuple, alias="except")
 
     def fits(self, named: Mapping[str, str | None]) -> bool:
-        """Return True for a model that is named, and that `except` does not leave out."""
+        """Return True if a model is named, and `except` does not leave it out."""
         return super().fits(named) and not any(names.fits(named) for names in self.excluded)
 
     def idle_except(self, models: Collection[Mapping[str, str | None]]) -> str:
-        """Say why `except` is idle over these models: it leaves nothing out, or nothing over; else return nothing."""
+        """Return why `except` is useless for these models: it leaves out nothing, or everything; else an empty text."""
         if not self.excluded:
             return ""
         meant = [named for named in models if super(Selection, self).fits(named)]

@@ -67,7 +67,7 @@ class Version(Frozen):
 
     @property
     def searches(self) -> Mapping[str, str]:
-        """Return the surcharge model of each search that requests may have, or of anything else that is charged so."""
+        """Return the surcharge model of each search, or of anything else that requests are surcharged for."""
         return {}
 
     @property
@@ -77,15 +77,15 @@ class Version(Frozen):
 
     @property
     def conditions(self) -> dict[str, set[str]]:
-        """Return the conditions that rates and factors name, and of each the values."""
+        """Return the conditions that rates and factors name, each with its values."""
         return named_conditions(self.charges, self.multipliers)
 
     def conditions_of(self, charge: Charge) -> dict[str, set[str]]:
-        """Return the conditions that the rates and factors of one of its charges name, and of each the values."""
+        """Return the conditions that the rates and factors of one charge name, each with its values."""
         return named_conditions([charge], self.multipliers)
 
     def needed(self, meters: Meters) -> dict[str, set[str]]:
-        """Return the conditions without a default that rates or factors name, with values: every usage states them."""
+        """Return the named conditions without a default, each with its values: every usage must state them."""
         declared = ((name, meters.condition.get(name), values) for name, values in self.conditions.items())
         return {name: values for name, condition, values in declared if condition and condition.default is None}
 
@@ -98,7 +98,7 @@ class Version(Frozen):
         return tuple(dict.fromkeys(value for charge in self.charges for value in charge.values_of(attribute)))
 
     def refuses(self, stated: Mapping[str, str], meters: Meters) -> Mapping[str, str] | None:
-        """Return the first of the combinations that are not sold of which a request states all; None without any."""
+        """Return the first combination that is not sold and that a request states completely; None without one."""
         return None
 
     @property

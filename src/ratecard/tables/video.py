@@ -1,4 +1,4 @@
-"""Video models and what a version accepts; their charges are of the classes that `methods` registers."""
+"""Video models, and what a version accepts; the package `methods` registers the classes of their charges."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
@@ -31,7 +31,7 @@ def fields_of_sizes(sizes: Iterable[FrameSize]) -> frozenset[str]:
 class Measures(NamedTuple):
     """The input of the plain formula of a method, from the request, its source video and its reference video.
 
-    `per` is how many of what its charge counts one unit holds, and `pixels` are those of a frame.
+    `per` is the number of counted things in one unit, and `pixels` the number of pixels of a frame.
     """
 
     seconds: Fraction | int
@@ -56,7 +56,7 @@ class VideoCharge(Charge):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Return `READS`, or the fields that the options add."""
+        """Return the request fields that every amount depends on: `READS`, unless the options change them."""
         return self.READS
 
     @property
@@ -76,12 +76,12 @@ class VideoCharge(Charge):
         yield from ()
 
     def units(self, of: Measures) -> Fraction:
-        """Return how many units a request uses, by the plain formula that calculators are made of."""
+        """Return how many units a request uses, by the plain formula that calculators use."""
         return Fraction(of.seconds, of.per)
 
     @property
     def frame_rates(self) -> Mapping[Decimal, Decimal]:
-        """Return the frame rates that the price sheet shows, each with the factor on all amounts from there on."""
+        """Return the frame rates that the price sheet shows, each with the factor on amounts from that rate up."""
         return {}
 
 
@@ -137,8 +137,8 @@ class VideoAccepts(Frozen):
     reference_video_total_duration: ReferenceVideo | None = None
 
 
-# The fields of a request beside its model, in the order of the specification. Places that say something of each of them
-# (typed requests, checks, the values that the test kit breaks) are held against this by `test_video_fields.py`.
+# The fields of a request other than its model, in the order of the specification. `test_video_fields.py` checks that
+# all places that handle each field (typed requests, checks, the values that the test kit breaks) agree with this.
 REQUEST_FIELDS = tuple(name for name in VideoAccepts.model_fields if name != "resolution_aliases")
 # The fields whose values a version lists, as words and as whole numbers.
 LISTED_WORDS = ("duration", "aspect_ratio", "resolution", "enhancement_model")
@@ -173,7 +173,7 @@ class VideoVersion(Version):
 
     @property
     def _clips(self) -> tuple[str, ...]:
-        """Return the durations that a reference clip gives a video, where a request may match it."""
+        """Return the durations that a video can have from a reference clip, if requests may match one."""
         clip, listed = self.accepts.reference_video_total_duration, self.accepts.duration or ()
         if clip is None or not set(SOURCE_MATCHED_DURATIONS) & set(listed):
             return ()

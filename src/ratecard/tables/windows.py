@@ -1,7 +1,7 @@
 """Rates that hold at hours and weekdays of a zone: `{hours: "16:30..00:30", weekdays: [sat, sun], zone: UTC, ...}`.
 
-The wall clock of the zone decides, from the first minute until before the last: an hour that occurs twice counts twice,
-one that is left out never comes. A window over midnight belongs to the weekday on which it began.
+The wall clock of the zone decides, from the first minute until before the last. When it is changed, an hour that occurs
+twice counts twice, and a skipped hour never comes. A window over midnight belongs to the weekday on which it began.
 """
 
 import re
@@ -22,7 +22,7 @@ _MINUTE = timedelta(minutes=1)
 
 
 def read_hours(text: str) -> tuple[int, int] | None:
-    """Read `16:30..00:30` as its first minute of the day and the one after its last; None if it is not hours.
+    """Read `16:30..00:30` as its first minute of the day and the minute after its last; None for other text.
 
     >>> read_hours("16:30..00:30"), read_hours("00:00..24:00"), read_hours("9..17")
     ((990, 30), (0, 1440), None)
@@ -42,7 +42,7 @@ def zones() -> frozenset[str]:
 
 @cache
 def zone_of(name: str) -> ZoneInfo:
-    """Return a time zone as the library's own data has it: a price does not depend on the files of the host."""
+    """Return a time zone from the package `tzdata`: a price does not depend on the files of the host."""
     place = files("tzdata").joinpath("zoneinfo", *name.split("/"))
     with place.open("rb") as content:
         return ZoneInfo.from_file(content, key=name)
@@ -64,7 +64,7 @@ class Window(NamedTuple):
         """
         try:
             local = instant.astimezone(zone_of(self.zone))
-        except OverflowError:  # the first or the last day of the calendar
+        except OverflowError:  # on the first or the last day of the calendar
             local = instant
         return self.holds_at(local.weekday(), local.hour * 60 + local.minute)
 
@@ -80,7 +80,7 @@ class Window(NamedTuple):
 
 
 def window_of(attributes: Mapping[str, tuple[str, ...]]) -> Window | None:
-    """Return the window that the attributes of a rate name, checked when they were loaded; None if they name none."""
+    """Return the window that the attributes of a rate name, which were checked at load; None without a window."""
     if ZONE not in attributes:
         return None
     return _window(attributes[ZONE][0], attributes.get(HOURS, ("00:00..24:00",)), attributes.get(WEEKDAYS, DAYS))
@@ -106,7 +106,7 @@ def open_at(windows: Iterable[Window], instant: datetime) -> frozenset[Window]:
 
 
 def changes_between(windows: Iterable[Window], first: datetime, end: datetime) -> Iterator[datetime]:
-    """Yield the instants after one instant and before another at which some of these windows opens or closes."""
+    """Yield the instants strictly between two others at which any of these windows opens or closes."""
     windows = tuple(windows)
     if not windows:
         return
@@ -123,7 +123,7 @@ _DAY = 24 * 60 * 60
 
 
 def seconds_of_changes(windows: Iterable[Window]) -> frozenset[int]:
-    """Return the seconds of a UTC day, but for its first, at which any of these windows opens or closes on any day."""
+    """Return the seconds of a UTC day, except 0, at which any of these windows opens or closes on some day."""
     seconds: set[int] = set()
     for window in windows:
         offsets, changes = _clock_changes(window.zone)
@@ -157,10 +157,10 @@ def _clock_changes(name: str) -> tuple[frozenset[int], frozenset[int]]:
 
 
 def version_at_hours(version: AnyVersion, held: frozenset[Window]) -> AnyVersion:
-    """Return a version as it is while these windows hold, without the rates of other hours and those overridden.
+    """Return a version as it is while these windows hold, without the rates of other hours.
 
     A rate with a window is more specific than one without. Where exactly one rate may hold for a request (see
-    `Charge.SPECIFIC`), the others keep what is left of them.
+    `Charge.SPECIFIC`), a rate without a window keeps only the values for which no rate with a window holds.
     """
     charges = tuple(
         charge.with_rates(rate for _, rate in held_rates(version, charge, held))
