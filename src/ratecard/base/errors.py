@@ -45,8 +45,8 @@ class QuoteError(RateCardError):
         ...     print(error.not_offered)
         True
         """
-        said = [message for _, message in self.problems] or [self.error]
-        return all(isinstance(each, NotOffered) for each in said)
+        messages = [message for _, message in self.problems] or [self.error]
+        return all(isinstance(message, NotOffered) for message in messages)
 
     def body(self) -> dict[str, Any]:
         """Return the error object that HTTP answers."""

@@ -80,8 +80,8 @@ def from_fraction(amount: Fraction, places: int) -> Decimal:
     (Decimal('1.6667'), Decimal('0.5'))
     """
     scale = 10**places
-    doubled, below = 2 * amount.numerator * scale, 2 * amount.denominator
-    units = (abs(doubled) + amount.denominator) // below
+    dividend, divisor = 2 * amount.numerator * scale, 2 * amount.denominator
+    units = (abs(dividend) + amount.denominator) // divisor
     digits = Decimal(units if amount >= 0 else -units)
     return plain(EXACT.scaleb(digits, -places))
 
@@ -92,9 +92,13 @@ def as_decimal(amount: Fraction) -> Decimal | Fraction:
     >>> as_decimal(Fraction(1, 8)), as_decimal(Fraction(1, 60))
     (Decimal('0.125'), Fraction(1, 60))
     """
-    below = amount.denominator
+    denominator = amount.denominator
     # A fraction is a decimal if its denominator divides a power of ten; a power with this many zeros is enough.
-    return amount if pow(10, below.bit_length(), below) else EXACT.divide(Decimal(amount.numerator), Decimal(below))
+    return (
+        amount
+        if pow(10, denominator.bit_length(), denominator)
+        else EXACT.divide(Decimal(amount.numerator), Decimal(denominator))
+    )
 
 
 def exact_decimal(amount: Fraction) -> Decimal:

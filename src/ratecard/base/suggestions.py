@@ -62,15 +62,15 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
     letters = Counter(wanted).items()
     scored = list[tuple[Any, str]]()
     for word in near:
-        lower, held = word[:_LENGTH].lower(), held_in(word) / max(len(pieces), 1)
-        both = max(len(wanted) + len(lower), 1)
+        lower, share = word[:_LENGTH].lower(), held_in(word) / max(len(pieces), 1)
+        length = max(len(wanted) + len(lower), 1)
         # Words that cannot be among the nearest are not compared closely, which takes longest.
         enough = scored[most - 1][0] if len(scored) >= most else least
-        bound = 2 * sum([min(lower.count(letter), count) for letter, count in letters]) / both
-        if max(bound, (bound + held) / 2) < enough:
+        bound = 2 * sum([min(lower.count(letter), count) for letter, count in letters]) / length
+        if max(bound, (bound + share) / 2) < enough:
             continue
-        of_words = 2 * letters_in_common(lower, wanted) / both
-        scored.append((max(of_words, (of_words + held) / 2), word))
+        ratio = 2 * letters_in_common(lower, wanted) / length
+        scored.append((max(ratio, (ratio + share) / 2), word))
         scored.sort(key=lambda pair: -pair[0])
     return [word for likeness, word in scored[:most] if likeness >= least]
 

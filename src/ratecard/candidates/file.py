@@ -43,7 +43,7 @@ class CandidateFile(NamedTuple):
         """Return the contracts that it adds, each with its place."""
         numbered = enumerate(self.candidate.contracts)
         lines = ((contract, self.text.line(("contracts", index, "contract"))) for index, contract in numbered)
-        return tuple(each.model_copy(update={"place": f"{self.text.name}:{line}"}) for each, line in lines)
+        return tuple(contract.model_copy(update={"place": f"{self.text.name}:{line}"}) for contract, line in lines)
 
     def place(self, index: int) -> str:
         """Return the `file:line` of a change."""

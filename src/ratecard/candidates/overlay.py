@@ -170,7 +170,7 @@ class _Overlay:
         self.models, self.families, self.files = dict(base.models), dict(base.families), dict(base.files)
         self.faults: list[Fault] = list(file.faults)
         # Every name, aliases too, with the model that it names.
-        self.taken = {name: model for each in base.models.values() for name, model in _names_of(each).items()}
+        self.taken = {name: model_id for model in base.models.values() for name, model_id in _names_of(model).items()}
         # The index of the change that gave a model other rates, added it, retired it, or set a rate.
         self.changed: dict[str, int] = {}
         self.added: dict[str, int] = {}
@@ -192,7 +192,7 @@ class _Overlay:
             files=self.files,
             proposed=proposed,
             restored=base.restored | self.restored,
-            contracts={**base.contracts, **{each.contract: each for each in self.file.contracts}},
+            contracts={**base.contracts, **{contract.contract: contract for contract in self.file.contracts}},
             below=base,
         )
 
@@ -269,7 +269,7 @@ class _Overlay:
             source = source or source_of(version, chosen[0])
             amounts[day] = version, {at: change.amount for at in chosen if known[at] != change.amount}
             self.rates_set |= {(name, day, at): index for at in chosen}
-        if not self.idle and not any(each for _, each in amounts.values()):
+        if not self.idle and not any(moving for _, moving in amounts.values()):
             word = change.word
             raise Refusal(((word,), f"changes nothing: {name} has this {word} already ({source})"))
         self._new_versions(index, model, amounts)
@@ -279,8 +279,8 @@ class _Overlay:
         for name in wanted.model or ():
             self._refuse_added(name, path)
         # A model that the candidate adds keeps its rates as they are written.
-        there = {name: model for name, model in self.models.items() if name not in self.added}
-        models = selected(there, self.families, wanted, path, day=f" on {self.day}", priced=self._priced)
+        listed = {name: model for name, model in self.models.items() if name not in self.added}
+        models = selected(listed, self.families, wanted, path, day=f" on {self.day}", priced=self._priced)
         if change.times == 1 and change.round is None:
             raise Refusal(((change.word,), "changes nothing: every rate x 1 is the same"))
         bases: list[tuple[AnyModel, date, Version]] = []
@@ -378,8 +378,8 @@ class _Overlay:
 
     def _put(self, name: str, version: Version) -> None:
         model = self.models[name]
-        others: list[Version] = [each for each in model.versions if each.effective != version.effective]
-        versions = sorted([version, *others], key=lambda each: each.begins, reverse=True)
+        others: list[Version] = [other for other in model.versions if other.effective != version.effective]
+        versions = sorted([version, *others], key=lambda other: other.begins, reverse=True)
         self.models[name] = model.model_copy(update={"versions": tuple(versions)})
 
     def check(self) -> None:
@@ -427,7 +427,10 @@ class _Overlay:
     def _rates(self, model: AnyModel) -> list[Decimal]:
         """Return every rate on the candidate's first day, and on each later day of it on which a version begins."""
         begins = (version.begins for version in model.versions if self.until and version.begins < utc(self.until))
-        moments = {utc(self.day), *(each for each in begins if each > utc(self.day) and not model.retired_at(each))}
+        moments = {
+            utc(self.day),
+            *(instant for instant in begins if instant > utc(self.day) and not model.retired_at(instant)),
+        }
         return [amount for moment in sorted(moments) for amount in amounts_of(in_effect(model, moment, ())).values()]
 
     def _findings(self, model: AnyModel, broken: Collection[str]) -> Iterator[Finding]:
@@ -435,7 +438,7 @@ class _Overlay:
         checked = {Identity(version) for version in below.versions} if below else set[Identity]()
         # The versions that the tables had before were checked when they were loaded.
         made = model.model_copy(
-            update={"versions": tuple(each for each in model.versions if Identity(each) not in checked)}
+            update={"versions": tuple(version for version in model.versions if Identity(version) not in checked)}
         )
         yield from check_model(model, self.base.units, self.base.meters)
         if isinstance(made, VideoModel):

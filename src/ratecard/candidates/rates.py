@@ -31,8 +31,8 @@ class At(NamedTuple):
     @property
     def path(self) -> Path:
         """Return its place in a version of a table."""
-        of: Path = () if self.charge == _OWN else ("charges", self.charge)
-        return (*of, self.part, self.number, self.part[:-1])
+        holder: Path = () if self.charge == _OWN else ("charges", self.charge)
+        return (*holder, self.part, self.number, self.part[:-1])
 
 
 class Refusal(Exception):  # noqa: N818
@@ -46,10 +46,10 @@ class Refusal(Exception):  # noqa: N818
 def moved(version: Version, amounts: Mapping[At, Decimal], place: str) -> dict[str, Any]:
     """Return the fields of a version, for `model_copy`, that new amounts of some rates and factors change."""
     charges = []
-    for c, charge in enumerate(version.charges):
-        fields = {"rates": _moved(charge.rates, At(c, 0), amounts, place)}
+    for index, charge in enumerate(version.charges):
+        fields = {"rates": _moved(charge.rates, At(index, 0), amounts, place)}
         if factors := charge.multipliers:
-            fields["factors"] = _moved(factors, At(c, 0, "factors"), amounts, place)
+            fields["factors"] = _moved(factors, At(index, 0, "factors"), amounts, place)
         charges.append(charge.model_copy(update=fields))
     of_version = _moved(version.multipliers, At(_OWN, 0, "factors"), amounts, place)
     return {"charges": tuple(charges), **({"factors": of_version} if of_version else {})}
@@ -67,13 +67,19 @@ def _moved(
 
 def rates_of(version: Version) -> dict[At, Rate]:
     """Return every rate of a version, by its place."""
-    return {At(c, r): rate for c, charge in enumerate(version.charges) for r, rate in enumerate(charge.rates)}
+    return {
+        At(index, number): rate
+        for index, charge in enumerate(version.charges)
+        for number, rate in enumerate(charge.rates)
+    }
 
 
 def factors_of(version: Version) -> dict[At, RateFactor]:
     """Return every factor of a version and of its charges, by its place."""
     parts: list[tuple[int, Version | Charge]] = [*enumerate(version.charges), (_OWN, version)]
-    return {At(c, f, "factors"): factor for c, part in parts for f, factor in enumerate(part.multipliers)}
+    return {
+        At(index, number, "factors"): factor for index, part in parts for number, factor in enumerate(part.multipliers)
+    }
 
 
 def charge_of(version: Version, at: At) -> str:
@@ -103,7 +109,7 @@ def _factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
     wanted = {attribute: set(values) for attribute, values in change.where.items()}
     fits = [at for at, factor in known.items() if {key: {value} for key, value in factor.conditions.items()} == wanted]
     if not fits:
-        words = (", ".join(f"{key} {value}" for key, value in each.conditions.items()) for each in known.values())
+        words = (", ".join(f"{key} {value}" for key, value in factor.conditions.items()) for factor in known.values())
         every = "; ".join(words)
         raise Refusal((("where",), f"no factor of {name} is for exactly these conditions. It has: {every}"))
     if len(fits) > 1:
@@ -195,14 +201,14 @@ def _meant(
     if change.where and (unknown := list(_unknown(called, charges, change.where, meters))):
         raise Refusal(*unknown)
     fitted = [_fitting(_charges(version, change.charge), change.where, meters) for _, version in versions]
-    meant, wrong = [fitting for fitting, _ in fitted], [each for _, partly in fitted for each in partly]
+    meant, wrong = [fitting for fitting, _ in fitted], [problem for _, problems in fitted for problem in problems]
     if not any(meant):
         wrong.append(_nothing(called, charges, meters))
     return meant, wrong
 
 
 def _charges(version: Version, name: str | None) -> dict[int, Charge]:
-    return {c: charge for c, charge in enumerate(version.charges) if name in (None, charge.charge)}
+    return {index: charge for index, charge in enumerate(version.charges) if name in (None, charge.charge)}
 
 
 def _fitting(
@@ -210,11 +216,11 @@ def _fitting(
 ) -> tuple[list[At], list[Finding]]:
     """Return the rates that match `where`, and a problem for each one that also applies to other values."""
     if not where:
-        return [At(c, r) for c, charge in charges.items() for r in range(len(charge.rates))], []
+        return [At(index, number) for index, charge in charges.items() for number in range(len(charge.rates))], []
     matching: list[At] = []
     wrong: list[Finding] = []
-    for c, charge in charges.items():
-        for r, rate in enumerate(charge.rates):
+    for index, charge in charges.items():
+        for number, rate in enumerate(charge.rates):
             has = attributes_of(charge, rate, meters)
             if not all(set(has.get(attribute, ())) & set(wanted) for attribute, wanted in where.items()):
                 continue
@@ -222,7 +228,7 @@ def _fitting(
                 if not set(has[attribute]) <= set(wanted):
                     words = f"the rate at {rate.source} is for {attribute} {', '.join(has[attribute])} together"
                     wrong.append((("where", attribute), f"{words}; name them all, or split its line first"))
-            matching.append(At(c, r))
+            matching.append(At(index, number))
     return matching, wrong
 
 
@@ -246,11 +252,11 @@ def attributes_of(charge: Charge, rate: Rate, meters: Meters) -> dict[str, tuple
     A rate of tokens without a tier is for the base context. If other rates of the charge name a condition, a rate
     without it is for the default of the condition, if there is one.
     """
-    named = {name for each in charge.rates for name in each.attributes}
+    named = {name for other in charge.rates for name in other.attributes}
     defaults = {
-        name: (each.default,)
-        for name, each in meters.condition.items()
-        if each.default and name in named and name not in rate.attributes
+        name: (condition.default,)
+        for name, condition in meters.condition.items()
+        if condition.default and name in named and name not in rate.attributes
     }
     return {**charge.implied(rate), **rate.attributes, **defaults}
 
@@ -279,12 +285,12 @@ def _unknown(
 
 def _unclear(name: str, version: Version, matching: Sequence[At], change: SetRate, meters: Meters) -> Iterator[Finding]:
     """Yield a problem if one new amount is for rates that differ, unless `where` names how they differ."""
-    of = {at: version.charges[at.charge] for at in matching}
-    rates, known = rates_of(version), list(dict.fromkeys(charge.charge for charge in of.values()))
+    charges = {at: version.charges[at.charge] for at in matching}
+    rates, known = rates_of(version), list(dict.fromkeys(charge.charge for charge in charges.values()))
     if len(known) > 1:
         yield (("set",), f"fits rates of {len(known)} charges of {name}. Name one. charge: {' | '.join(known)}")
         return
-    chosen = [(rates[at], attributes_of(of[at], rates[at], meters)) for at in matching]
+    chosen = [(rates[at], attributes_of(charges[at], rates[at], meters)) for at in matching]
     if len({rate.rate for rate, _ in chosen}) < 2:
         return
     differing: dict[str, dict[str, None]] = {}

@@ -35,11 +35,11 @@ class ContractsInForce:
     @cached_property
     def of_accounts(self) -> Mapping[str, list[Contract]]:
         """The contracts of each account."""
-        found: dict[str, list[Contract]] = {}
+        contracts: dict[str, list[Contract]] = {}
         for contract in self._contracts.values():
             for account in contract.accounts:
-                found.setdefault(account, []).append(contract)
-        return found
+                contracts.setdefault(account, []).append(contract)
+        return contracts
 
     def named(self, name: str) -> Contract:
         """Return a contract by its name. Raises `UnknownContractError`."""
@@ -50,8 +50,8 @@ class ContractsInForce:
 
     def of_account(self, account: str, instant: datetime) -> Contract | None:
         """Return the contract of an account at an instant; of two, the one that extends the other."""
-        held = [each for each in self.of_accounts.get(account, ()) if each.holds(instant)]
-        return max(held, key=lambda each: len(chain_of(each, self._contracts)), default=None)
+        held = [contract for contract in self.of_accounts.get(account, ()) if contract.holds(instant)]
+        return max(held, key=lambda contract: len(chain_of(contract, self._contracts)), default=None)
 
     def knows(self, account: str) -> bool:
         """Return True for an account that has a contract, now or at another time."""
@@ -60,49 +60,49 @@ class ContractsInForce:
     def later(self, contract: str | None, account: str | None, instant: datetime) -> Later:
         """Return the later instants at which terms begin or end, each with the contracts that hold from then on."""
         later = []
-        for at in sorted(each for each in self.boundaries(contract, account) if each > instant):
-            then = self.named(contract) if contract is not None else self.of_account(account or "", at)
-            later.append((at, tuple(each.contract for each in self.chain(then, at))))
+        for at in sorted(boundary for boundary in self.boundaries(contract, account) if boundary > instant):
+            first = self.named(contract) if contract is not None else self.of_account(account or "", at)
+            later.append((at, tuple(link.contract for link in self.chain(first, at))))
         return tuple(later)
 
     def chain(self, contract: Contract | None, instant: datetime) -> ContractChain:
         """Return a contract and those that it extends, if they hold at an instant; empty if it does not."""
         if contract is None or not contract.holds(instant):
             return ()
-        return tuple(each for each in chain_of(contract, self._contracts) if each.holds(instant))
+        return tuple(link for link in chain_of(contract, self._contracts) if link.holds(instant))
 
     def withheld(self, chain: ContractChain) -> frozenset[str]:
         """Return the models that these contracts cannot use: those kept for others, and those that they close."""
         if not chain:
             return self.kept
-        return self._withheld(tuple(each.contract for each in chain))
+        return self._withheld(tuple(contract.contract for contract in chain))
 
     def _withheld_by(self, names: Sequence[str]) -> frozenset[str]:
         chain = [self._contracts[name] for name in names]
         models, families = self._tables.models, self._tables.families
         used = {name for name in self.kept if _uses(chain, models[name], families)}
-        closed = [each.target for contract in chain for each in contract.overrides if each.closed]
+        closed = [override.target for contract in chain for override in contract.overrides if override.closed]
         return (self.kept - used) | self._named_by(closed)
 
     @cached_property
     def kept(self) -> frozenset[str]:
         """The models that contracts keep for themselves, at every instant, so that no date reveals a contract."""
-        every = (each for contract in self._contracts.values() for each in contract.overrides)
-        return self._named_by([each.target for each in every if each.only])
+        overrides = (override for contract in self._contracts.values() for override in contract.overrides)
+        return self._named_by([override.target for override in overrides if override.only])
 
     def _named_by(self, targets: Sequence[OverrideTarget]) -> frozenset[str]:
         models = self._tables.models.values() if targets else ()
         named = (names_of_model(model, self._tables.families) for model in models)
-        return frozenset(str(each["model"]) for each in named if any(target.fits(each) for target in targets))
+        return frozenset(str(names["model"]) for names in named if any(target.fits(names) for target in targets))
 
     def boundaries(self, contract: str | None, account: str | None = None) -> set[datetime]:
         """Return when a contract, or every contract of an account, and those that they extend begin and end."""
-        of = self.of_accounts.get(account or "", ()) if contract is None else [self.named(contract)]
-        parts = [each for one in of for each in chain_of(one, self._contracts)]
-        return {utc(day) for each in parts for day in (each.begins, each.until) if day is not None}
+        contracts = self.of_accounts.get(account or "", ()) if contract is None else [self.named(contract)]
+        links = [link for first in contracts for link in chain_of(first, self._contracts)]
+        return {utc(day) for link in links for day in (link.begins, link.until) if day is not None}
 
 
 def _uses(chain: ContractChain, model: AnyModel, families: Mapping[str, str]) -> bool:
     """Return True if any of these contracts names a model, or keeps it for itself."""
-    overrides = (each for layer in layers_of(chain, model, families) for each in layer)
-    return any(each.only or (not each.closed and each.target.model) for each in overrides)
+    overrides = (override for layer in layers_of(chain, model, families) for override in layer)
+    return any(override.only or (not override.closed and override.target.model) for override in overrides)

@@ -45,10 +45,10 @@ def fault_at(place: str, name: str, words: str) -> Fault:
 
 
 def _two_of_one_account(in_force: ContractsInForce, contracts: Mapping[str, Contract]) -> Iterator[Fault]:
-    for account, found in in_force.of_accounts.items():
-        for one, other in combinations(sorted(found, key=lambda each: (each.begins, each.place)), 2):
+    for account, signed in in_force.of_accounts.items():
+        for one, other in combinations(sorted(signed, key=lambda contract: (contract.begins, contract.place)), 2):
             until = utc(one.until) if one.until else None
-            chains = [{each.contract for each in chain_of(each, contracts)} for each in (one, other)]
+            chains = [{link.contract for link in chain_of(contract, contracts)} for contract in (one, other)]
             if other.overlaps(utc(one.begins), until) and not (
                 one.contract in chains[1] or other.contract in chains[0]
             ):
@@ -189,7 +189,7 @@ class ContractChecks:
         key = target.model_dump_json()
         if key not in self._unmet:
             models = self.selected(target)
-            self._unmet[key] = self._meets(target, ((model, each) for model in models for each in model.versions))
+            self._unmet[key] = self._meets(target, ((model, version) for model in models for version in model.versions))
         return self._unmet[key]
 
     def _meets(self, target: OverrideTarget, versions: Iterable[tuple[AnyModel, Version]]) -> str:
@@ -208,24 +208,26 @@ class ContractChecks:
 
     def _unclear_models(self, chain: ContractChain) -> list[AnyModel]:
         """Return the models for which two overrides might contradict each other; empty for most contracts."""
-        found: dict[str, AnyModel] = {}
+        models: dict[str, AnyModel] = {}
         for number, contract in enumerate(chain):
-            further = [each for other in chain[number + 1 :] for each in other.overrides if each.kind in BOUNDS]
+            bounds = [
+                override for other in chain[number + 1 :] for override in other.overrides if override.kind in BOUNDS
+            ]
             pairs = [
                 *combinations(contract.overrides, 2),
-                *((one, other) for one in contract.overrides for other in further),
+                *((one, other) for one in contract.overrides for other in bounds),
             ]
             for one, other in pairs:
-                if _may_contradict(one, other, one_layer=other not in further) and not _apart(one.target, other.target):
+                if _may_contradict(one, other, one_layer=other not in bounds) and not _apart(one.target, other.target):
                     names = {model.model for model in self.selected(other.target)}
-                    found |= {model.model: model for model in self.selected(one.target) if model.model in names}
-        return list(found.values())
+                    models |= {model.model: model for model in self.selected(one.target) if model.model in names}
+        return list(models.values())
 
 
 def _may_contradict(one: Override, other: Override, *, one_layer: bool) -> bool:
     if one.group == other.group and one.group not in ACCESS:
         return one_layer and not (one.rank.above(other.rank) or other.rank.above(one.rank))
-    bounds = {each.group: each for each in (one, other)}
+    bounds = {override.group: override for override in (one, other)}
     if bounds.keys() != {*BOUNDS}:
         return False
     least, most = bounds["at_least"], bounds["at_most"]
@@ -238,12 +240,12 @@ def _apart(one: OverrideTarget, other: OverrideTarget) -> bool:
     if any(set(values).isdisjoint(other.conditions.get(name, values)) for name, values in one.conditions.items()):
         return True
     parts = ((getattr(one, part), getattr(other, part)) for part in ("model", "family", "type", "charge"))
-    return any(a and b and set(a).isdisjoint(b) for a, b in parts)
+    return any(values and others and set(values).isdisjoint(others) for values, others in parts)
 
 
 def _chains_held(chain: ContractChain, span: VersionSpan) -> Iterator[ContractChain]:
     """Yield the contracts of a chain that hold at the start of a span, and each time one begins or ends within it."""
-    edges = {utc(day) for each in chain for day in (each.begins, each.until) if day}
+    edges = {utc(day) for contract in chain for day in (contract.begins, contract.until) if day}
     for at in sorted({span.since, *edges}):
         if span.since <= at and (span.until is None or at < span.until):
-            yield [each for each in chain if each.holds(at)]
+            yield [contract for contract in chain if contract.holds(at)]

@@ -47,7 +47,7 @@ class UnclearError(Exception):
 def winner(layers: Layers, group: str) -> Override | None:
     """Return the winning override of a group; None if the group is empty. Raises `UnclearError`."""
     for layer in layers:
-        rivals = [each for each in layer if each.group == group]
+        rivals = [override for override in layer if override.group == group]
         if rivals:
             return _most_specific(rivals)
     return None
@@ -55,12 +55,12 @@ def winner(layers: Layers, group: str) -> Override | None:
 
 def _most_specific(rivals: Sequence[Override]) -> Override:
     best = rivals[0]
-    for each in rivals[1:]:
-        if each.rank.above(best.rank):
-            best = each
-    for each in rivals:
-        if each is not best and not best.rank.above(each.rank):
-            first, second = sorted((best, each), key=lambda one: _line(one.source))
+    for rival in rivals[1:]:
+        if rival.rank.above(best.rank):
+            best = rival
+    for rival in rivals:
+        if rival is not best and not best.rank.above(rival.rank):
+            first, second = sorted((best, rival), key=lambda override: _line(override.source))
             words = f"{second.kind} and {first.kind} ({first.source}) meet, and neither names more"
             raise UnclearError(second, f"{words}. Name more in one of them, or leave one out by except")
     return best
@@ -80,18 +80,18 @@ def contract_price(
     are those of conditions: they multiply it, and a rate or bound that does not name them. Raises `UnclearError`.
     """
     amount = listed = _times(list_rate, factors, {})
-    if by := winner(layers, "price"):
-        amount = multiply(amount, by.times) if by.times is not None else _stated(by, factors)
+    if override := winner(layers, "price"):
+        amount = multiply(amount, override.times) if override.times is not None else _stated(override, factors)
     most, least = winner(layers, "at_most"), winner(layers, "at_least")
     if most and least and _stated(least, factors) > _stated(most, factors):
-        first, second = sorted((most, least), key=lambda one: _line(one.source))
+        first, second = sorted((most, least), key=lambda bound: _line(bound.source))
         words = f"{second.kind} {text(second.amount or Decimal(0))} and {first.kind} {text(first.amount or Decimal(0))}"
         raise UnclearError(second, f"{words} ({first.source}) contradict each other: at_least is above at_most")
     if most and amount > _stated(most, factors):
-        amount, by = _stated(most, factors), most
+        amount, override = _stated(most, factors), most
     if least and amount < _stated(least, factors):
-        amount, by = _stated(least, factors), least
-    return plain(amount), by, plain(listed)
+        amount, override = _stated(least, factors), least
+    return plain(amount), override, plain(listed)
 
 
 def _stated(override: Override, factors: Iterable[RateFactor]) -> Decimal:
@@ -119,17 +119,17 @@ def tables_under(
     price can be announced. A model is made at its first look-up.
     """
     view = copy(tables)
-    kept: Mapping[str, AnyModel] = tables.models
+    models: Mapping[str, AnyModel] = tables.models
     if withheld:
-        kept = {name: _without_successor(model, withheld) for name, model in kept.items() if name not in withheld}
-        aliases = {alias: name for alias, name in tables.aliases.items() if name in kept}
-        patterns = tuple(each for each in tables._patterns if each[1] in kept)
-        _set(view, aliases=aliases, _patterns=patterns, models=kept, digest=tables.digest)
+        models = {name: _without_successor(model, withheld) for name, model in models.items() if name not in withheld}
+        aliases = {alias: name for alias, name in tables.aliases.items() if name in models}
+        patterns = tuple(pattern for pattern in tables._patterns if pattern[1] in models)
+        _set(view, aliases=aliases, _patterns=patterns, models=models, digest=tables.digest)
     if chain or later:
-        _set(view, models=ModelsOnDemand(kept, lambda name: model_under(kept[name], tables, chain, later)))
+        _set(view, models=ModelsOnDemand(models, lambda name: model_under(models[name], tables, chain, later)))
     if chain:
-        names = digest([tables.digest, *(f"{at} {meaning(each)}" for at, each in enumerate(chain))])
-        _set(view, digest=names, contract=chain[0].contract, list_tables=tables)
+        digits = digest([tables.digest, *(f"{index} {meaning(contract)}" for index, contract in enumerate(chain))])
+        _set(view, digest=digits, contract=chain[0].contract, list_tables=tables)
     return view
 
 
@@ -148,7 +148,7 @@ def _set(view: Tables, **parts: Any) -> None:
 def layers_of(chain: ContractChain, model: AnyModel, families: Mapping[str, str]) -> Layers:
     """Return the overrides of each contract of a chain that are for a model; `families` has the family of each."""
     named = names_of_model(model, families)
-    return [[each for each in contract.overrides if each.target.fits(named)] for contract in chain]
+    return [[override for override in contract.overrides if override.target.fits(named)] for contract in chain]
 
 
 def model_under(model: AnyModel, tables: Tables, chain: ContractChain, later: Later = ()) -> AnyModel:
@@ -158,16 +158,16 @@ def model_under(model: AnyModel, tables: Tables, chain: ContractChain, later: La
     Raises `TableError` if a candidate has brought overrides together that contradict each other.
     """
     chains = [chain, *([tables.contracts[name] for name in names] for _, names in later)]
-    layers = [layers_of(each, model, tables.families) for each in chains]
-    if not any(layer for each in layers for layer in each):
+    layers = [layers_of(contracts, model, tables.families) for contracts in chains]
+    if not any(layer for layers_of_chain in layers for layer in layers_of_chain):
         return model
     try:
         versions, *others = map(partial(_versions_under, model, tables), chains, layers)
-        for (at, _), then in zip(later, others, strict=True):
-            versions = [*_from(at, then, versions, model), *_until(at, versions)]
+        for (at, _), later_versions in zip(later, others, strict=True):
+            versions = [*_from(at, later_versions, versions, model), *_until(at, versions)]
     except UnclearError as error:
         file, _, line = error.override.source.rpartition(":")
-        name = next(each.contract for each in tables.contracts.values() if error.override in each.overrides)
+        name = next(contract.contract for contract in tables.contracts.values() if error.override in contract.overrides)
         raise TableError([Fault(file, int(line), (name,), f"{model.model}: {error.message}")]) from None
     return model.model_copy(update={"versions": tuple(versions)})
 
@@ -175,7 +175,10 @@ def model_under(model: AnyModel, tables: Tables, chain: ContractChain, later: La
 def _versions_under(model: AnyModel, tables: Tables, chain: ContractChain, layers: Layers) -> list[Version]:
     if not any(layers):
         return list(model.versions)
-    terms, versions = [{span.version.begins for span in in_term(model, each, utc(each.begins))} for each in chain], []
+    terms, versions = (
+        [{span.version.begins for span in in_term(model, contract, utc(contract.begins))} for contract in chain],
+        [],
+    )
     for version in model.versions:
         held = [layer for layer, term in zip(layers, terms, strict=True) if version.begins in term]
         versions.append(version_under(version, held, tables.meters) if version.begins in terms[0] else version)
@@ -191,7 +194,12 @@ def _from(at: datetime, versions: Sequence[Version], before: Sequence[Version], 
     yield from (version for version in versions if version.begins >= at)
     in_effect = next(_until(at, versions), None)
     replaced = next(_until(at, before), None)
-    if in_effect is None or replaced is None or model.retired_at(at) or any(each.begins == at for each in versions):
+    if (
+        in_effect is None
+        or replaced is None
+        or model.retired_at(at)
+        or any(version.begins == at for version in versions)
+    ):
         return
     if _prices(in_effect) != _prices(replaced):
         # The account knew these terms when the contract began or was signed, so the change was announced then.
@@ -229,9 +237,11 @@ def version_under(version: Version, layers: Layers, meters: Meters) -> Version:
     charges = tuple(_charge_under(charge, version, layers, meters) for charge in version.charges)
     changed: dict[str, Any] = {"charges": charges}
     if isinstance(version, MeteredVersion) and version.minimum is not None:
-        by = winner([[each for each in layer if each.target.of_whole_models] for layer in layers], "price")
-        if by and by.times is not None:
-            changed |= {"minimum": plain(multiply(version.minimum, by.times)), "minimum_place": by.source}
+        price = winner(
+            [[override for override in layer if override.target.of_whole_models] for layer in layers], "price"
+        )
+        if price and price.times is not None:
+            changed |= {"minimum": plain(multiply(version.minimum, price.times)), "minimum_place": price.source}
     return version.model_copy(update=changed)
 
 
@@ -296,7 +306,7 @@ def _split(charge: Charge, version: Version, layers: Layers, meters: Meters) -> 
             yield line
             return
         part = line.rate.model_copy(update={"attributes": attributes})
-        yield _Line(part, [[*of, override] if at == number else of for at, of in enumerate(line.layers)])
+        yield _Line(part, [[*layer, override] if index == number else layer for index, layer in enumerate(line.layers)])
         if attributes != line.rate.attributes:
             yield from (_Line(rest, line.layers) for rest in less(line.rate, [part], domains))
 
@@ -310,10 +320,10 @@ def _split(charge: Charge, version: Version, layers: Layers, meters: Meters) -> 
 
 def _priced(charge: Charge, rate: Rate, factors: Sequence[RateFactor], layers: Layers) -> Rate:
     """Return a rate of a charge with the price of a contract, after markup and these factors."""
-    amount, by, listed = contract_price(charge.unit_rate(rate), factors, layers)
-    if by is None:
+    amount, override, listed = contract_price(charge.unit_rate(rate), factors, layers)
+    if override is None:
         return rate.model_copy(update={"rate": amount})
-    return rate.model_copy(update={"rate": amount, "source": by.source, "listed": ListRate(listed, rate.source)})
+    return rate.model_copy(update={"rate": amount, "source": override.source, "listed": ListRate(listed, rate.source)})
 
 
 # The functions below are for conditions that the list prices by factors, and that an override names.
@@ -326,7 +336,7 @@ def _conditions_to_write(charge: Charge, version: Version, overrides: Iterable[t
     factors, before = (*charge.multipliers, *version.multipliers), -1
     while names and len(names) != before:
         before = len(names)
-        names |= {name for each in factors if not names.isdisjoint(each.conditions) for name in each.conditions}
+        names |= {name for factor in factors if not names.isdisjoint(factor.conditions) for name in factor.conditions}
     return names
 
 
@@ -339,10 +349,10 @@ def _by_conditions(
     condition is not written where the list does not name the condition.
     """
     resolver, domains = RateResolver(charge, meters, version.factors), domains_of(version, charge)
-    factors = [each for each in (*charge.factors, *version.factors) if not names.isdisjoint(each.conditions)]
+    factors = [factor for factor in (*charge.factors, *version.factors) if not names.isdisjoint(factor.conditions)]
     for line in lines:
         named, refused = charge.conditions_of(line.rate), False
-        own = {name: values for name, values in line.rate.attributes.items() if name not in names}
+        other_attributes = {name: values for name, values in line.rate.attributes.items() if name not in names}
         for values in product(*(named.get(name) or _values(name, resolver, meters) for name in sorted(names))):
             full = dict(zip(sorted(names), values, strict=True))
             written = {
@@ -352,15 +362,15 @@ def _by_conditions(
                 refused = True
                 continue
             held = [
-                each
-                for each in factors
-                if each.conditions.items() <= full.items() and each.conditions.keys().isdisjoint(named)
+                factor
+                for factor in factors
+                if factor.conditions.items() <= full.items() and factor.conditions.keys().isdisjoint(named)
             ]
-            layers = [[each for each in layer if _holds(each.target, full)] for layer in line.layers]
-            attributes = own | {name: (value,) for name, value in written.items()}
+            layers = [[override for override in layer if _holds(override.target, full)] for layer in line.layers]
+            attributes = other_attributes | {name: (value,) for name, value in written.items()}
             rate = line.rate.model_copy(update={"attributes": attributes})
             rivals = [
-                _bare(each.rate, names) for each in lines if _names_more(each.rate, line.rate, charge, full, written)
+                _bare(other.rate, names) for other in lines if _names_more(other.rate, line.rate, charge, full, written)
             ]
             for part in less(rate, rivals, domains):
                 yield _priced(charge, part, held, layers)
@@ -385,10 +395,12 @@ def _names_more(
     """Return True if `other` has the tier and hours of `rate`, and the list would take it under these conditions."""
     if any(other.attributes.get(name) != rate.attributes.get(name) for name in _NAMED_ALONE):
         return False
-    theirs, own = charge.conditions_of(other), charge.conditions_of(rate)
-    if not (theirs.keys() > own.keys() and theirs.keys() - own.keys() <= written.keys()):
+    other_conditions, conditions = charge.conditions_of(other), charge.conditions_of(rate)
+    if not (
+        other_conditions.keys() > conditions.keys() and other_conditions.keys() - conditions.keys() <= written.keys()
+    ):
         return False
-    return all(full[name] in values for name, values in theirs.items() if name in full)
+    return all(full[name] in values for name, values in other_conditions.items() if name in full)
 
 
 def _bare(rate: Rate, names: Iterable[str]) -> Rate:

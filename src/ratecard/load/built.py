@@ -55,7 +55,7 @@ class BuiltFolder:
     def data_of(self, model: str) -> Any:
         """Return the data of a model; that of the other models of its file is kept until their first look-up."""
         if (data := self._read.pop(model, None)) is None:
-            self._read |= {each["model"]: each for each in json.loads(self.lines[self.files[model]])["models"]}
+            self._read |= {entry["model"]: entry for entry in json.loads(self.lines[self.files[model]])["models"]}
             data = self._read.pop(model)
         return data
 

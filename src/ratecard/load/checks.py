@@ -132,7 +132,7 @@ def check_units(part: Units) -> Iterator[Finding]:
 def check_meters(part: Meters) -> Iterator[Finding]:
     """Check that meters, buckets and conditions are listed once, and name what they declare."""
     yield from listed_twice("meters", "meter", [meter.meter for meter in part.meters])
-    yield from listed_twice("conditions", "condition", [each.condition for each in part.conditions])
+    yield from listed_twice("conditions", "condition", [condition.condition for condition in part.conditions])
     for index, meter in enumerate(part.meters):
         yield from below(("meters", index), _check_meter(meter))
     for index, condition in enumerate(part.conditions):
@@ -181,10 +181,10 @@ def _check_condition(condition: UsageCondition) -> Iterator[Finding]:
 def _wrong_buckets(meter: Meter) -> Iterator[Finding]:
     """Check that each bucket is in the prompt or the completion, and has a name of its own in SKUs."""
     words: dict[str, str] = {}
-    wholes = [bucket for bucket in meter.buckets if bucket.bucket in (PROMPT, COMPLETION)]
+    directions = [bucket for bucket in meter.buckets if bucket.bucket in (PROMPT, COMPLETION)]
     for number, bucket in enumerate(meter.buckets):
         at = ("buckets", number)
-        if bucket not in wholes and not any(bucket.within(whole) for whole in wholes):
+        if bucket not in directions and not any(bucket.within(direction) for direction in directions):
             yield at, f"bucket '{bucket.bucket}' is part of neither {PROMPT} nor {COMPLETION}. Name its direction"
         if (other := words.setdefault(bucket.sku_word, bucket.bucket)) != bucket.bucket:
             yield at, f"SKUs name bucket '{bucket.bucket}' like '{other}'. Give it another sku"
@@ -290,10 +290,12 @@ def check_names(found: Sequence[tuple[TextFile, int, AnyModel]], *, patterns: bo
                 others = (f"{other.name}:{other.line(at)}" for other, at, _ in places if (other, at) != (text, place))
                 words = f"is a name of another model too ({next(others)}). Leave it out of one"
                 text.fault(place, f"{kind} '{name}' {words}")
-    for (one, at, pattern, owner), (other, there, another, its) in _sharing(opened):
+    for (text, place, pattern, owner), (other, there, another, its_owner) in _sharing(opened):
         words = "can match the same names. Let each name match one model"
-        one.fault(at, f"pattern '{pattern}' and '{another}' of {its} ({other.name}:{other.line(there)}) {words}")
-        other.fault(there, f"pattern '{another}' and '{pattern}' of {owner} ({one.name}:{one.line(at)}) {words}")
+        text.fault(
+            place, f"pattern '{pattern}' and '{another}' of {its_owner} ({other.name}:{other.line(there)}) {words}"
+        )
+        other.fault(there, f"pattern '{another}' and '{pattern}' of {owner} ({text.name}:{text.line(place)}) {words}")
 
 
 def _sharing(opened: Sequence[_Opened]) -> Iterator[tuple[_Opened, _Opened]]:
@@ -306,7 +308,10 @@ def _sharing(opened: Sequence[_Opened]) -> Iterator[tuple[_Opened, _Opened]]:
         begins = _beginning(pattern)
         while before and not begins.startswith(before[-1][0]):
             before.pop()
-        if other := next((one for _, one in before if one[3] != pattern[3] and share_a_name(one[2], pattern[2])), None):
+        if other := next(
+            (earlier for _, earlier in before if earlier[3] != pattern[3] and share_a_name(earlier[2], pattern[2])),
+            None,
+        ):
             yield other, pattern
         before.append((begins, pattern))
 

@@ -127,8 +127,8 @@ def _allowed_keys(root: type[BaseModel], loc: tuple[str | int, ...]) -> list[str
 def _bare(annotation: Any) -> Any:
     """Return an annotation without `Annotated` and `| None` around it; for a charge, the classes that it may have."""
     if get_origin(annotation) is Annotated:
-        of, *further = get_args(annotation)
-        return next((each for each in further if isinstance(each, ChargeClasses)), _bare(of))
+        inner, *metadata = get_args(annotation)
+        return next((classes for classes in metadata if isinstance(classes, ChargeClasses)), _bare(inner))
     members = [member for member in get_args(annotation) if member is not NoneType]
     return _bare(members[0]) if NoneType in get_args(annotation) else annotation
 

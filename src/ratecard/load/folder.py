@@ -150,8 +150,8 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     If the folder was sound when the package was built, each model is made at its first look-up.
     """
     built = built_folder(contents)
-    of_models = {*built.files.values()} if built else set[str]()
-    texts = {name: text_file(name, content) for name, content in contents.items() if name not in of_models}
+    family_files = {*built.files.values()} if built else set[str]()
+    texts = {name: text_file(name, content) for name, content in contents.items() if name not in family_files}
     own_units = _shared(texts.get(UNITS), Units, check_units, lambda: Units(units=()))
     own_meters = _shared(texts.get(METERS), Meters, check_meters, Meters)
     units = {**shipped_units(), **own_units.by_name} if own_units else None
@@ -164,8 +164,8 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
         models = ModelsOnDemand(built.files, partial(_built_model, built))
         families, files = built.families, built.files
     else:
-        of_families = [text for name, text in texts.items() if _is_family(name)]
-        placed_models = [(text, index, model) for text in of_families for index, model in _models(text)]
+        family_texts = [text for name, text in texts.items() if _is_family(name)]
+        placed_models = [(text, index, model) for text in family_texts for index, model in _models(text)]
         models = {model.model: model for _, _, model in placed_models}
         families = {model.model: str(text.data.get("family", "")) for text, _, model in placed_models}
         files = _check_models(placed_models, texts.values(), units, meters, vocabulary)

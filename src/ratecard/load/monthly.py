@@ -113,7 +113,7 @@ class TermChecks:
             for first, second in ((one, other), (other, one))
         ):
             return ""
-        shared = [each for each in self._over(other) if each in self._over(one)]
+        shared = [charged for charged in self._over(other) if charged in self._over(one)]
         return f"{shared[0][0]} ({shared[0][1]})" if shared else ""
 
     def _over(self, term: Term) -> dict[_Charged, None]:

@@ -75,11 +75,11 @@ class _Commit:
     """The `Tree` of a commit: paths begin at the top of its repository, and unknown folders are empty."""
 
     def __init__(self, revision: Revision) -> None:
-        listed = _git(revision.folder, "ls-tree", "--full-tree", "-r", "-z", revision.commit)
+        listing = _git(revision.folder, "ls-tree", "--full-tree", "-r", "-z", revision.commit)
         self.blobs: dict[str, bytes] = {}
         self._links: dict[str, str] = {}
         self._folders: dict[str, dict[str, FileKind]] = {"": {}}
-        for line in listed.split(b"\0")[:-1]:
+        for line in listing.split(b"\0")[:-1]:
             head, _, name = line.partition(b"\t")
             mode, _, blob = head.split()
             path = os.fsdecode(name)
@@ -141,23 +141,23 @@ def _files(revision: Revision, prefix: bytes) -> dict[str, bytes]:
 
 def _contents(folder: Path, blobs: Sequence[bytes]) -> Iterator[bytes]:
     """Yield the contents of these blobs, which one call of git reads."""
-    out = _git(folder, "cat-file", "--batch", given=b"".join(blob + b"\n" for blob in blobs)) if blobs else b""
-    at = 0
+    output = _git(folder, "cat-file", "--batch", given=b"".join(blob + b"\n" for blob in blobs)) if blobs else b""
+    offset = 0
     for _ in blobs:
-        head_end = out.index(b"\n", at)
-        size = int(out[at:head_end].split()[2])
-        yield out[head_end + 1 : head_end + 1 + size]
-        at = head_end + 1 + size + 1
+        head_end = output.index(b"\n", offset)
+        size = int(output[offset:head_end].split()[2])
+        yield output[head_end + 1 : head_end + 1 + size]
+        offset = head_end + 1 + size + 1
 
 
 def _git(folder: Path, *words: str, given: bytes = b"") -> bytes:
-    done = _run(folder, *words, given=given)
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()
-        if "not a git repository" in said:
+    process = _run(folder, *words, given=given)
+    if process.returncode:
+        complaint = process.stderr.decode(errors="replace").strip()
+        if "not a git repository" in complaint:
             raise RevisionError(f"{folder} is not in a git repository, so it has no revisions")
-        raise RevisionError(f"git cannot read {folder}: {echo(said)}")
-    return done.stdout
+        raise RevisionError(f"git cannot read {folder}: {echo(complaint)}")
+    return process.stdout
 
 
 def _run(folder: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:

@@ -72,9 +72,9 @@ def _check_resolutions(accepts: VideoAccepts, fields: VideoFields) -> Iterator[F
 
 def _check_limits(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Finding]:
     if accepts.target_fps:
-        lowest, highest, wide = accepts.target_fps.min, accepts.target_fps.max, fields.target_fps
-        if not wide.min <= lowest <= highest <= wide.max:
-            words = f"target_fps {lowest} to {highest} must rise within {wide.min} to {wide.max}"
+        lowest, highest, known = accepts.target_fps.min, accepts.target_fps.max, fields.target_fps
+        if not known.min <= lowest <= highest <= known.max:
+            words = f"target_fps {lowest} to {highest} must rise within {known.min} to {known.max}"
             yield ("target_fps",), words
     if accepts.reference_video_total_duration:
         cap, most = accepts.reference_video_total_duration.max, fields.reference_video_total_duration.max
@@ -96,7 +96,7 @@ def _check_defaults(version: VideoVersion) -> Iterator[Finding]:
             allowed = ", ".join(LISTED_WORDS + LISTED_NUMBERS)
             yield path, f"'{name}' cannot have a default.{did_you_mean(name, LISTED_WORDS)} Allowed: {allowed}"
             continue
-        accepted = [str(one) for one in getattr(version.accepts, name) or ()]
+        accepted = [str(choice) for choice in getattr(version.accepts, name) or ()]
         if value not in accepted:
             yield path, f"default '{value}' of {name} is not accepted. Allowed: {', '.join(accepted) or 'none'}"
 

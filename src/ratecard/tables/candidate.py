@@ -41,7 +41,7 @@ class SetRate(Frozen):
     @property
     def amount(self) -> Decimal:
         """Return the new rate, or the new factor."""
-        return next(each for each in (self.rate, self.factor) if each is not None)
+        return next(amount for amount in (self.rate, self.factor) if amount is not None)
 
 
 class RoundRate(Frozen):

@@ -76,7 +76,7 @@ def _meaning(value: Any) -> Any:
         return {str(key): _meaning(part) for key, part in value.items()}
     if isinstance(value, BaseModel):
         return {
-            name: [_meaning(one) for one in part] if name in _ORDERED else _meaning(part)
+            name: [_meaning(item) for item in part] if name in _ORDERED else _meaning(part)
             for name in (*_fields_of_meaning(value.__class__), *(value.model_extra or ()))
             if (part := getattr(value, name)) is not None
         }
@@ -168,7 +168,7 @@ class Tables:
         from ratecard.tables.names import matcher_of
 
         models = self.models.values()
-        return tuple((matcher_of(each), model.model) for model in models for each in model.patterns or ())
+        return tuple((matcher_of(pattern), model.model) for model in models for pattern in model.patterns or ())
 
     @cached_property
     def digest(self) -> str:
@@ -186,7 +186,7 @@ class Tables:
         """Return each model with its meaning; that of a model is reused if a candidate does not change it."""
         known = self.below._meanings if self.below else {}
         return {
-            name: kept if (kept := known.get(name)) and kept[0] is model else (model, meaning(model))
+            name: pair if (pair := known.get(name)) and pair[0] is model else (model, meaning(model))
             for name, model in self.models.items()
         }
 
@@ -211,8 +211,8 @@ class Tables:
             return model
         if name in self.aliases:
             return self.models[self.aliases[name]]
-        found = dict.fromkeys(model for matches, model in self._patterns if matches.fullmatch(name))
-        if len(found) > 1:
-            words = f"Specified model not found: {echo(name)} matches the patterns of {' and '.join(found)}"
+        ids = dict.fromkeys(model_id for pattern, model_id in self._patterns if pattern.fullmatch(name))
+        if len(ids) > 1:
+            words = f"Specified model not found: {echo(name)} matches the patterns of {' and '.join(ids)}"
             raise QuoteError(NotOffered(words))
-        return self.models[next(iter(found))] if found else None
+        return self.models[next(iter(ids))] if ids else None

@@ -81,7 +81,7 @@ class Override(Frozen):
     @property
     def amount(self) -> Decimal | None:
         """Return the price of one unit that the override states; None if it does not state one."""
-        return next((each for each in (self.rate, self.at_most, self.at_least) if each is not None), None)
+        return next((amount for amount in (self.rate, self.at_most, self.at_least) if amount is not None), None)
 
     @property
     def rank(self) -> TargetRank:

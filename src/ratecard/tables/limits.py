@@ -130,7 +130,7 @@ class Rates(Frozen):
 
     model_config = ConfigDict(extra="allow", json_schema_extra=_may_be_unknown)
     __pydantic_extra__: dict[
-        str, Annotated[Worth | None, BeforeValidator(lambda given: None if given == UNKNOWN else given)]
+        str, Annotated[Worth | None, BeforeValidator(lambda worth: None if worth == UNKNOWN else worth)]
     ]
 
     if TYPE_CHECKING:

@@ -77,8 +77,10 @@ class MeteredVersion(Version):
 
     def refuses(self, stated: Mapping[str, str], meters: Meters) -> Mapping[str, str] | None:
         """Return the first combination that is not sold and that a request states completely; None without one."""
-        defaults = {name: each.default for name, each in meters.condition.items()}
-        return next((each for each in self.not_sold or () if each.items() <= {**defaults, **stated}.items()), None)
+        defaults = {name: condition.default for name, condition in meters.condition.items()}
+        return next(
+            (unsold for unsold in self.not_sold or () if unsold.items() <= {**defaults, **stated}.items()), None
+        )
 
     @property
     def tokens(self) -> Tokens | None:

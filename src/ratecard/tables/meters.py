@@ -62,7 +62,7 @@ def own_counts(wholes: Mapping[str, Collection[str]]) -> dict[str, dict[str, int
     signs_of: dict[str, dict[str, int]] = {}
     for name in sorted(wholes, key=lambda name: -len(wholes[name])):
         signs = signs_of[name] = {name: 1}
-        for part in (part for part, of in wholes.items() if name in of):
+        for part in (part for part, holders in wholes.items() if name in holders):
             for other, sign in signs_of[part].items():
                 signs[other] = signs.get(other, 0) - sign
     return signs_of
@@ -162,5 +162,5 @@ class Meters(Frozen):
     def laid_over(self, other: "Meters") -> "Meters":
         """Return the entries of both files; those of this one replace those of the other with the same name."""
         meters = {meter.meter: meter for meter in other.meters} | self.by_name
-        conditions = {each.condition: each for each in other.conditions} | self.condition
+        conditions = {condition.condition: condition for condition in other.conditions} | self.condition
         return Meters(meters=tuple(meters.values()), conditions=tuple(conditions.values()))

@@ -299,7 +299,7 @@ class ChargeClasses:
         return TypeAdapter(Annotated[kinds, Field(discriminator="method")])
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_plain_validator_function(lambda given: self._any.validate_python(given))
+        return no_info_plain_validator_function(lambda charge: self._any.validate_python(charge))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return handler(self._any.core_schema)
@@ -354,7 +354,7 @@ def less(rate: Rate, others: Iterable[Rate], domains: Domains) -> list[Rate]:
     """
     left: list[Mapping[str, tuple[str, ...]]] = [rate.attributes]
     for other in others:
-        left = [part for each in left for part in _without(each, other.attributes, domains)]
+        left = [part for attributes in left for part in _without(attributes, other.attributes, domains)]
     return [rate.model_copy(update={"attributes": dict(attributes)}) for attributes in left]
 
 

@@ -287,9 +287,9 @@ def value_text(value: Any, *, in_order: bool = True) -> str:
     """
     if isinstance(value, Mapping):
         items = value.items() if in_order else sorted(value.items())
-        return "{" + ", ".join(f"{key}: {value_text(each, in_order=in_order)}" for key, each in items) + "}"
+        return "{" + ", ".join(f"{key}: {value_text(part, in_order=in_order)}" for key, part in items) + "}"
     if isinstance(value, (tuple, list)) and not isinstance(value, Size):
-        words = [value_text(each, in_order=in_order) for each in value]
+        words = [value_text(item, in_order=in_order) for item in value]
         return ", ".join(in_ranges(words if in_order else sorted(set(words), key=_natural)))
     if isinstance(value, bool):
         return str(value).lower()
@@ -309,7 +309,7 @@ class Scalar:
     """
 
     def __init__(self, read: Callable[[object], Any], schema: Mapping[str, Any], *kinds: type) -> None:
-        self.read = (lambda given: given if isinstance(given, kinds) else read(given)) if kinds else read
+        self.read = (lambda value: value if isinstance(value, kinds) else read(value)) if kinds else read
         self.schema = schema
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -354,7 +354,7 @@ Day = Annotated[date, Scalar(read_day, _text(_DAY), date)]
 Effective = Annotated[
     date,
     Scalar(
-        lambda given: day_or_instant(given) if isinstance(given, date) else read_effective(given),
+        lambda moment: day_or_instant(moment) if isinstance(moment, date) else read_effective(moment),
         {"anyOf": [_text(_DAY), _text(_INSTANT)]},
     ),
     PlainSerializer(str, when_used="json"),
@@ -363,7 +363,7 @@ Address = Annotated[str, Scalar(read_address, _text(_ADDRESS))]
 Pixels = Annotated[Size, Scalar(read_size, _text(_SIZE), Size)]
 Ratio = Annotated[Fraction, Scalar(read_fraction, _number(_FRACTION, "integer", minimum=0), Fraction)]
 Words = Annotated[tuple[str, ...], Scalar(read_words, _ONE_OR_MORE)]
-Counts = Annotated[tuple[int, ...], Scalar(lambda given: tuple(map(read_count, read_words(given))), _ONE_OR_MORE)]
+Counts = Annotated[tuple[int, ...], Scalar(lambda words: tuple(map(read_count, read_words(words))), _ONE_OR_MORE)]
 
 
 # The key of the `file:line` of a rate, and of any other part on one line.

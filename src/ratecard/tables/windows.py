@@ -88,9 +88,9 @@ def window_of(attributes: Mapping[str, tuple[str, ...]]) -> Window | None:
 
 @lru_cache(1_000)
 def _window(zone: str, hours: tuple[str, ...], weekdays: tuple[str, ...]) -> Window:
-    ranges = (read_hours(each) for each in hours)
+    ranges = (read_hours(text) for text in hours)
     days = tuple(sorted(DAYS.index(day) for day in weekdays))
-    return Window(zone, tuple(sorted(each for each in ranges if each)), days)
+    return Window(zone, tuple(sorted(minutes for minutes in ranges if minutes)), days)
 
 
 def windows_of(versions: Iterable[Version]) -> tuple[Window, ...]:
