@@ -48,10 +48,10 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
     >>> suggestions("kling-3-pro", ["veo3", "kling-v3-pro", "kling-o3-pro"])
     ['kling-v3-pro', 'kling-o3-pro']
     """
-    if (left := _LEFT.get()) is not None:
-        if not left[0]:
+    if (allowance := _LEFT.get()) is not None:
+        if not allowance[0]:
             return []
-        left[0] -= 1
+        allowance[0] -= 1
     wanted, least = given[:_LENGTH].lower(), _SLIP if slip else _LIKENESS
     pieces = _pieces(wanted)
 

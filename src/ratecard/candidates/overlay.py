@@ -43,30 +43,30 @@ def selected(
     Raises `Refusal` with every name that matches no model, or none that the other names allow, and with every `except`
     that does not leave out a model.
     """
-    known, wrong = known_names(models, families), list[Finding]()
+    known, findings = known_names(models, families), list[Finding]()
     excluded = [(names, (*path, "except", number)) for number, names in enumerate(wanted.excluded)]
     for names, at in [(wanted, path), *excluded]:
-        wrong += [*_unclear(names, at), *(((*at, part), words) for part, words in names.unknown(known))]
-    if wrong:
-        raise Refusal(*dict.fromkeys(wrong))
+        findings += [*_unclear(names, at), *(((*at, part), words) for part, words in names.unknown(known))]
+    if findings:
+        raise Refusal(*dict.fromkeys(findings))
     has = {name: names_of_model(model, families) for name, model in models.items()}
     named = [
         model
         for name, model in models.items()
         if ModelNames.fits(wanted, has[name]) and (wanted.model or priced(model))
     ]
-    wrong += [
+    findings += [
         (path, f"matches nothing: no model of {words} has a price{day}") for words in _idle(named, families, wanted)
     ]
-    for names, at in excluded if not wrong else ():
+    for names, at in excluded if not findings else ():
         left_out = [model for model in named if names.fits(has[model.model])]
         words = f"excludes nothing: of the models of {wanted} that have a price{day}, none is of"
-        wrong += [(at, f"{words} {idle}") for idle in _idle(left_out, families, names)]
+        findings += [(at, f"{words} {idle}") for idle in _idle(left_out, families, names)]
     chosen = [model for model in named if wanted.fits(has[model.model])]
-    if not chosen and not wrong:
-        wrong.append(((*path, "except"), f"excludes every model of {wanted} that has a price{day}; nothing is left"))
-    if wrong:
-        raise Refusal(*dict.fromkeys(wrong))
+    if not chosen and not findings:
+        findings.append(((*path, "except"), f"excludes every model of {wanted} that has a price{day}; nothing is left"))
+    if findings:
+        raise Refusal(*dict.fromkeys(findings))
     return chosen
 
 
@@ -261,9 +261,9 @@ class _Overlay:
                 # The version begins while the candidate holds: the message names its line.
                 before = f"from {day} on ({version.place}): "
                 raise Refusal(*((path, before + words) for path, words in refusal.findings)) from None
-            again = [self.rates_set[name, day, at] for at in chosen if (name, day, at) in self.rates_set]
-            if again:
-                words = f"{self._line(again[0])} sets a {change.word} that is meant here too; keep one"
+            earlier = [self.rates_set[name, day, at] for at in chosen if (name, day, at) in self.rates_set]
+            if earlier:
+                words = f"{self._line(earlier[0])} sets a {change.word} that is meant here too; keep one"
                 raise Refusal((("set",), words))
             known = amounts_of(version)
             source = source or source_of(version, chosen[0])
@@ -284,12 +284,12 @@ class _Overlay:
         if change.times == 1 and change.round is None:
             raise Refusal(((change.word,), "changes nothing: every rate x 1 is the same"))
         bases: list[tuple[AnyModel, date, Version]] = []
-        wrong: list[Finding] = []
+        findings: list[Finding] = []
         for model in models:
             try:
                 bases += [(model, *base) for base in self._bases(model, path)]
             except Refusal as refusal:
-                wrong += refusal.findings
+                findings += refusal.findings
         scaling: dict[str, dict[date, tuple[Version, dict[At, Decimal]]]] = {}
         named = [(model.model, version) for model, _, version in bases]
         chosen = rates_to_scale(named, change, self.base.meters) if bases else []
@@ -297,9 +297,9 @@ class _Overlay:
             try:
                 scaling.setdefault(model.model, {})[day] = version, scaled(version, change, rates)
             except Refusal as refusal:
-                wrong += refusal.findings
-        if wrong:
-            raise Refusal(*wrong)
+                findings += refusal.findings
+        if findings:
+            raise Refusal(*findings)
         # A free model stays as it is, as long as the change has other models.
         moving = {name: days for name, days in scaling.items() if any(amounts for _, amounts in days.values())}
         if not moving and not self.idle:
@@ -332,9 +332,9 @@ class _Overlay:
         if version.effective == self.day and name not in self.changed and (name, self.day) not in self.base.proposed:
             where = self.files.get(name, "the tables")
             raise Refusal((path, f"{name} has a version from {self.day} already ({where}). Choose another day"))
-        again = min((day for other, day in self.base.restored if other == name and day > self.day), default=None)
-        if self.until is None and again is not None:
-            words = f"{name} has its list prices again from {again} on, by `until` of a candidate below this one"
+        restored = min((day for other, day in self.base.restored if other == name and day > self.day), default=None)
+        if self.until is None and restored is not None:
+            words = f"{name} has its list prices again from {restored} on, by `until` of a candidate below this one"
             raise Refusal((path, f"{words}, which would end this one; stack it above this one"))
         yield self.day, version
         for later in reversed(model.versions):
@@ -411,9 +411,9 @@ class _Overlay:
         undoing: dict[int, set[int]] = {}
         for place, moves in self.moves.items():
             name, day, at = place
-            was, now = (amounts_of(in_effect(models[name], day, ()))[at] for models in (self.base.models, self.models))
+            old, new = (amounts_of(in_effect(models[name], day, ()))[at] for models in (self.base.models, self.models))
             # If an amount is unchanged, only the last change had an effect; if it is set, no earlier change had one.
-            first = moves[-1] if was == now else min(self.rates_set.get(place, moves[0]), moves[-1])
+            first = moves[-1] if old == new else min(self.rates_set.get(place, moves[0]), moves[-1])
             reported |= {index for index in moves if index >= first}
             for index in moves:
                 undoing.setdefault(index, set()).add(first)
@@ -453,14 +453,14 @@ class _Overlay:
 
 def _each(names: Iterable[str], change: Callable[[str], object]) -> None:
     """Change each of these models. Raises `Refusal` with the findings of all of them."""
-    wrong: list[Finding] = []
+    findings: list[Finding] = []
     for name in names:
         try:
             change(name)
         except Refusal as refusal:
-            wrong += refusal.findings
-    if wrong:
-        raise Refusal(*dict.fromkeys(wrong))
+            findings += refusal.findings
+    if findings:
+        raise Refusal(*dict.fromkeys(findings))
 
 
 def _names_of(model: AnyModel) -> dict[str, str]:

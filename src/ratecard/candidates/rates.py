@@ -104,8 +104,8 @@ def _factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
         at: factor for at, factor in factors_of(version).items() if change.charge in (None, charge_of(version, at))
     }
     if not known:
-        of = f" of charge '{change.charge}'" if change.charge else ""
-        raise Refusal((("factor",), f"matches nothing: no factor{of} of {name} can be set; it has none"))
+        charge_words = f" of charge '{change.charge}'" if change.charge else ""
+        raise Refusal((("factor",), f"matches nothing: no factor{charge_words} of {name} can be set; it has none"))
     wanted = {attribute: set(values) for attribute, values in change.where.items()}
     fits = [at for at, factor in known.items() if {key: {value} for key, value in factor.conditions.items()} == wanted]
     if not fits:
@@ -123,7 +123,7 @@ def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, D
 
     Raises `Refusal` if an amount would have more digits than a table allows, or is rounded to zero.
     """
-    amounts, wrong, times = {}, [], change.times
+    amounts, problems, times = {}, [], change.times
     rates = rates_of(version)
     for at in meant:
         rate = rates[at]
@@ -132,19 +132,19 @@ def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, D
         if change.round is not None and amount:
             amount = rounded(amount, change.round)
             if not amount:
-                wrong.append(("round", f"{words} is rounded to 0", "a smaller step"))
+                problems.append(("round", f"{words} is rounded to 0", "a smaller step"))
                 continue
         if places_of(amount) > MOST_PLACES:
-            wrong.append(
+            problems.append(
                 (change.word, f"{words} has more than {MOST_PLACES} decimal places", "a factor with fewer digits")
             )
         elif amount >= _MOST:
-            wrong.append((change.word, f"{words} has more than 15 digits", "a factor with fewer digits"))
+            problems.append((change.word, f"{words} has more than 15 digits", "a factor with fewer digits"))
         elif amount != rate.rate:
             amounts[at] = amount
-    if wrong:
-        key, words, better = wrong[0]
-        others = f", and {len(wrong) - 1} more rates of the model" if len(wrong) > 1 else ""
+    if problems:
+        key, words, better = problems[0]
+        others = f", and {len(problems) - 1} more rates of the model" if len(problems) > 1 else ""
         raise Refusal(((key,), f"{words}{others}. Choose {better}, or set the rates"))
     return amounts
 
@@ -166,14 +166,14 @@ def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale, meter
     Raises `Refusal` for an attribute or value that no version has, for a rate that is meant only in part, if no rate is
     meant at all, and for a model that has such rates in one of its versions but not in another.
     """
-    meant, wrong = _meant(versions, change, meters)
+    meant, findings = _meant(versions, change, meters)
     kept = {name for (name, _), fitting in zip(versions, meant, strict=True) if fitting}
     for (name, version), fitting in zip(versions, meant, strict=True):
         if name in kept and not fitting:
             words = f"matches nothing of {name} from {version.effective} on ({version.place}), which is in the window"
-            wrong.append((("where",) if change.where else ("charge",), f"{words} of this candidate"))
-    if wrong:
-        raise Refusal(*dict.fromkeys(wrong))
+            findings.append((("where",) if change.where else ("charge",), f"{words} of this candidate"))
+    if findings:
+        raise Refusal(*dict.fromkeys(findings))
     return meant
 
 
@@ -181,10 +181,10 @@ def lines_to_set(name: str, version: Version, change: SetRate, meters: Meters) -
     """Return the rates, or the factor, that a `set` means. Raises `Refusal` if none fits, or it is unclear which."""
     if change.factor is not None:
         return _factors_to_set(name, version, change)
-    [matching], wrong = _meant([(name, version)], change, meters)
-    wrong += _unclear(name, version, matching, change, meters)
-    if wrong:
-        raise Refusal(*wrong)
+    [matching], findings = _meant([(name, version)], change, meters)
+    findings += _unclear(name, version, matching, change, meters)
+    if findings:
+        raise Refusal(*findings)
     return matching
 
 
@@ -201,10 +201,10 @@ def _meant(
     if change.where and (unknown := list(_unknown(called, charges, change.where, meters))):
         raise Refusal(*unknown)
     fitted = [_fitting(_charges(version, change.charge), change.where, meters) for _, version in versions]
-    meant, wrong = [fitting for fitting, _ in fitted], [problem for _, problems in fitted for problem in problems]
+    meant, findings = [fitting for fitting, _ in fitted], [problem for _, problems in fitted for problem in problems]
     if not any(meant):
-        wrong.append(_nothing(called, charges, meters))
-    return meant, wrong
+        findings.append(_nothing(called, charges, meters))
+    return meant, findings
 
 
 def _charges(version: Version, name: str | None) -> dict[int, Charge]:
@@ -218,7 +218,7 @@ def _fitting(
     if not where:
         return [At(index, number) for index, charge in charges.items() for number in range(len(charge.rates))], []
     matching: list[At] = []
-    wrong: list[Finding] = []
+    findings: list[Finding] = []
     for index, charge in charges.items():
         for number, rate in enumerate(charge.rates):
             has = attributes_of(charge, rate, meters)
@@ -227,9 +227,9 @@ def _fitting(
             for attribute, wanted in where.items():
                 if not set(has[attribute]) <= set(wanted):
                     words = f"the rate at {rate.source} is for {attribute} {', '.join(has[attribute])} together"
-                    wrong.append((("where", attribute), f"{words}; name them all, or split its line first"))
+                    findings.append((("where", attribute), f"{words}; name them all, or split its line first"))
             matching.append(At(index, number))
-    return matching, wrong
+    return matching, findings
 
 
 def _no_charge(name: str, given: str, charges: Iterable[str]) -> Refusal:

@@ -151,9 +151,9 @@ class ContractChecks:
 
     def _targets(self, contract: Contract) -> Iterator[tuple[str, str]]:
         for override in contract.overrides:
-            wrong = list(self._wrong_names(override.target))
-            yield from ((override.source, words) for words in wrong)
-            if wrong:
+            messages = list(self._wrong_names(override.target))
+            yield from ((override.source, words) for words in messages)
+            if messages:
                 continue
             if words := override.target.idle_except(self._named):
                 yield override.source, words

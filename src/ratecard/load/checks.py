@@ -97,8 +97,11 @@ def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken
                 words = f"surcharge '{name}' is not in the tables.{did_you_mean(name, known)} Known: {', '.join(known)}"
                 yield ("versions", index, "surcharges", kind), words
             elif name not in broken and models[name].currency != model.currency:
-                ours, theirs = model.currency, models[name].currency
-                words = f"surcharge '{name}' is in {theirs}, and its amounts are added to {ours}. Write one in {ours}"
+                currency, other_currency = model.currency, models[name].currency
+                words = (
+                    f"surcharge '{name}' is in {other_currency}, and its amounts are added to {currency}. "
+                    f"Write one in {currency}"
+                )
                 yield ("versions", index, "surcharges", kind), words
 
 
@@ -290,12 +293,12 @@ def check_names(found: Sequence[tuple[TextFile, int, AnyModel]], *, patterns: bo
                 others = (f"{other.name}:{other.line(at)}" for other, at, _ in places if (other, at) != (text, place))
                 words = f"is a name of another model too ({next(others)}). Leave it out of one"
                 text.fault(place, f"{kind} '{name}' {words}")
-    for (text, place, pattern, owner), (other, there, another, its_owner) in _sharing(opened):
+    for (text, place, pattern, owner), (other, path, rival, rival_owner) in _sharing(opened):
         words = "can match the same names. Let each name match one model"
         text.fault(
-            place, f"pattern '{pattern}' and '{another}' of {its_owner} ({other.name}:{other.line(there)}) {words}"
+            place, f"pattern '{pattern}' and '{rival}' of {rival_owner} ({other.name}:{other.line(path)}) {words}"
         )
-        other.fault(there, f"pattern '{another}' and '{pattern}' of {owner} ({text.name}:{text.line(place)}) {words}")
+        other.fault(path, f"pattern '{rival}' and '{pattern}' of {owner} ({text.name}:{text.line(place)}) {words}")
 
 
 def _sharing(opened: Sequence[_Opened]) -> Iterator[tuple[_Opened, _Opened]]:

@@ -58,8 +58,8 @@ def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], who
     path = _path_in(problem["loc"], data)
     kind, context = problem["type"], problem.get("ctx") or {}
     key = next((str(part) for part in reversed(path) if isinstance(part, str)), whole)
-    wrong = problem["input"]
-    shown = f" '{echo(wrong)}'" if isinstance(wrong, str) else ""
+    input_value = problem["input"]
+    shown = f" '{echo(input_value)}'" if isinstance(input_value, str) else ""
     if kind == "missing":
         yield path, f"{key} is missing{_inside(path)}"
     elif kind == "extra_forbidden":
@@ -80,7 +80,7 @@ def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], who
         allowed = [word.strip(" '") for word in str(context.get("expected") or context["expected_tags"]).split(",")]
         allowed = [part.strip(" '") for word in allowed for part in word.split(" or ")]
         field = path if kind == "literal_error" else (*path, context["discriminator"].strip("'"))
-        value = str(wrong if kind == "literal_error" else context["tag"])
+        value = str(input_value if kind == "literal_error" else context["tag"])
         yield field, f"{field[-1]} '{echo(value)}' is not known.{meant_or_allowed(value, allowed)}"
     elif kind == "union_tag_not_found":
         word = context["discriminator"].strip("'")

@@ -191,8 +191,8 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     if contracts:
         from ratecard.contracts.checks import contract_faults
 
-        if wrong := contract_faults(tables):
-            raise TableError(sorted(wrong, key=lambda fault: (fault.file, fault.line, fault.message)))
+        if faults := contract_faults(tables):
+            raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
     return tables
 
 
@@ -450,9 +450,9 @@ class TableFiles:
         """Return True if folder `end` can be reached from folder `start`."""
         reached, ahead = {start}, [start]
         while ahead:
-            more = self._folders.get(ahead.pop(), set()) - reached
-            reached |= more
-            ahead += more
+            folders = self._folders.get(ahead.pop(), set()) - reached
+            reached |= folders
+            ahead += folders
         return end in reached
 
     def _loop(self, name: str) -> None:

@@ -97,12 +97,12 @@ class TermChecks:
             return
         currencies = {self._models[name].currency: name for name, _, _ in self._over(term)}
         if term.unit is not None and len(currencies) > 1:
-            both = " and ".join(f"{name} in {currency}" for currency, name in sorted(currencies.items())[:2])
-            words = f"is over models of several currencies ({both}), and a statement is in one"
+            examples = " and ".join(f"{name} in {currency}" for currency, name in sorted(currencies.items())[:2])
+            words = f"is over models of several currencies ({examples}), and a statement is in one"
             yield (term.kind,), f"{words}. Name models of one currency: for"
         if not self._over(term):
-            of = f" that has lines in {term.unit}" if term.unit else ""
-            yield (term.kind,), f"is over nothing: no model of the tables{of} fits all that it names"
+            unit_words = f" that has lines in {term.unit}" if term.unit else ""
+            yield (term.kind,), f"is over nothing: no model of the tables{unit_words} fits all that it names"
 
     def _shared(self, one: Term, other: Term) -> str:
         """Return, as text, a model and charge that two terms of a step both cover in a month; empty without one."""

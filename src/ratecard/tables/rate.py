@@ -256,19 +256,19 @@ class CountedCharge(Conditioned):
         """
         if not self.options:
             return count, ""
-        left, why = count, [f"{_words(count)} counted"]
-        if self.included and left:
-            left = EXACT.subtract(left, min(left, self.included))
-            why.append(f"{_words(self.included)} included")
-        if self.at_least and 0 < left < self.at_least:
-            left = self.at_least
-            why.append(f"at least {_words(self.at_least)} charged")
+        quantity, notes = count, [f"{_words(count)} counted"]
+        if self.included and quantity:
+            quantity = EXACT.subtract(quantity, min(quantity, self.included))
+            notes.append(f"{_words(self.included)} included")
+        if self.at_least and 0 < quantity < self.at_least:
+            quantity = self.at_least
+            notes.append(f"at least {_words(self.at_least)} charged")
         if self.started:
-            blocks = multiply(ceil(Fraction(left) / Fraction(self.started)), self.started)
-            if blocks != left:
-                left = blocks
-                why.append(f"charged in blocks of {_words(self.started)}")
-        return left, "; ".join(why) if len(why) > 1 else ""
+            blocks = multiply(ceil(Fraction(quantity) / Fraction(self.started)), self.started)
+            if blocks != quantity:
+                quantity = blocks
+                notes.append(f"charged in blocks of {_words(self.started)}")
+        return quantity, "; ".join(notes) if len(notes) > 1 else ""
 
 
 def _words(count: int | Decimal) -> str:
@@ -352,10 +352,10 @@ def less(rate: Rate, others: Iterable[Rate], domains: Domains) -> list[Rate]:
     >>> [rate.attributes for rate in less(one, [other], {"resolution": ("480p", "720p")})]
     [{'resolution': ('480p',)}]
     """
-    left: list[Mapping[str, tuple[str, ...]]] = [rate.attributes]
+    remaining: list[Mapping[str, tuple[str, ...]]] = [rate.attributes]
     for other in others:
-        left = [part for attributes in left for part in _without(attributes, other.attributes, domains)]
-    return [rate.model_copy(update={"attributes": dict(attributes)}) for attributes in left]
+        remaining = [part for attributes in remaining for part in _without(attributes, other.attributes, domains)]
+    return [rate.model_copy(update={"attributes": dict(attributes)}) for attributes in remaining]
 
 
 def _without(

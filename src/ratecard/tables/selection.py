@@ -83,12 +83,12 @@ class Selection(ModelNames):
         if not self.excluded:
             return ""
         meant = [named for named in models if super(Selection, self).fits(named)]
-        of = f"model of {self}" if str(self) else "model"
+        model_words = f"model of {self}" if str(self) else "model"
         for names in self.excluded:
             if not any(names.fits(named) for named in meant):
-                return f"except leaves nothing out: no {of} is of {names}. Leave it out"
+                return f"except leaves nothing out: no {model_words} is of {names}. Leave it out"
         if meant and not any(self.fits(named) for named in meant):
-            return f"except leaves out every {of}. Name fewer in it"
+            return f"except leaves out every {model_words}. Name fewer in it"
         return ""
 
 
