@@ -397,7 +397,7 @@ class _Overlay:
     def _check_effect(self) -> None:
         """Record a fault for each model whose rates are as they were, and for each change without any effect.
 
-        Each fault names the line of the change that undoes the other.
+        Each fault also names the line of the change that undoes the effect.
         """
         reported: set[int] = set()
         for name, index in self.changed.items():

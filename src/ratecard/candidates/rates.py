@@ -191,7 +191,7 @@ def lines_to_set(name: str, version: Version, change: SetRate, meters: Meters) -
 def _meant(
     versions: Sequence[tuple[str, Version]], change: SetRate | Scale, meters: Meters
 ) -> tuple[list[list[At]], list[Finding]]:
-    """Return the rates of each version that a change means, and what is wrong. Raises `Refusal` for unknown names."""
+    """Return the rates of each version that a change means, and the findings. Raises `Refusal` for unknown names."""
     names = {name for name, _ in versions}
     called = names.pop() if len(names) == 1 else "these models"
     charges = [charge for _, version in versions for charge in _charges(version, change.charge).values()]

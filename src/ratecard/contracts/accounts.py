@@ -12,7 +12,7 @@ from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.contract import Contract
 from ratecard.tables.selection import OverrideTarget, names_of_model
 
-# The number of contracts for which the models that they cannot use are cached: those used last.
+# The most chains of contracts for which the withheld models are cached.
 _MOST_WITHHELD = 1024
 
 
@@ -66,7 +66,7 @@ class ContractsInForce:
         return tuple(later)
 
     def chain(self, contract: Contract | None, instant: datetime) -> ContractChain:
-        """Return a contract and those that it extends, if they hold at an instant; empty if it does not."""
+        """Return the contracts of a chain that hold at an instant; empty if the first one does not hold."""
         if contract is None or not contract.holds(instant):
             return ()
         return tuple(link for link in chain_of(contract, self._contracts) if link.holds(instant))

@@ -45,7 +45,7 @@ class UnclearError(Exception):
 
 
 def winner(layers: Layers, group: str) -> Override | None:
-    """Return the winning override of a group; None if the group is empty. Raises `UnclearError`."""
+    """Return the winning override of a group; None if no override is in the group. Raises `UnclearError`."""
     for layer in layers:
         rivals = [override for override in layer if override.group == group]
         if rivals:

@@ -302,7 +302,7 @@ def check_names(found: Sequence[tuple[TextFile, int, AnyModel]], *, patterns: bo
 
 
 def _sharing(opened: Sequence[_Opened]) -> Iterator[tuple[_Opened, _Opened]]:
-    """Yield (other pattern, pattern) for each pattern that can match the same names as another model's.
+    """Yield (earlier pattern, pattern) for each pattern that can match the same names as one of another model.
 
     Patterns are sorted, and compared only with earlier ones whose letters before the first wildcard begin theirs.
     """
@@ -350,7 +350,7 @@ def _check_metered_version(
             continue
         method = METHODS[name]
         if not method.BESIDE:
-            # Only one charge may bill what a body of audio requests.
+            # Only one charge may bill what an audio body requests.
             several = method.SEVERAL and seen == {name}
             if seen and (name in seen or AUDIO_BODY in method.KINDS) and not several:
                 yield (*at, "method"), f"method {name}: a second charge would never be billed; keep one"
@@ -359,7 +359,7 @@ def _check_metered_version(
 
 
 def _check_defaults(version: MeteredVersion) -> Iterator[Finding]:
-    """Check that each default is a word of a choice that the charges of the version let a request leave out."""
+    """Check that each default is a word of a choice that a request may leave out, as its charges say."""
     if not version.default_values:
         return
     charges = list(map(method_of, version.charges))

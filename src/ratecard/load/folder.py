@@ -300,7 +300,7 @@ def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
     elif isinstance(text.data, dict) and isinstance(text.data.get("models"), list):
         one_model: TypeAdapter[AnyModel] = TypeAdapter(AnyModel)
         for index, model in enumerate(text.data["models"]):
-            with suppress(ValidationError):  # recorded already, with the faults of the family
+            with suppress(ValidationError):  # its faults are recorded with those of the family
                 yield index, one_model.validate_python(model)
 
 
@@ -392,7 +392,8 @@ class TableFiles:
         self._links: list[tuple[str, str]] = []
         followed: list[tuple[str, str, str]] = []
         self._read(root, "")
-        while self._links:  # after the folders, so that a file with two names gets the one without a link
+        # Links come after the folders, so that a file with two names gets the one without a link.
+        while self._links:
             folder, name = self._links.pop(0)
             if (target := self._follow(folder, name)) is not None:
                 followed.append((folder, name, target))

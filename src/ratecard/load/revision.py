@@ -1,4 +1,4 @@
-"""Read a folder of tables as it was at a git revision, by the command `git`; nothing is checked out."""
+"""Read a folder of tables as it was at a git revision, with the command `git`; nothing is checked out."""
 
 import os
 import posixpath

@@ -57,13 +57,13 @@ def digest(meanings: Iterable[str]) -> str:
 
 @cache
 def _fields_of_meaning(kind: type[BaseModel]) -> tuple[str, ...]:
-    """Return the fields of a part of the tables that change an answer; the source of a rate or version is evidence."""
+    """Return the fields of a part of the tables that change an answer; the source of a rate or version is only evidence."""
     own_source = {"source"} if kind.__name__ in _WITH_SOURCE or "effective" in kind.model_fields else set()
     return tuple(name for name in kind.model_fields if name not in _NO_MEANING | own_source)
 
 
 def _meaning(value: Any) -> Any:
-    if value.__class__ in _PLAIN:  # the type of most values
+    if value.__class__ in _PLAIN:  # most values have one of these types
         return value
     if value.__class__ is Decimal:
         return text(plain(value))

@@ -65,12 +65,12 @@ class Override(Frozen):
 
     @property
     def kind(self) -> str:
-        """Return the key that says what it does."""
+        """Return the key that says what the override does."""
         return next(name for name in OVERRIDE_KINDS if getattr(self, name) is not None)
 
     @property
     def group(self) -> str:
-        """Return `price`, `at_most`, `at_least`, `only` or `closed`: of the overrides of one group, one wins."""
+        """Return `price`, `at_most`, `at_least`, `only` or `closed`; one override of each group wins."""
         return "price" if self.kind in PRICE_KINDS else self.kind
 
     @property

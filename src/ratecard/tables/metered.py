@@ -27,7 +27,7 @@ class Tokens(Conditioned):
     missing_cache_rate: Literal["input"] | None = None
 
     def implied(self, rate: Rate) -> dict[str, Words]:
-        """Return the base context, unless the rate says by a number of tokens where its tier begins."""
+        """Return the base context, unless the rate has the number of tokens at which its tier begins."""
         return {CONTEXT: ("base",)} if rate.attributes.keys().isdisjoint((ABOVE, FROM)) else {}
 
 

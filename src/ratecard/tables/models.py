@@ -149,7 +149,7 @@ class Models(Mapping[str, PricedModel]):
     def __getitem__(self, name: str) -> PricedModel:
         try:
             model = self._tables.named(name) if isinstance(name, str) else None
-        except QuoteError as refusal:  # patterns of several models match
+        except QuoteError as refusal:  # the name matches patterns of several models
             raise UnknownModelError(refusal.error) from None
         if model is None:
             raise UnknownModelError(model_not_found(str(name), self))

@@ -170,7 +170,7 @@ class Charge(Frozen):
         return ()
 
     def implied(self, rate: Rate) -> dict[str, Words]:
-        """Return attributes that a rate means without naming them."""
+        """Return the attributes that a rate implies without naming them."""
         return {}
 
     def conditions_of(self, rate: Rate) -> dict[str, Words]:
@@ -340,7 +340,7 @@ def tiers(rates: Iterable[Rate]) -> tuple[str, ...]:
 
 
 def select(version: Accepting, charge: Charge) -> tuple[tuple[str, ...], dict[Combination, Rate]]:
-    """Return the attributes that the rates of a checked charge name, and its rates by the values of these."""
+    """Return the attributes that the rates of a checked charge name, and its rates by the values of these attributes."""
     domains = domains_of(version, charge)
     return tuple(domains), {key: rate for rate in charge.rates for key in combinations(rate, domains)}
 

@@ -150,7 +150,7 @@ def read_factor(given: object) -> Decimal:
 
 
 def read_quantity(given: object) -> int | Decimal:
-    """Read a quantity: a whole number, or as `read_number`."""
+    """Read a quantity: a whole number, or a number as in `read_number`."""
     if _one(given).startswith("-"):
         raise ValueError("is negative. A count is zero or more")
     number = read_number(given)

@@ -1,6 +1,6 @@
 """Rates that hold at hours and weekdays of a zone: `{hours: "16:30..00:30", weekdays: [sat, sun], zone: UTC, ...}`.
 
-The wall clock of the zone decides, from the first minute until before the last. When it is changed, an hour that occurs
+The wall clock of the zone decides, from the first minute until before the last. When clocks change, an hour that occurs
 twice counts twice, and a skipped hour never comes. A window over midnight belongs to the weekday on which it began.
 """
 
