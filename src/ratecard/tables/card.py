@@ -57,7 +57,7 @@ def digest(meanings: Iterable[str]) -> str:
 
 @cache
 def _fields_of_meaning(kind: type[BaseModel]) -> tuple[str, ...]:
-    """Return the fields of a part of the tables that change an answer; the source of a rate or version is only evidence."""
+    """Return the fields of a part of the tables that change an answer; the source of a rate or version does not."""
     own_source = {"source"} if kind.__name__ in _WITH_SOURCE or "effective" in kind.model_fields else set()
     return tuple(name for name in kind.model_fields if name not in _NO_MEANING | own_source)
 

@@ -340,7 +340,7 @@ def tiers(rates: Iterable[Rate]) -> tuple[str, ...]:
 
 
 def select(version: Accepting, charge: Charge) -> tuple[tuple[str, ...], dict[Combination, Rate]]:
-    """Return the attributes that the rates of a checked charge name, and its rates by the values of these attributes."""
+    """Return the attributes that the rates of a checked charge name, and its rates by their values."""
     domains = domains_of(version, charge)
     return tuple(domains), {key: rate for rate in charge.rates for key in combinations(rate, domains)}
 
