@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from functools import partial
 from typing import Any
@@ -200,6 +202,19 @@ def test_kept_listings_are_bounded(card: ratecard.RateCard, monkeypatch: pytest.
     assert served.kept_models("music", None) is None
     assert served.kept_models("transcription", None) == served.models("transcription", None)
     assert served.kept_models("speech", date(1990, 1, 1)) is None
+
+
+def test_threads_make_listings_at_once(card: ratecard.RateCard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two routers may share a card; each has a thread for its listings."""
+    monkeypatch.setattr("ratecard.server.tables.MOST_LISTINGS", 1)
+    served, types, usual = LiveRateCard(card).served, ("music", "speech", "transcription"), sys.getswitchinterval()
+    made = {type_: served.models(type_, None) for type_ in types}
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            assert all(threads.map(lambda type_: served.models(type_, None) == made[type_], types * 100))
+    finally:
+        sys.setswitchinterval(usual)
 
 
 def test_a_query_of_many_wrong_names_is_answered_shortly(card: ratecard.RateCard) -> None:

@@ -97,13 +97,13 @@ class Served:
     def models(self, type_: str | None, day: date | None) -> bytes:
         """Return the answer of `GET /models` for a type and a day; made once for all days with the same."""
         listing = self._listing(type_, day)
-        if listing not in self._models:
+        if (body := self._models.get(listing)) is None:
             prices = self._book_of(day)
             listed = ModelList(data=listed_models(prices, self.book.instant, type_))
-            self._models[listing] = listed.model_dump_json().encode()
-            while len(self._models) > MOST_LISTINGS:
-                del self._models[next(iter(self._models))]
-        return self._models[listing]
+            body = self._models[listing] = listed.model_dump_json().encode()
+            for oldest in list(self._models)[:-MOST_LISTINGS]:
+                self._models.pop(oldest, None)  # two routers may share a card, each with a thread that comes here
+        return body
 
     def kept_models(self, type_: str | None, day: date | None) -> bytes | None:
         """Return what `models` returns, if it is made already."""
