@@ -1,6 +1,6 @@
 """What if this price changed? Prices recorded usage under any number of rate cards, exactly.
 
-`rows` says where usage is. `groups` makes shapes of it: requests that differ in nothing but summed quantities. `prices`
-prices each shape once, with the code that prices single requests. `answers` joins the prices to the groups in the
-engine, as integers, and `report` writes them down.
+`rows` finds the usage and its columns. `groups` groups it into shapes: requests that differ only in summed quantities.
+`prices` prices each shape once, with the code that prices single requests. `answers` joins the prices to the groups in
+the engine, as integers, and `report` formats the answers.
 """

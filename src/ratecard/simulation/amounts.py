@@ -1,6 +1,6 @@
-"""Groups x prices as exact integers: the one relation that every answer asks.
+"""Groups joined with prices as exact integers: the one relation that every answer queries.
 
-It is in DuckDB, which spills it to disk.
+DuckDB holds it, and spills it to disk.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,17 +22,18 @@ QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
     "seconds": (("transcription",), 0),
 }
 QUANTITY_COLUMNS = tuple(f"quantity{at}" for at in range(len(QUANTITY_NAMES)))
-# The quantities that are tokens.
+# The token quantities.
 TOKEN_QUANTITIES = tuple(name for name, (types, _) in QUANTITY_NAMES.items() if types == _TOKEN_TYPES)
-# The sums of what only one of two sides prices; the number of the candidate is added to the names.
+# The columns with sums of what only one of two sides prices; each name ends in the number of the candidate.
 LOST_AND_NEW = ("lost_requests", "lost", "new_requests", "new", "neither")
 
 
 class GroupAmounts:
-    """The groups of a roll-up at the prices of the sides.
+    """The groups of a roll-up with their amounts under each side.
 
-    Beside the keys and `requests` of a group it has the columns `quantity0` (those of a report), `amount0` (at the
-    current prices; of a candidate what it adds to that), and those of `LOST_AND_NEW`, with the `kind1` of its shape.
+    The columns of a group are its keys, `requests`, the quantities of a report (`quantity0`, ...), `amount0` at the
+    current prices, what each candidate adds to that (`amount1`, ...), and for a candidate those of `LOST_AND_NEW` and
+    the kind of its shape (`kind1`, ...).
     """
 
     def __init__(self, roll_up: RollUp, sides: Sequence[SidePrices], coverage: Coverage) -> None:
@@ -41,10 +42,10 @@ class GroupAmounts:
     def query(
         self, groups: str, *sides: int, lost_and_new: Sequence[int] = (), further: Sequence[SidePrices] = ()
     ) -> str:
-        """Return groups with these columns, at the prices of some sides; without what is in no figure.
+        """Return the query of groups with these columns at the prices of some sides; shapes in no figure are left out.
 
-        `lost_and_new` are the candidates whose lost and new requests are columns too. `further` prices have the amounts
-        after those of all sides.
+        `lost_and_new` are the candidates whose lost and new requests are columns too. The amounts at `further` prices
+        are numbered after those of all sides.
         """
         columns, joins = self._quantities(), []
         prices = {side: self._priced_at(side) for side in sides}
@@ -62,13 +63,13 @@ class GroupAmounts:
         return f"(SELECT groups.*{listed} FROM {groups} AS groups {' '.join(joins)}) AS amounts"
 
     def _amount(self, side: int) -> str:
-        """Return what a group comes to at the prices of a side."""
+        """Return the expression of the amount of a group at the prices of a side."""
         counts = {"requests": 0} | {f"q{number}": number + 1 for number in range(self.roll_up.plan.sums)}
         # Prices may have 64 bits, and products need more.
         return " + ".join(f"CAST({count} AS HUGEINT) * side{side}.p{number}" for count, number in counts.items())
 
     def _lost_and_new(self, side: int) -> dict[str, str]:
-        """Return what only one of the current prices and a candidate prices, by the kind of the shape."""
+        """Return the columns of what only the current side or only a candidate prices, by the kind of the shape."""
         now, then, kind = f"({self._amount(0)})", f"({self._amount(side)})", f"lost_and_new{side}.kind"
         values = ((LOST, "requests"), (LOST, now), (NEW, "requests"), (NEW, then), (NEITHER, "requests"))
         named = zip(LOST_AND_NEW, values, strict=True)
@@ -77,7 +78,7 @@ class GroupAmounts:
         }
 
     def _quantities(self) -> dict[str, str]:
-        """Return the quantities of a report."""
+        """Return the expressions of the quantities of a report."""
         buckets, columns = self.roll_up.plan.predicates.buckets, {}
         for column, (types, number) in zip(QUANTITY_COLUMNS, QUANTITY_NAMES.values(), strict=True):
             kind = BUCKETS[number] if types == _TOKEN_TYPES else None
@@ -87,7 +88,7 @@ class GroupAmounts:
         return columns
 
     def _priced_at(self, side: int) -> str:
-        """Return the prices of a side; of the current one, nothing for what only candidates price."""
+        """Return the table of the prices of a side; the current ones are zero for shapes that only candidates price."""
         table = self.sides[side].table
         if side or not self.coverage.only_candidates:
             return table

@@ -1,8 +1,8 @@
 """Realistic usage in a file: any number of made-up requests of every model that has a price.
 
-One query makes the rows, each from its number and the seed alone. More is sent on working days and in the afternoon, in
-pages of rows that follow each other. A period has slots of samples: the more slots a model has, the more often it is
-used.
+One query makes the rows, each from its number and the seed alone. More requests are made on working days and in the
+afternoon; pages of rows follow each other in time. A period has slots of samples: the more slots a model has, the more
+often it is used.
 """
 
 import os
@@ -60,8 +60,8 @@ DEMO_COLUMNS = {column.name: column for layout in (LAYOUTS[kind] for kind in TYP
 class Sample(NamedTuple):
     """A row of a usage table whose tokens, characters and transcribed seconds are medians.
 
-    `cached` and `written` are what the cache has of a prompt, per mille; `most_prompt` the longest prompt in tokens.
-    `clip` are the seconds between which the reference video lies, with a fraction.
+    `cached` and `written` are the parts of a prompt that the cache has or gets, per mille; `most_prompt` is the longest
+    prompt in tokens. `clip` has the least and the most seconds of a reference video with a fraction of a second.
     """
 
     row: DemoRow
@@ -71,7 +71,7 @@ class Sample(NamedTuple):
     clip: tuple[int, int] | None = None
 
     def typical(self) -> DemoRow:
-        """Return the row that all rows of this sample are like."""
+        """Return a typical row of this sample."""
         prompt, made = self.row.get("prompt_tokens"), self.row.copy()
         shares = {"cached_tokens": self.cached, "cache_creation_input_tokens": self.written}
         made |= {name: prompt * share // 1_000 for name, share in shares.items() if prompt is not None and share}
@@ -80,7 +80,7 @@ class Sample(NamedTuple):
     def has_price(self, prices: PriceBook) -> bool:
         """Return True if the typical row has a price."""
         if self.row["type"] != "rpc" and split_model(self.row["model"])[0] not in prices.tables.models:
-            return False  # at once: a refusal would look for similar names, which takes longer than a hundred prices
+            return False  # a refusal would look for similar names, which takes longer than a hundred prices
         try:
             quote_row(prices, self.typical())
         except QuoteError:
@@ -89,7 +89,7 @@ class Sample(NamedTuple):
 
 
 def quote_row(prices: PriceBook, row: DemoRow) -> Quote:
-    """Return the quote of one row of a usage table; of RPC, of a batch of one call. Raises `QuoteError`."""
+    """Return the quote of one row of a usage table; an RPC row is a batch of one call. Raises `QuoteError`."""
     usage: dict[str, Any] = {"type": row["type"], "model": row["model"]}
     for name, column in DEMO_COLUMNS.items():
         if row.get(name) is not None:
@@ -104,7 +104,7 @@ def quote_row(prices: PriceBook, row: DemoRow) -> Quote:
 
 
 _MOST_PROMPT = 1_000_000
-# The fields that switch on a search, and the number of searches of a request.
+# The values that switch on a kind of search, each with the number of searches of a request.
 _SEARCHED = {"web_search": (("on", 1), ("auto", 2)), "web_scraping": ((True, 3),), "x_search": ((True, 8),)}
 
 
@@ -129,7 +129,7 @@ _CHATS: tuple[_Chat, ...] = (
 
 
 def token_samples(prices: PriceBook, model: Model[Any], version: MeteredVersion, charge: Tokens) -> Iterator[Sample]:
-    """Yield the commonest first: chats, then what is longer than the threshold, then searches."""
+    """Yield samples of a model with tokens, the commonest first: chats, prompts above the threshold, searches."""
     rates = TokenRates(model.model, charge, prices.tables.units[charge.unit].per, prices.tables.meters)
     most = version.context_tokens if isinstance(version, TextVersion) else None
     is_text = model.type == "text"
@@ -169,14 +169,14 @@ def counted_samples(model: Model[Any], version: MeteredVersion, tables: Tables, 
 _REFERENCE = "reference_video_total_duration"
 _MATCHED = {"duration": SOURCE_MATCHED_DURATIONS, "aspect_ratio": SOURCE_MATCHED_RATIOS, "resolution": ()}
 _FRAME_RATES = (24, 25, Decimal("29.97"), 30, 60)
-# Seconds of the videos that are sent for processing, where the model takes as many.
+# The least and the most seconds of source videos, where the model takes that many.
 _LEAST_SOURCE, _MOST_SOURCE = 2, 120
 # One in this many reference videos decides the length, or the ratio, of the video that is made.
 _ONE_IN = 6
 
 
 def video_samples(prices: PriceBook, name: str, version: VideoVersion, chance: Random) -> Iterator[Sample]:
-    """Yield samples of every price cell of a video model; with reference video, of whole seconds and of others."""
+    """Yield samples of every price cell of a video model; reference videos have whole seconds or fractions."""
     accepts = version.accepts
     for cell in price_cells(prices, name):
         row: dict[str, Any] = {"type": "video", **cell.body}
@@ -196,7 +196,7 @@ def video_samples(prices: PriceBook, name: str, version: VideoVersion, chance: R
 
 
 def _stated(accepts: VideoAccepts, field: str) -> list[str]:
-    """Return the values of a field that need no clip to be understood."""
+    """Return the values of a field that do not depend on a clip."""
     return [value for value in getattr(accepts, field) or () if value not in _MATCHED[field]]
 
 
@@ -228,7 +228,7 @@ _TWICE_THE_PROMPT = 2_000
 
 
 def _spoilt(sample: Sample, resolution: str) -> Iterator[Sample]:
-    """Yield copies of a sample that are wrong in each way in which a row of its type can be."""
+    """Yield a copy of a sample for each mistake that a row of its type can have."""
 
     def changed(**fields: Any) -> Sample:
         return sample._replace(row=row | fields)
@@ -256,12 +256,12 @@ def _spoilt(sample: Sample, resolution: str) -> Iterator[Sample]:
 
 
 MILLION = 1_000_000
-# Rows of each type, of a thousand, as they come in practice, which neither methods nor tables say; "fractional" are the
+# The rows of each type in a thousand, as in practice, which neither methods nor tables say. "fractional" are the
 # reference videos with a fraction of a second.
 _SHARES = {"text": 700, "rpc": 80, "image": 80, "video": 60, "embedding": 40}
 _SHARES |= {"speech": 10, "transcription": 10, "edit": 10, "music": 5, "upscale": 5}
 _FRACTIONAL = "fractional"
-# Every model has at least one in this many of all rows.
+# Every model has at least one of this many rows.
 _RAREST = 10_000
 _FINE = 10**15
 # The number of models of each type that have wrong rows.
@@ -279,7 +279,7 @@ class DemoModel(NamedTuple):
 
 
 class Period(NamedTuple):
-    """Days on which no price changes, what is offered, and what is wrong of it."""
+    """Days on which no price changes, with the models that are offered, and the samples without a price."""
 
     start: date
     end: date
@@ -362,8 +362,8 @@ def _samples(prices: PriceBook, model: AnyModel, version: Version, chance: Rando
 def _weights(periods: list[Period], fractional: int, chance: Random) -> dict[tuple[str, str], int]:
     """Return the weight of each model on each of its days.
 
-    Within a group, popularity falls with the rank (Zipf); over all days, every group has its part of all rows.
-    `fractional` is the part of the reference videos with a fraction of a second, of a million.
+    Within a group, popularity falls with the rank (Zipf); over all days, every group has its share of all rows.
+    `fractional` is the share of the reference videos with a fraction of a second, in millionths.
     """
     days: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for period in periods:
@@ -393,9 +393,9 @@ _MOST_PAGES = 65_536
 
 
 def _pages_of(periods: Sequence[Period], rows: int) -> Iterator[dict[str, int]]:
-    """Yield pages with the same number of rows each (to one), in the order of time; none crosses an hour.
+    """Yield pages of equally many rows (give or take one), in the order of time; a page does not cross an hour.
 
-    Each has its first microsecond, how many it lasts, and the number of its period.
+    Each has its first microsecond, its length in microseconds, and the number of its period.
     """
     hours = list(_hours(periods))
     ends = list(accumulate(weight for _, _, weight in hours))
@@ -433,7 +433,7 @@ _SLOTS = 65_536
 
 
 class Stretch(NamedTuple):
-    """`slots` slots, beginning at `slot`, which hold `kinds` samples, beginning at `first`."""
+    """A run of `slots` slots from `slot` on, which hold the `kinds` samples from `first` on."""
 
     slot: int
     slots: int
@@ -442,7 +442,7 @@ class Stretch(NamedTuple):
 
 
 def demo_stretches(periods: Sequence[Period], bad: int) -> Iterator[Stretch]:
-    """Yield the slots of every period: those of spoilt rows, `bad` of a million, then of each model by its weight.
+    """Yield the slots of every period: those of spoilt rows (`bad` in a million), then those of each model by weight.
 
     A model that is used has at least one slot, as long as there are enough.
     """
@@ -500,16 +500,16 @@ def _prepare(
 
 
 def _usage_query(*, rows: int, pages: int, customers: int, seed: int, timestamp: str) -> str:
-    """Return the rows of the usage table. `timestamp` is an expression for `moment`, in microseconds since 1970.
+    """Return the query of the usage table. `timestamp` is an expression of `moment`, in microseconds since 1970.
 
-    Rows are numbered by `counted(i)`, a function that sees every number pass.
+    The function `counted(i)` returns the numbers of rows unchanged, and counts them.
     """
     start = int.from_bytes(blake2b(str(seed).encode(), digest_size=7).digest())
 
-    def draw(number: int) -> str:  # of 64 bits
+    def draw(number: int) -> str:  # a random integer of 64 bits
         return f"hash(i * {_DRAWS} + {start + number})"
 
-    def share(number: int) -> str:  # from 0 to 1, without 1
+    def share(number: int) -> str:  # a random number of at least 0 and less than 1
         return f"(({draw(number)} >> 12)::DOUBLE / {1 << 52})"
 
     normal = f"sqrt(-2 * ln(1 - {share(0)}))"
@@ -534,7 +534,7 @@ def _usage_query(*, rows: int, pages: int, customers: int, seed: int, timestamp:
 
 
 def _column(name: str) -> str:
-    """Return a column as it differs from row to row; `longer` and `wordier` are log-normal, around 1."""
+    """Return the expression of a column, which varies by row; `longer` and `wordier` are log-normal around 1."""
     prompt = "CASE WHEN prompt_tokens IS NOT NULL THEN prompt END"
     match name:
         case "prompt_tokens":
@@ -574,7 +574,7 @@ _ERRNO = re.compile(r'"errno":"(\d+)"')
 _A_SECOND = 5
 
 
-# How DuckDB writes a file with some ending, and how it makes a timestamp of microseconds there.
+# By the ending of a file: how DuckDB writes it, and how it makes a timestamp of microseconds in it.
 _TEXT = "strftime(make_timestamp({}), '%Y-%m-%dT%H:%M:%S.%fZ')"
 _FORMATS = {
     ".parquet": ("FORMAT parquet, COMPRESSION zstd", "make_timestamptz({})"),
@@ -586,9 +586,9 @@ _FORMATS = {
 def _write_table(
     connection: "duckdb.DuckDBPyConnection", query: str, path: Path, options: str, watch: Callable[[], None]
 ) -> None:
-    """Write the rows of a query; `path` is only replaced when all are written. `watch` is called on the way.
+    """Write the rows of a query; `path` is only replaced when all are written. `watch` is called meanwhile.
 
-    Raises `SimulationError`. An interrupt stops the query, leaves nothing, and goes on.
+    Raises `SimulationError`. An interrupt stops the query, leaves no new file, and is raised again.
     """
     import duckdb
 
@@ -633,19 +633,19 @@ def demo_usage(
     fractional_share: Decimal = FRACTIONAL_SHARE,
     watch: Callable[[int], None] = lambda rows: None,
 ) -> tuple[date, date]:
-    """Write a table of made-up usage: Parquet, CSV or JSON lines, by the ending of `out`; its first and last day.
+    """Write made-up usage as Parquet, CSV or JSON lines, by the ending of `out`; return its first and last day.
 
-    A row is a request (of RPC, a call) in the columns of a usage table (`simulation.columns`), with `timestamp` in
+    A row is a request (for RPC, a call) in the columns of a usage table (`simulation.columns`), with `timestamp` in
     UTC, `request_id`, `customer`, `api_key` and `region`. The rows are in the order of time, from the first version
-    of the card (the shipped one where none is given) until 60 days after its last change, or the day `until`. Equal
+    of the card (by default the shipped one) until 60 days after its last change, or the day `until`. Equal
     arguments make equal rows, with the same release of DuckDB.
 
     About 70 % are text, 8 % RPC, 8 % images, 6 % video. `bad_share` of all rows have no price, for one of the reasons
-    for which real ones have none; `fractional_share` of all are reference videos with a fraction of a second. Both are
-    parts of one. `watch` is told now and then how many rows are made. A file that is there is replaced at the end.
-    Models that charge `counts` have no rows, unless a usage may leave these out.
+    that real rows have; `fractional_share` of all rows are reference videos with a fraction of a second. Both are parts
+    of one. `watch` is called now and then with the number of rows made. An existing file is replaced at the end. Models
+    that charge `counts` have no rows, unless a usage may leave these out.
 
-    Raises `ValueError` for an argument that cannot be, `SimulationError` for a file that cannot be written.
+    Raises `ValueError` for an argument that is not allowed, `SimulationError` for a file that cannot be written.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:

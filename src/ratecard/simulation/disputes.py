@@ -1,4 +1,4 @@
-"""Every row of a bill that is not as it should be, one by one: what was billed, what it should be, and why."""
+"""The disputed rows of a bill, one by one: what was billed, what it should be, and why."""
 
 import csv
 from collections import Counter
@@ -20,18 +20,18 @@ from ratecard.simulation.simulate import simulate
 
 DISPUTE_COLUMNS = ("requestId", "timestamp", "sku", "billed", "should be", "difference", "currency", "reason")
 _BATCH = 10_000
-# Rows whose price no row of a bill says: refunds, and what depends on a video that was sent or on rounded units.
+# The refusals of rows that say too little to be checked: refunds, and prices by a source video or by rounded units.
 _UNCHECKED = ("amount: above zero", "structure: the units of SKU", "structure: the price of SKU")
 
-# Why rows are not compared: the second is how the refusal of a row in another currency begins.
+# The reasons why rows are not compared; the refusal of a row in another currency begins with the second one.
 _SAYS_TOO_LITTLE, _FOREIGN = "says too little", "currency: charged in"
 
 
 class DisputedRows(NamedTuple):
-    """The numbers of a bill's rows, of those that are wrong, and of those of these that have no known price.
+    """The counts of a bill's rows, of the disputed rows, and of the disputed rows without a known price.
 
-    `unchecked` rows say too little to be compared, and `foreign` ones are in another currency than `currency`.
-    `difference` is what was billed too much, of known prices.
+    `unchecked` rows say too little to be compared, and `foreign` rows are in another currency than `currency`.
+    `difference` is the amount that was billed too much, for the disputed rows with a known price.
     """
 
     rows: int
@@ -44,11 +44,11 @@ class DisputedRows(NamedTuple):
 
 
 def write_disputes(usage: Any, current: Specification | None, path: Path, **settings: Any) -> DisputedRows:
-    """Write every row of a billing export that is not as it should be to a CSV file, in order of time.
+    """Write the disputed rows of a billing export to a CSV file, in order of time.
 
     `current` are the tables by which it was billed, each row at its own time; `settings` are further arguments of
-    `simulate`. Amounts are in the currency in which amounts are added. Raises `SimulationError` for usage that is not a
-    billing export.
+    `simulate`. Amounts are in the currency of the simulation. Raises `SimulationError` for usage that is not a billing
+    export.
     """
     with simulate(usage, current, (), by=ROW_COLUMNS, **settings) as simulation:
         pricer = cast(LedgerPricer, simulation.pricer)
@@ -92,7 +92,7 @@ def _dispute(pricer: LedgerPricer, counted: Counted) -> tuple[Dispute | str | No
 def _rows(
     simulation: Simulation, disputes: dict[int, Dispute | str]
 ) -> Iterator[tuple[int, int, str, tuple[str | None, ...]]]:
-    """Yield disputed rows in order of time: the shape's number, how many equal rows, the SKU, `ROW_COLUMNS`."""
+    """Yield disputed rows in order of time: number of the shape, number of equal rows, SKU, `ROW_COLUMNS`."""
     rolled = simulation.comparison.roll_up
     shapes = pyarrow.table({"shape": pyarrow.array(disputes, pyarrow.int32())})
     keys = ", ".join(rolled.plan.key_columns)

@@ -1,24 +1,24 @@
-"""Reports what a long simulation is doing, and how far it is."""
+"""The progress of a long simulation: what it is doing, and how far it is."""
 
 from collections.abc import Callable
 from typing import Any
 
 # How far the engine is, in percent; negative before it knows.
 _Percent = Callable[[], Any]
-# Called with what begins, and how to ask how far it is, if that can be known.
+# It is called with the name of the step that begins, and a function that returns its percentage, if that is known.
 Progress = Callable[[str, _Percent | None], None]
 # The percentages of a simulation at which the usage is opened, read and priced.
 OPENED, READ, PRICED = 5, 90, 95
 
 
 def silent(words: str, percent: _Percent | None = None) -> None:
-    """Say nothing."""
+    """Report no progress."""
 
 
 class HowFar:
-    """The progress of a simulation, in percent of all of it; it never goes back.
+    """The progress of a simulation, in percent of the whole; it never goes back.
 
-    `rows` is how many rows have been read, as far as that can be known.
+    `rows` is the number of rows read so far, if that is known.
     """
 
     def __init__(self, first: float, last: float, percent: _Percent | None, rows: int | None = None) -> None:
@@ -40,7 +40,7 @@ class HowFar:
 
 
 def within(progress: Progress, first: float, last: float, rows: int | None = None) -> Progress:
-    """Return a function that tells of one part of a simulation: from its first to its last percent of the whole."""
+    """Return a function that reports one part of a simulation, from `first` to `last` percent of the whole."""
 
     def tell(words: str, percent: _Percent | None) -> None:
         progress(words, HowFar(first, last, percent, rows))

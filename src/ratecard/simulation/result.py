@@ -92,8 +92,8 @@ class Simulation(Answers):
         """Write a report: each path as .html, .xlsx, .csv, .parquet or .json; each file whole or not at all.
 
         `rise` is the share of a customer's payments above which a rise is counted; `bridge` names two periods;
-        `elasticities` and `volumes` are those of `expected`; `pace` is which of the last days a year is reckoned from
-        (`30d`, `all`). Raises `SimulationError` for what cannot be written, or an unknown format.
+        `elasticities` and `volumes` are those of `expected`; `pace` is the number of last days that are scaled to a
+        year (`30d`, `all`). Raises `SimulationError` for a report that cannot be written, or an unknown format.
         """
         from ratecard.simulation.report.output import write
 
@@ -110,11 +110,10 @@ class Simulation(Answers):
         volumes: Mapping[str, Decimal | str] | Iterable[str] = (),
         pace: str = "90d",
     ) -> "Reached":
-        """Find the smallest factor on the rates that a candidate file scales that reaches `5%`, `margin=40%` or
-        `50000/year`, to four decimals.
+        """Find the smallest factor, to four decimals, that reaches a target: `5%`, `margin=40%` or `50000/year`.
 
-        The candidate is the only one of this simulation; the other arguments are those of `write`. Raises
-        `SimulationError`.
+        It multiplies the rates that the candidate file scales. The candidate is the only one of this simulation; the
+        other arguments are those of `write`. Raises `SimulationError`.
         """
         from ratecard.simulation.answers.target import read_target, smallest_factor
 

@@ -64,14 +64,14 @@ def rollup(
 ) -> KeptRollUp:
     """Keep usage as groups in the folder `out`, which `simulate` then takes as usage, for the same answers.
 
-    A folder of this machine, or of an object storage: "s3://bucket/folder", "gs://...", "az://...".
+    The folder is on this machine, or in an object storage: "s3://bucket/folder", "gs://...", "az://...".
 
     The arguments are those of `simulate`; usage is files. `by` names the columns that can be grouped by later (by
-    default model and day); model and day always can. Groups distinguish what the current prices and the candidates ask
-    (thresholds, conditions, buckets, hours), which most other prices ask too.
+    default model and day); model and day always can. Groups distinguish what the current prices and the candidates
+    depend on (thresholds, conditions, buckets, hours), and most other prices depend on the same.
 
-    A further run reads only files that are new or changed, and drops what is gone; with other arguments, or tables that
-    ask for more, it reads all of them. The folder is written whole or not at all. Raises `SimulationError`.
+    A further run reads only new and changed files, and drops those that are gone; with other arguments, or tables that
+    distinguish more, it reads all files. The folder is written whole or not at all. Raises `SimulationError`.
     """
     compared = sides(current, candidates, Path(tables) if tables else None)
     named = _named(current, compared, tables)
@@ -144,7 +144,7 @@ def rollup(
 
 
 def _named(current: Specification | None, compared: Sequence[Side], tables: str | Path | None) -> tuple[str, ...]:
-    """Return the prices as a command names them: the folder of the tables, then all but that and its dates."""
+    """Return the prices as a command names them: the folder of the tables, a current revision, and the candidates."""
     is_folder = isinstance(current, (str, Path)) and Path(current).is_dir()
     is_revision = isinstance(current, str) and not is_folder and compared[0].at is None
     others = (*([current] if is_revision else []), *(side.label for side in compared[1:]))
@@ -171,7 +171,7 @@ def _without_file(named: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _state(place: KeptPlace) -> Manifest | None:
-    """Return what the place has, if it is a roll-up. Raises `SimulationError` for a place of anything else."""
+    """Return the manifest of the roll-up at a place; None if it is free. Raises `SimulationError` for anything else."""
     if place.is_kept():
         return place.manifest()
     if not place.is_free():
@@ -180,7 +180,7 @@ def _state(place: KeptPlace) -> Manifest | None:
 
 
 def _anew(before: Manifest | None, made: Manifest, place: KeptPlace) -> str:
-    """Return why all files are read again: the groups that are there are of another kind."""
+    """Return why all files are read again; empty where there are no groups, or they can be kept."""
     if before is None:
         return ""
     parts: dict[str, tuple[Any, Any]] = {

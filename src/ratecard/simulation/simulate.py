@@ -76,18 +76,18 @@ def simulate(
 
     `where` chooses rows by a condition on columns, such as `region = 'eu' and not model in ('a', 'b')`; `since` and
     `until` by their UTC day: from the first on, before the second. A row without a type has the type of its model.
-    `progress` is called with what begins, and a function that says how far the whole is, from 0 to 100.
+    `progress` is called with the name of the step that begins, and a function that returns the percentage of the whole.
 
-    `engine` is "duckdb", or "spark" for what outgrows a machine; a Spark frame chooses Spark by itself. `master` is
-    where Spark runs, by default on this machine.
+    `engine` is "duckdb", or "spark" for usage that outgrows a machine; a Spark frame chooses Spark by itself. `master`
+    is where Spark runs, by default on this machine.
 
     `costs` is what we pay, for `margin()`: prices as above (at the instant of the side that they are compared with), a
     CSV file of `model,unit,cost` or `sku,cost`, or a share of what is charged, like "60%". With `successors`,
-    candidates price what they no longer offer at the successor of its model; `remap` names models whose rows they price
-    as requests of another. With `contracts`, each row has the prices of the contract that its account (the column
-    `account`, else `customer`) has at its instant; a row without an account has those of the list.
+    candidates price requests that they no longer offer at the successor of the model; `remap` names models whose rows
+    they price as requests of another model. With `contracts`, each row has the prices of the contract that its account
+    (the column `account`, else `customer`) has at its instant; a row without an account has those of the list.
 
-    Amounts are exact sums, in one `currency`, of what each request is charged, its rounding included. A row that only
+    Amounts are exact sums, in one `currency`, of the charges of single requests, with their rounding. A row that only
     one side offers is `lost` or `new`. Raises `SimulationError`; with `strict` also for rows that no side can price,
     which otherwise are counted by reason in `unpriced`.
     """
@@ -141,7 +141,7 @@ def simulate(
             remapping.check_used({each.model for each in rolled.shapes.templates})
             try:
                 answers = Simulation(rolled, compared, pricer, outcomes, paid)
-            except TooManyDigitsError:  # rows of finer rates than most are left out, and said to be
+            except TooManyDigitsError:  # rows with finer rates than most are left out, and reported as unpriced
                 pricer.add_to(FEWER_PLACES_ADDED)
                 answers = Simulation(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), paid)
         within(progress, READ, PRICED)("Pricing", None)
@@ -169,9 +169,9 @@ def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) ->
 
 
 def keys_of(usage: Usage, *, contracts: bool = False) -> tuple[str, ...]:
-    """Return the default keys: model, day and customer, as far as the usage has them; of a roll-up, its own.
+    """Return the default keys: model, day and customer, as far as the usage has them; for a roll-up, its own.
 
-    With `contracts`, also the column that says whose rows are.
+    With `contracts`, the column of the accounts is a key too.
     """
     if usage.by is not None:
         return usage.by
@@ -239,7 +239,7 @@ def plan_of(
 
 
 def _named(compared: Sequence[Side], costs: Costs | None, tables: str | Path | None) -> list[str]:
-    """Return the prices that are compared, by name: the tables, and all that are not one of their dates."""
+    """Return the names of the compared prices: the tables, then every side that is not one of their dates."""
     named = ["" if side.at and side.label.startswith(f"{side.at:%Y-%m-%d}") else side.label for side in compared]
     named += [costs.card.label] if costs and costs.card else []
     first = str(tables or "") if compared[0].label == OWN_DATE else named[0] or str(tables or "")

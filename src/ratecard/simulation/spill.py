@@ -1,4 +1,4 @@
-"""The folder that an engine spills to. It is removed at the end, or later if its process died."""
+"""The folder that an engine spills to. It is removed at the end, or by a later process if its own died."""
 
 import os
 import shutil
@@ -12,19 +12,19 @@ try:
 except ImportError:  # Windows does not remove a folder whose files are open
     fcntl = None  # type: ignore[assignment]
 
-# How much DuckDB holds in memory, unless said, and beside the processes of Spark; it spills the rest.
+# The memory that DuckDB uses by default, and next to the processes of Spark; it spills the rest to disk.
 DEFAULT_MEMORY, MEMORY_BESIDE_SPARK = "700MB", "500MB"
 _PREFIX, _LOCK = "ratecard-", "in-use"
 
 
 class SpillFolder:
-    """A new folder among those for temporary files. A lock on a file in it says that its process lives."""
+    """A new temporary folder. The lock on a file in it shows that its process is alive."""
 
     def __init__(self) -> None:
-        # Removed at the end of this process at the latest.
+        # The folder is removed at the end of this process at the latest.
         self._folder = tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
         self.path = Path(self._folder.name)
-        # It gets its name only when it is locked: a folder without a lock is left alone.
+        # The file gets its name once it is locked: until then, other processes leave the folder alone.
         new = self.path / f"{_LOCK}.new"
         self._lock: IO[bytes] = new.open("wb")
         _locked(self._lock)
@@ -38,7 +38,7 @@ class SpillFolder:
 
 
 def _remove_dead(among: Path) -> None:
-    """Remove the folders of processes that ended without doing so: killed, or with the machine."""
+    """Remove the folders of processes that were killed, or that ended with the machine."""
     for lock in among.glob(f"{_PREFIX}*/{_LOCK}"):
         with suppress(OSError), lock.open("r+b") as opened:
             if _locked(opened) and os.fstat(opened.fileno()).st_uid == os.getuid():
@@ -46,7 +46,7 @@ def _remove_dead(among: Path) -> None:
 
 
 def _locked(file: IO[bytes]) -> bool:
-    """Take the lock of a file, if no process has it."""
+    """Lock a file. Return False where another process holds the lock, or the system has none."""
     if fcntl is None:
         return False
     try:

@@ -1,6 +1,7 @@
 """Expressions that differ between the SQL of engines, and how DuckDB writes them; queries are in `groups/queries.py`.
 
-The engine that holds the usage groups it. DuckDB writes the groups as text, so that every engine gives the same digits.
+The engine that holds the usage also groups it. DuckDB writes the groups as text, so that every engine gives the same
+digits.
 """
 
 import re
@@ -18,7 +19,7 @@ INSTANT = (
     "[0-9]{4}-[0-9]{2}-[0-9]{2}"
     "([ T]([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z| UTC|[+-](0[0-9]|1[0-7])(:?[0-5][0-9])?)?)?"
 )
-# The days that Python has; an engine may hold others, which are not instants.
+# The first and the last day of Python; an engine may hold other days, which do not count as instants.
 EARLIEST_DAY, LATEST_DAY = date.min, date.max
 # A count as text; `5500.0` is one too.
 COUNT = "[0-9]{1,18}([.]0*)?"
@@ -26,50 +27,50 @@ COUNT = "[0-9]{1,18}([.]0*)?"
 NUMBER = "-?[0-9]{1,20}([.][0-9]{1,18})?"
 # The digits of a decimal.
 DECIMAL_DIGITS = 38
-# A share is compared exactly if it is a fraction of no larger integers: products of two of them fit 128 bits.
+# A share is compared exactly if it is a fraction of integers up to this one: a product of two of them fits 128 bits.
 MOST_OF_SHARE = 10**18
-# Every URL is grouped as this one: a price depends on no more.
+# All URLs are grouped as this one, because prices do not depend on them.
 ANY_URL = "https://video.invalid/"
 
 
 class Dialect(Protocol):
-    """The expressions that group. Each takes a quoted column; its type is the engine's own."""
+    """The SQL expressions that group usage in an engine. Each takes a quoted column, with a type of the engine."""
 
     def quoted(self, name: str) -> str:
         """Return a column's name as SQL writes it."""
 
     def whole(self, column: str, type_: ColumnType) -> str:
-        """Return a count as a 64-bit integer; null for what is not exactly one."""
+        """Return a count as a 64-bit integer; null for any other value."""
 
     def exact(self, column: str, type_: ColumnType) -> str:
-        """Return a quantity as a decimal; null for what no decimal of the layout's places holds."""
+        """Return a quantity as a decimal; null for a value that does not fit the decimal places of the layout."""
 
     def digits(self, column: str) -> str:
-        """Return a value as text; of a decimal all of its digits."""
+        """Return a value as text, and a decimal with all of its digits."""
 
     def number(self, column: str, type_: ColumnType) -> str:
-        """Return a number as it is compared: a double, else a decimal of 18 places; null for what is not one."""
+        """Return a number for comparisons: a double, else a decimal of 18 places; null for any other value."""
 
     def literal(self, text: str) -> str:
         """Return a text as SQL writes it."""
 
     def looked_up(self, text: str, values: Mapping[str, str]) -> str:
-        """Return what belongs to a text; null for one that has nothing."""
+        """Return the value of a text among `values`; null for a text without one."""
 
     def total(self, number: str, condition: str, places: int) -> str:
-        """Return the exact sum, 0 of nothing, where a condition holds. It raises if too large, and never wraps."""
+        """Return the exact sum where a condition holds; 0 without rows. It raises on overflow, and never wraps."""
 
     def day(self, column: str, type_: ColumnType) -> str:
         """Return the UTC day of an instant; null for anything else."""
 
     def instant(self, column: str, type_: ColumnType) -> str:
-        """Return an instant as what is compared with the beginning of a UTC day; null where `day` is."""
+        """Return an instant in a form that can be compared with `beginning`; null where `day` is null."""
 
     def beginning(self, day: date, type_: ColumnType) -> str:
-        """Return the beginning of a UTC day as `instant` makes it of a column of this type."""
+        """Return the beginning of a UTC day in the form that `instant` has for a column of this type."""
 
     def second(self, column: str, type_: ColumnType) -> str:
-        """Return how many seconds of its UTC day an instant has passed; null for what is not one."""
+        """Return the seconds from the beginning of the UTC day to an instant; null for any other value."""
 
     def url(self, column: str) -> str:
         """Return one word for every URL or data URI, the beginning of anything else: a price depends on no more."""
@@ -78,7 +79,7 @@ class Dialect(Protocol):
         """Return the values of a row as they are, under these names: an object of the engine, or a record of texts."""
 
 
-# Up to here every whole number has a double of its own.
+# Up to this number, a double holds every integer exactly.
 _EXACT_DOUBLE = 2**53
 _TYPES: dict[str, ColumnType] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), "integer"),
@@ -92,7 +93,7 @@ _DECIMAL = re.compile(r"DECIMAL\(\d+,(\d+)\)")
 
 
 def column_type(name: str) -> tuple[ColumnType, int]:
-    """Return what a type of DuckDB is to us, and its decimals."""
+    """Return the kind of column that a type of DuckDB is, and its number of decimals."""
     if match := _DECIMAL.fullmatch(name):
         return "decimal", int(match[1])
     if name.startswith("TIMESTAMP"):
@@ -100,7 +101,7 @@ def column_type(name: str) -> tuple[ColumnType, int]:
     return ("text" if name.startswith("ENUM") else _TYPES.get(name, "other")), 0
 
 
-# Microseconds.
+# The microseconds of a day.
 _DAY = 86_400_000_000
 _EPOCH = date(1970, 1, 1)
 
@@ -108,8 +109,8 @@ _EPOCH = date(1970, 1, 1)
 class DuckDbSql:
     """The dialect of DuckDB, and the writer of all groups.
 
-    Its arithmetic raises on overflow; its casts of wide decimals do not round here: each is checked against what it was
-    made of.
+    Its arithmetic raises on overflow. Its casts to decimals do not round unnoticed: each result is checked against its
+    source.
     """
 
     @staticmethod
@@ -120,7 +121,7 @@ class DuckDbSql:
         return f"CAST({expression} AS VARCHAR)"
 
     def whole(self, column: str, type_: ColumnType) -> str:
-        if type_ == "integer":  # two counts of 32 bits may be too large for 32 bits together
+        if type_ == "integer":  # the sum of two 32-bit counts may not fit 32 bits
             return f"CAST({column} AS BIGINT)"
         if type_ == "text":
             digits = f"TRY_CAST(split_part({column}, '.', 1) AS BIGINT)"
@@ -140,7 +141,7 @@ class DuckDbSql:
         return self.text(column)
 
     def number(self, column: str, type_: ColumnType) -> str:
-        if type_ == "double":  # engines order NaN above all numbers, and leave it out of what files say of their rows
+        if type_ == "double":  # engines order NaN above all numbers, and the statistics of files leave it out
             return f"CASE WHEN NOT isnan({column}) THEN CAST({column} AS DOUBLE) END"
         number = f"TRY_CAST({column} AS DECIMAL(38, 18))"
         return f"CASE WHEN regexp_full_match({column}, '{NUMBER}') THEN {number} END" if type_ == "text" else number
@@ -150,14 +151,13 @@ class DuckDbSql:
         return "'{}'".format(text.replace("'", "''"))
 
     def looked_up(self, text: str, values: Mapping[str, str]) -> str:
-        # Each list of an IN would be joined to every row, also where a CASE does not come to it.
+        # Each list of an IN would be joined to every row, even to those that another branch of the CASE decides.
         listed = ", ".join(f"{self.literal(key)}: {self.literal(value)}" for key, value in values.items())
         return f"map_extract_value(MAP {{{listed}}}, {text})"
 
     def total(self, number: str, condition: str, places: int) -> str:
-        if (
-            not places
-        ):  # 128 bits hold the sum of any 64-bit integers, and what does not meet the condition is told apart
+        # 128 bits hold the sum of any 64-bit integers, and rows that do not meet the condition are in other groups.
+        if not places:
             return f"coalesce(sum({number}), 0)"
         return f"sum(CASE WHEN {condition} THEN {number} ELSE 0 END)"
 
@@ -167,11 +167,11 @@ class DuckDbSql:
             return f"CASE WHEN regexp_full_match({column}, '{INSTANT}') AND {_is_day(day)} THEN {day} END"
         if type_ == "date":
             return f"CASE WHEN {_is_day(column)} THEN {column} END"
-        # The day in UTC by arithmetic: a cast asks the time zones, row by row.
+        # The UTC day is made by arithmetic, because a cast would look up the time zone for every row.
         return f"CAST(make_timestamp({self.instant(column, type_)}) AS DATE)"
 
     def instant(self, column: str, type_: ColumnType) -> str:
-        # The microseconds that `day` is made of: every row is compared with them, and no day has to be made.
+        # An instant is the microseconds that `day` is made of, so that rows are compared without making their days.
         if type_ != "timestamp":
             return self.day(column, type_)
         first, last = ((day - _EPOCH).days * _DAY for day in (EARLIEST_DAY, LATEST_DAY))
@@ -183,7 +183,7 @@ class DuckDbSql:
 
     def second(self, column: str, type_: ColumnType) -> str:
         instant = f"epoch_us(TRY_CAST({column} AS TIMESTAMPTZ))" if type_ == "text" else f"epoch_us({column})"
-        second = f"({instant} % {_DAY} + {_DAY}) % {_DAY} // 1000000"  # also before 1970
+        second = f"({instant} % {_DAY} + {_DAY}) % {_DAY} // 1000000"  # it is positive also before 1970
         if type_ == "text":
             return f"CASE WHEN regexp_full_match({column}, '{INSTANT}') THEN {second} END"
         return "0" if type_ == "date" else second
@@ -195,7 +195,7 @@ class DuckDbSql:
         return self.record({name: self.text(column) for name, column in columns.items()})
 
     def record(self, values: Mapping[str, str]) -> str:
-        # Absent values are left out: most columns are of other types.
+        # Absent values are left out, because most columns belong to other types of requests.
         parts = ", ".join(f"""'"{name}":' || to_json({value})""" for name, value in values.items())
         return f"'{{' || concat_ws(',', {parts}) || '}}'"
 

@@ -21,7 +21,7 @@ from ratecard.simulation.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK, Spill
 
 
 def check_column_names(names: Iterable[str]) -> None:
-    """Raise `SimulationError` for two columns of one name: engines take one of them, or name the other anew."""
+    """Raise `SimulationError` for two columns of one name: engines would take only one of them, or rename the other."""
     known: dict[str, str] = {}
     for name in names:
         if (other := known.get(name.casefold())) is not None:
@@ -34,7 +34,7 @@ def _one_name(name: str, other: str) -> str:
 
 
 _CSV = re.compile(r"CSV Error on Line: (\d+)\nOriginal Line: .*?\n([^\n]+)\s+Possible ", re.DOTALL)
-# The engine learns from the first lines of a file what its lines end in.
+# The engine says this of a file whose lines do not all end as its first lines do.
 _ENDS = "reached an invalid state"
 _JSON = re.compile(r'Malformed JSON in file "([^"\n]+)", at byte \d+ in line (\d+): ([^\n]+)')
 _TWICE = re.compile(r'has duplicate key "([^"\n]+)"')
@@ -46,7 +46,7 @@ _COLUMNS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 
 @contextmanager
 def enough_memory() -> Iterator[None]:
-    """Turn what needs more memory than the engine may use into a `SimulationError` that says what to do."""
+    """Turn an engine's lack of memory into a `SimulationError` that says what to do."""
     try:
         yield
     except duckdb.OutOfMemoryException as error:
@@ -54,14 +54,14 @@ def enough_memory() -> Iterator[None]:
 
 
 def too_little(error: duckdb.OutOfMemoryException) -> str:
-    """Say that the engine needs more memory than it may use, and what to do."""
+    """Return the message that the engine needs more memory than it may use, and what to do."""
     may_use = f" than the {limit[1]} that it may use" if (limit := _LIMIT.search(str(error))) else ""
     return f"DuckDB needs more memory{may_use}. Give it more, such as --memory 4GB, or group by fewer keys"
 
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Turn what the engine cannot read into a `SimulationError`."""
+    """Turn the engine's errors in reading usage into a `SimulationError`."""
     try:
         with enough_memory():
             yield
@@ -105,7 +105,7 @@ class Workspace:
         self._tables, self._memory = 0, memory
         # The statements that ran before the log of the engine was emptied.
         self._statements: tuple[str, ...] = ()
-        # What ends with it, whatever fails then: when it is closed, forgotten or the process ends.
+        # The callbacks for when it is closed or forgotten, or the process ends. All run, even if one of them fails.
         self.at_end = ExitStack()
         self._end = finalize(self, self.at_end.close)
         self._folder = SpillFolder()
@@ -116,7 +116,7 @@ class Workspace:
             "memory_limit": memory or DEFAULT_MEMORY,
             "temp_directory": str(self._folder.path),
             "preserve_insertion_order": False,
-            # Nothing is kept, so that a checkpoint would be wasted work.
+            # Nothing is kept, so a checkpoint would be wasted work.
             "checkpoint_threshold": "1TB",
             # Without a cache, each query would read the footers of the same files again.
             "parquet_metadata_cache": True,
@@ -131,7 +131,7 @@ class Workspace:
             words = "is not an amount of memory that can be held. Allowed: such as 4GB, 500MB or 80%"
             raise SimulationError(f"memory: '{value}' {words}") from None
         self.connection.execute("CALL enable_logging('QueryLog')")
-        # So that the engine can be asked how far it is; it prints nothing. In Jupyter it refuses without ipywidgets.
+        # The progress bar lets the engine say how far it is; it prints nothing. In Jupyter it needs ipywidgets.
         with suppress(duckdb.InvalidInputException):
             self.connection.execute("SET enable_progress_bar = true")
             self.connection.execute("SET enable_progress_bar_print = false")
@@ -145,7 +145,7 @@ class Workspace:
 
     @contextmanager
     def forgetting_statements(self) -> Iterator[None]:
-        """Keep no statement that runs meanwhile: who tries prices all day runs many."""
+        """Keep no statement that runs meanwhile: a process that tries prices all day runs many."""
         before = self._statements = self.statements
         self.connection.execute("CALL truncate_duckdb_logs()")
         try:
@@ -163,7 +163,7 @@ class Workspace:
         return self._connection
 
     def make_room(self) -> None:
-        """Hold less from now on, beside the processes of Spark, where nobody has said how much."""
+        """Use less memory from now on, next to the processes of Spark, unless a limit was set."""
         if self._memory is None:
             self.connection.execute(f"SET memory_limit = '{MEMORY_BESIDE_SPARK}'")
 
@@ -174,7 +174,7 @@ class Workspace:
         return connection
 
     def new_table(self, name: str) -> str:
-        """Return a name for a table that no other has."""
+        """Return an unused name for a table."""
         self._tables += 1
         return f"{name}{self._tables}"
 
@@ -190,9 +190,9 @@ class Workspace:
 
 
 def integers_of(column: pyarrow.ChunkedArray) -> Any:
-    """Return integers as an array, which the engine gives as text where 64 bits are too few for some of them."""
+    """Return a column of integers as an array; the engine gives it as text where some do not fit 64 bits."""
     if pyarrow.types.is_integer(column.type):
-        # By way of their buffers: `to_numpy` would import pandas first where there is one.
+        # The buffers are read directly, because `to_numpy` would import pandas where it is installed.
         parts = [numpy.from_dlpack(each) for each in column.chunks]
         return numpy.concatenate(parts or [numpy.empty(0, numpy.int64)]).astype(numpy.int64)
     integers = numpy.empty(len(column), object)

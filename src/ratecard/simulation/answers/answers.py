@@ -47,16 +47,16 @@ from ratecard.simulation.prices.sides import OWN_DATE, Specification, against
 from ratecard.simulation.rows.columns import DAY
 
 _EXAMPLES, _RESPONSE_PLACES = 3, 2
-# The limit of a number that depends on other numbers of the same row.
+# A limit in a reason that depends on other numbers of the row, so that it would split equal reasons.
 _NUMBER = re.compile(r"(?<= than or equal to )\d+$")
 
 
 class Answers:
-    """Exact totals of usage under every side; the first one is the current, the others are the candidates.
+    """Exact totals of usage under every side; the first is the current side, the others are the candidates.
 
     Rows = priced + unpriced. A row that a side does not offer (it has no such model, value or rate in effect) adds
-    nothing to that side's amounts: `lost` or `new`. What no side prices, or some side cannot price for another reason
-    (wrong rows, another currency), is in `unpriced` and in no total.
+    nothing to that side's amounts: `lost` or `new`. Rows that no side prices, or that some side cannot price for
+    another reason (wrong rows, another currency), are in `unpriced` and in no total.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Answers:
             with uncollected():
                 changed = [pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
             return type(self)(rolled, compared, pricer, (current.outcomes, *changed), self.costs, current=current)
-        except TooManyDigitsError:  # as in `simulate`: rows of finer rates than most are left out, and said to be
+        except TooManyDigitsError:  # as in `simulate`, rows with finer rates than most become unpriced
             pricer = pricer.apart()
             pricer.add_to(FEWER_PLACES_ADDED)
             return type(self)(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), self.costs)
@@ -239,7 +239,7 @@ class Answers:
     def since(self, candidate: int = 1) -> Since | None:
         """Split the usage at the first day on which a candidate's prices differ; None if no request is before it.
 
-        None too where both are priced at one instant, whenever a request was sent.
+        Also None where both are priced at one instant, whenever a request was sent.
         """
         # Remapped rows change their price on every day.
         remapped = self.pricer.remapping.models
@@ -315,7 +315,7 @@ class Answers:
 
     @cached_property
     def list_prices(self) -> tuple[SidePrices, ...]:
-        """Return what every row would be charged at list prices, by side, also of models that contracts keep."""
+        """Return what every row would be charged at list prices, by side, even for models that only contracts offer."""
         rolled, prices = self.comparison.roll_up, []
         in_figures, left = self.comparison.coverage.in_figures, Refused("it is in no figure")
         with uncollected():
@@ -331,7 +331,7 @@ class Answers:
         """Return what each customer pays by contract and would pay at list prices, by side; with costs, its margin.
 
         `key` is the column of `by` that names a customer, by default that of the account; the amounts add up exactly to
-        the totals. Raises `SimulationError` where rows are not priced by contract, or the usage is not grouped so.
+        the totals. Raises `SimulationError` where rows are not priced by contract, or usage is not grouped by `key`.
         """
         if not self.by_account:
             raise SimulationError("all rows are at list prices. Price them by contract: contracts=True, or --contracts")
@@ -358,7 +358,7 @@ class Answers:
     def expected_at(
         self, elastic: Mapping[str, Elasticity], changes: Mapping[str, Decimal], since: date | None = None
     ) -> Expected:
-        """Estimate the same without `check_named`, which a search asks once for all factors that it tries."""
+        """Estimate the same without `check_named`, which a search calls once for all factors that it tries."""
         costs = self.cost_prices if self.costs and since is None else ()
         marks = marks_of(changes, self.by)
         cells = self.comparison.cells(marks, since, costs)
@@ -376,7 +376,7 @@ class Answers:
     def own_days(self) -> OwnDays | None:
         """Price the usage at each row's own day; return None where the current prices already do so.
 
-        Raises `SimulationError` where the usage is not grouped by day, which that needs.
+        Raises `SimulationError` where the usage is not grouped by day.
         """
         current, plan = self.sides[0], self.comparison.roll_up.plan
         if current.at is None or not current.has_rates:
@@ -424,7 +424,7 @@ class Answers:
         return self.table(MODEL)
 
     def unpriced_text(self) -> str:
-        """Describe the unpriced rows in lines of text; or why there are none at all."""
+        """Describe the unpriced rows in lines of text, or say why there are no rows at all."""
         if not self.rows:
             words = f"none of {self.reading.found:,} rows is chosen: {self.reading.chosen}"
             return words if self.reading.found else "the usage has no rows"
@@ -444,7 +444,7 @@ class Answers:
     def sql(self) -> tuple[str, ...]:
         """Return the SQL statements that have run until now, in order, so that a person can run them by hand.
 
-        A mark `?` stands for a value that was given. What Spark has run of a usage is not among them.
+        A mark `?` stands for a value that was bound. Statements that Spark ran are not among them.
         """
         return self.comparison.roll_up.workspace.statements
 
@@ -460,5 +460,5 @@ class Answers:
 
 
 def _counted(shapes: Sequence[Counted]) -> tuple[int, tuple[dict[str, Any], ...]]:
-    """Return how many rows shapes have, and a few of them as examples."""
+    """Return the number of rows of shapes, and a few shapes as examples."""
     return sum(each.requests for each in shapes), tuple(each.shape.row() for each in shapes[:_EXAMPLES])

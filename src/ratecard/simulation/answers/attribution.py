@@ -26,9 +26,9 @@ class Part:
     """The change of the total by one changed rate.
 
     `kind` is `rate` (another amount per unit), `terms` (the same rate, another quantity of it), `added` or `removed`
-    (usage is charged by a rate that the other side does not have), or `rounding` (of each request, to the cent). Of
+    (usage is charged by a rate that the other side does not have), or `rounding` (of each request, to the cent). For
     whole requests it is `lost` or `new` (only one side offers them; the label says why), `moved` (priced as requests of
-    another model) or `billed` (what a bill has charged, where no rate says it).
+    another model) or `billed` (charged by a bill at an unknown rate).
     """
 
     model: str
@@ -53,7 +53,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Untouched:
-    """A rate that changed, and that no usage was charged by."""
+    """A changed rate by which no usage was charged."""
 
     model: str
     change: RateChange
@@ -119,7 +119,7 @@ def _of_requests(
     old: PricedShape | None,
     new: PricedShape | None,
 ) -> Part | None:
-    """Return what a difference of whole requests is, without its amount; None where the rates say it."""
+    """Return the part for a difference of whole requests, without its amount; None where rates explain it."""
     if old is None or new is None:
         if old is new:
             return None
@@ -142,7 +142,7 @@ def _list_source(priced: _Priced) -> str:
 
 
 def _pairs(old: PricedShape, new: PricedShape) -> Iterator[tuple[PricedLine | None, PricedLine | None]]:
-    """Pair the lines of both sides that have one SKU and one quantity; several buckets may share a rate."""
+    """Pair the lines of both sides that have the same SKU and quantity; several buckets may share a rate."""
     was, now = map(_by_place, (old, new))
     return ((was.get(place), now.get(place)) for place in {**was, **now})
 
@@ -159,7 +159,7 @@ def _by_place(side: PricedShape) -> dict[tuple[str, int, int], PricedLine]:
 def _of_line(
     model: str, was: PricedLine | None, now: PricedLine | None, before: dict[str, str], after: dict[str, str]
 ) -> Part:
-    """Return what a difference of a line is, without its amount."""
+    """Return the part for a difference of one line, without its amount."""
     line = now or was
     if line is None or line.sku == ROUNDING_PART:
         return Part(model, ROUNDING_PART, "rounding of each request")
@@ -193,7 +193,7 @@ def _labels(tables: Tables) -> dict[str, str]:
 
 
 def changed_rates(old: Side, new: Side, start: date = EARLIEST) -> Iterator[tuple[date, str, tuple[RateChange, ...]]]:
-    """Yield the rates of a model that differ between two sides, with the first day, from `start` on, on which they do.
+    """Yield a day, a model, and its rates that differ between two sides first on that day, from `start` on.
 
     Each pair of versions of a model is compared once, in the order of days.
     """

@@ -15,21 +15,21 @@ from ratecard.simulation.answers.rows import Row
 from ratecard.simulation.groups.plan import MONTH, WEEK
 from ratecard.simulation.rows.columns import DAY
 
-# The message names the first and the last of more periods.
+# With more periods than this, the message names only the first and the last.
 _MOST_NAMED = 12
 EFFECTS = ("price", "size", "volume", "mix")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A model in both periods: requests, revenue, what one request holds, then and now, and the effects.
+    """A model in both periods: requests, revenue and size of a request in each, and the effects.
 
-    `price` is what other prices do to the requests of both periods: the second's revenue, less what it would be at the
-    prices of the end of the first, less the same of the first. The others are at these prices. With q requests of p
-    each there, before (0) and after (1), and a mean of p0 over all models of both periods: `size` is q1 x (p1 - p0),
-    other sizes or kinds of a request within the model; `volume` is (q1 - q0) x mean p0, `mix` the rest. They add up to
-    the change of its revenue, as fractions, since no decimal holds a revenue per request. `sizes` are tokens,
-    characters or seconds a request, None where nothing is counted.
+    `price` is the effect of changed prices: the second revenue less what it would be at the prices of the end of the
+    first period, minus the same difference for the first revenue. The other effects are at these fixed prices. With q0
+    requests of p0 each before, q1 of p1 each after, and the mean of p0 over all models in both periods: `size` is
+    q1 x (p1 - p0), from other sizes or kinds of requests within the model; `volume` is (q1 - q0) x mean p0; `mix` is
+    the rest. They add up to the change of revenue, as fractions, since no decimal holds a revenue per request. `sizes`
+    are tokens, characters or seconds per request, None where nothing is counted.
     """
 
     model: str
@@ -49,9 +49,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """The way from one period's revenue to another's: models of both, and those of only one.
+    """The way from the revenue of one period to that of another: models of both periods, and of only one.
 
-    Steps and models are in the order of what they change, the greatest first. `fixed`: both have the same prices.
+    Steps and models are in the order of their change, the greatest first. `fixed` is True if both periods have the same
+    prices.
     """
 
     periods: tuple[str, str]
@@ -76,8 +77,8 @@ def bridge_of(
 ) -> Bridge:
     """Return the bridge between two days, weeks (by their Monday) or months (`2026-10`) under one side.
 
-    `fixed` are rows by period and model beside the prices of the end of the first period; None where the side has the
-    same prices in both. Raises `SimulationError` for periods that have no priced request.
+    `fixed` are the rows by period and model, with the prices of the end of the first period as a candidate; None where
+    the side has the same prices in both. Raises `SimulationError` for periods that have no priced request.
     """
     key = period_key(comparison, *periods)
     by_period = {period: _of_period(comparison.rows((key, MODEL)), period) for period in periods}
@@ -119,7 +120,7 @@ def last_instant(period: str, key: str) -> datetime:
 
 
 def period_key(comparison: Comparison, before: str, after: str) -> str:
-    """Return the key of two periods. Raises `SimulationError` where the usage is not grouped by it."""
+    """Return the key that has two periods as values. Raises `SimulationError` where usage is not grouped by it."""
     if before == after:
         raise SimulationError(f"a bridge leads from one period to another, and both are {before}")
     month = len(before) == len("2026-10")

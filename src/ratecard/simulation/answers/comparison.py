@@ -1,4 +1,4 @@
-"""Shapes joined with their prices: exact totals of any breakdown, under every card compared."""
+"""Shapes joined with their prices: exact totals of any breakdown, under every compared card."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -85,7 +85,7 @@ class Comparison:
         return self._rows[keys]
 
     def sums(self, keys: Sequence[str]) -> KeySums:
-        """Return the sums by keys, which the engine has.
+        """Return the sums by keys, which stay in the engine.
 
         Raises `SimulationError` for a key that the usage was not grouped by.
         """
@@ -107,14 +107,14 @@ class Comparison:
         return self._connection.execute(query).fetchall()
 
     def _streamed(self, query: str) -> Iterator[Any]:
-        # On a connection of its own, so that others may be asked while it is read.
+        # The query has its own connection, so that others can run while it is read.
         with self._connection.cursor() as connection:
             connection.execute(query)
             while rows := connection.fetchmany(_BATCH):
                 yield from rows
 
     def _summed(self, keys: tuple[str, ...], lost_and_new: Sequence[int]) -> str:
-        """Make a table of sums by keys: at the current prices, kept for further candidates, and what others change."""
+        """Make a table of sums by keys: the current ones, kept for further candidates, and what candidates change."""
         named = [f"{self.name(key)} AS name{number}" for number, key in enumerate(keys)]
         names = [f"name{number}" for number in range(len(keys))]
 
@@ -125,7 +125,7 @@ class Comparison:
             return f"SELECT {sums} FROM {source}{where}{self._grouped_by(keys)}"
 
         current = summed(("requests", *QUANTITY_COLUMNS, "amount0"), 0)
-        if not self.coverage.left_out and not self.coverage.only_candidates:  # the same beside any candidate
+        if not self.coverage.left_out and not self.coverage.only_candidates:  # the sums are the same for any candidate
             if keys not in self.sides[0].sums:
                 self.sides[0].sums[keys] = self._table(current)
             current = f"FROM {self.sides[0].sums[keys]}"
@@ -250,14 +250,14 @@ class Comparison:
         return f" GROUP BY {', '.join(columns)}" if columns else ""
 
     def ranges(self, most: int = _MOST_AT_ONCE) -> list[str]:
-        """Return conditions that divide the groups, in the order of their keys, into ranges of at most so many groups.
+        """Return conditions that divide the groups, in the order of their keys, into ranges of at most `most` groups.
 
-        The engine holds the sums of a range at once; of all millions of groups it cannot.
+        The engine can hold the sums of one range, but not those of millions of groups.
         """
         return self._ranges(list(map(self.name, self.roll_up.plan.by)), "TRUE", most)
 
     def _ranges(self, names: Sequence[str], within: str, most: int) -> list[str]:
-        """Divide groups by the first of these keys, and those of one value of it that are too many by the next key."""
+        """Divide groups by the first of these keys, and by the next where one value has too many groups."""
         if not names:
             return [within]
         name, *further = names
@@ -281,8 +281,8 @@ class Comparison:
     def groups(self, *further: SidePrices, within: str = "TRUE") -> str:
         """Return the query of the groups in one of the `ranges`: keys, requests, quantities and amounts, at one scale.
 
-        Then what is lost and what is new under each candidate. Of `further` prices, the sum of each at its own scale,
-        and last how many requests the first of them leaves out.
+        Further columns are the lost and the new amounts of each candidate, the sum at each of `further` prices, at its
+        own scale, and last the number of requests that the first of these leaves out.
         """
         scales, zero = [10 ** (self.scale - side.scale) for side in self.sides], "CAST(0 AS HUGEINT)"
         current, *others = (f"coalesce(amount{side}, 0) * {scale}" for side, scale in enumerate(scales))
@@ -300,7 +300,7 @@ class Comparison:
         return f"SELECT {chosen} FROM {source} WHERE {within}{self._grouped_by(self.roll_up.plan.by)}"
 
     def forget(self) -> None:
-        """Drop what only the candidates need."""
+        """Drop the tables that only the candidates need."""
         self._forgotten = True
         self._rows.clear()
         for table in self._sums.values():

@@ -20,7 +20,7 @@ _BY_LOSS = f"lost DESC, {OF_ALIKE}"
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The customers with a change between two edges, in percent; an open end is None, `unchanged` has both at 0."""
+    """The number of customers whose change is between two edges, in percent; an open end is None, no change 0 to 0."""
 
     least: int | None
     most: int | None
@@ -47,9 +47,9 @@ class Band:
 class Customers:
     """The customers, by the change on the requests that both sides price.
 
-    `less` pay less, `more` pay more; of these, `winners` and `losers` are the first, the largest amounts first. For
-    `same` nothing changes. `losing` counts those whose requests the candidate does not offer. A customer of whose
-    requests both sides price none is in no other count. `rows`, `kept` and `lost` bring a row for each customer here.
+    `less` customers pay less, `more` pay more; `winners` and `losers` are the first of them, by the largest change. For
+    `same` nothing changes. `losing` counts customers with requests that the candidate does not offer; customers without
+    requests that both sides price are in no other count. `rows`, `kept` and `lost` load a row for each customer.
     """
 
     candidate: int
@@ -74,15 +74,15 @@ class Customers:
 
     @property
     def lost(self) -> tuple[Row, ...]:
-        """Return the customers with requests that the candidate does not offer, by their revenue now."""
+        """Return the customers with requests that the candidate does not offer, by the current revenue of these."""
         return self.first_lost()
 
     def first_lost(self, most: int | None = None) -> tuple[Row, ...]:
-        """Return the customers who lose requests, by the revenue of these now; with `most`, the first ones only."""
+        """Return the customers who lose requests, by the current revenue of these; with `most`, only the first."""
         return self.sums.rows(_LOSING, _BY_LOSS, most, self.candidate) if self.losing else ()
 
     def apportioned(self, rows: Sequence[Row], amount: str, places: int, whole: Decimal) -> list[Decimal]:
-        """Round an amount of some customers so that all of them add up to `whole`: see `report.figures.apportion`.
+        """Round an amount of some customers so that those of all add up to `whole`: see `report.figures.apportion`.
 
         `amount` is a column of `KeySums.compared`.
         """
@@ -101,7 +101,8 @@ class Customers:
     def beyond(self, rise: Fraction) -> tuple[int, tuple[Row, ...]]:
         """Count the customers who pay more by more than a share of what they pay now, and return the first of them.
 
-        The greatest rise is first, to nine decimals, then the greatest amount; before all are those who paid nothing.
+        They are in the order of their rise (to nine decimals), then of its amount, the greatest first; customers who
+        paid nothing come before all others.
         """
         where = f"{_KEPT} AND {self.sums.above('change', 'size', rise)}"
         (count,) = self.sums.counts([where], self.candidate)
@@ -124,7 +125,7 @@ def customers_of(sums: KeySums, candidate: int) -> Customers:
 
 
 def rise_of(row: Row, candidate: int) -> Fraction:
-    """Return the change as a share of today's charges for requests that both sides price; from zero, a doubling."""
+    """Return the change as a share of current charges for requests that both sides price; 1 for a change from zero."""
     current, difference = Fraction(row.both(candidate)[0]), Fraction(row.change(candidate))
     return difference / current if current else Fraction(1 if difference else 0)
 
@@ -148,7 +149,7 @@ class Discounted:
     """A customer: its requests at list prices and by its contract, and what we pay for them.
 
     Each has an amount for every side; `costs` and `margins` are of the requests whose cost is known, and are empty
-    where no costs are given. What only a contract offers has the list price of the tables.
+    where no costs are given. A model that only a contract offers has the list price of the tables.
     """
 
     customer: str | None

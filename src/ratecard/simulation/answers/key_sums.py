@@ -1,6 +1,6 @@
-"""Sums by keys, added up in the engine that has the groups, and asked by queries.
+"""Sums by keys, which stay in the engine that has the groups, and are read by queries.
 
-There may be millions of them, as of customers: only the rows that an answer shows come here.
+There may be millions of them, for instance of customers: only the rows that an answer shows are read.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -15,10 +15,10 @@ from ratecard.simulation.amounts import LOST_AND_NEW, QUANTITY_COLUMNS
 from ratecard.simulation.answers.rows import NOTHING_LOST_OR_NEW, LostAndNew, Row
 from ratecard.simulation.sql import MOST_OF_SHARE, DuckDbSql
 
-# The order of the rows of one key, and that of rows whose amounts are alike.
+# The order of the rows of one key, and that of rows with equal amounts.
 BY_NAME, OF_ALIKE = "name0 NULLS LAST", "coalesce(name0, ''), name0 NULLS LAST"
 _ZERO = Decimal(0)
-# Rises are ordered by whole part and nine decimals. A product with more than `_LONG` would be too long.
+# Rises are ordered by integer part and nine decimals. An amount of more than `_LONG` times `_FINE` could overflow.
 _FINE, _LONG = 10**9, 10**27
 
 
@@ -63,7 +63,7 @@ class KeySums:
         return map(self._row, self.stream(f"{self._selected()} FROM {self.table}{order}"))
 
     def rows(self, where: str, order: str = BY_NAME, most: int | None = None, candidate: int = 1) -> tuple[Row, ...]:
-        """Return some rows of `compared`, in an order; with `most`, no more than the first of them."""
+        """Return the rows of `compared` that meet a condition, in an order; with `most`, only the first of them."""
         limit = "" if most is None else f" LIMIT {most}"
         source = f"{self.compared(candidate)} WHERE {where} ORDER BY {order}{limit}"
         return tuple(map(self._row, self.ask(f"{self._selected()} FROM {source}")))
@@ -72,15 +72,16 @@ class KeySums:
         return f"SELECT {', '.join((*self._names(), 'requests', *QUANTITY_COLUMNS, *self._amounts()))}"
 
     def counts(self, conditions: Sequence[str], candidate: int) -> list[int]:
-        """Count the values that meet each of these conditions on `compared`."""
+        """Count the rows of `compared` that meet each of these conditions."""
         sums = (f"coalesce(sum(CASE WHEN {each} THEN 1 ELSE 0 END), 0)" for each in conditions)
         return list(self.ask(f"SELECT {', '.join(sums)} FROM {self.compared(candidate)}")[0])
 
     def compared(self, candidate: int) -> str:
         """Return the query of what a candidate changes, as integers of one scale.
 
-        `before` and `change` are of the requests that both sides price, `shared` says how many these are; `lost` is
-        what only the current side brings. `size` is that of `before`. A rise is `move` of `paid`, which is above zero.
+        `before` and `change` are amounts of the requests that both sides price, and `shared` is their number; `lost` is
+        the amount that only the current side charges. `size` is `before` without its sign. A rise is the share
+        `move` / `paid`, where `paid` is above zero.
         """
         now, then = self._factor(0), self._factor(candidate)
         parts = [f"{name}{candidate}" if candidate in self.scales.lost_and_new else "0" for name in LOST_AND_NEW]
@@ -113,7 +114,7 @@ class KeySums:
     def _exceeds(self, amount: str, of: str, share: Fraction, less: int = 0) -> str:
         """Return the condition that a positive amount is above a share of another (or reaches it, with `less` of 1).
 
-        Whole parts first, so that no product is longer than what is compared.
+        Integer parts are compared first, so that no product has more digits than the amounts.
         """
         floor, (times, parts) = share // 1, (share % 1).as_integer_ratio()
         divisor = f"greatest({of}, 1)"
@@ -133,9 +134,9 @@ class KeySums:
     def ranked(
         self, amount: str, candidate: int, places: int, names: Collection[str | None], where: str, order: str = BY_NAME
     ) -> tuple[dict[str | None, Ranked], int]:
-        """Return an amount of some values in units of the last of `places`, and the sum over all, rounded down.
+        """Return an amount by name, in units of the last of `places`, and its sum over all rows; all are rounded down.
 
-        The place is that among all values which meet `where`: the greatest remainder first, then in `order`.
+        The rank (`place`) is among all rows that meet `where`: the greatest remainder first, then in `order`.
         """
         if not names:
             return {}, 0

@@ -11,7 +11,7 @@ from ratecard.simulation.answers.rows import Row
 
 @dataclass(frozen=True, slots=True)
 class ChangeLimits:
-    """As shares of what is paid now: of all revenue, up or down; and of each customer's payments, up."""
+    """The limits of the change of revenue, up or down, and of a customer's rise, as shares of current payments."""
 
     change: Fraction | None = None
     rise: Fraction | None = None
@@ -21,7 +21,7 @@ class ChangeLimits:
 class Beyond:
     """A candidate's change beyond the limits.
 
-    `change` is that of revenue, where it is beyond: None is within, and from nothing to something is beyond any share.
+    `change` has the change of revenue if that is beyond its limit, else None; a change from zero is beyond any share.
     `over` of `of` customers pay more than the limit allows; `customers` are the first of them, the greatest rise
     (to nine decimals) first.
     """
@@ -43,7 +43,7 @@ def check_customers(simulation: Answers, option: str, key: str = "customer") -> 
 
 
 def beyond(simulation: Answers, limits: ChangeLimits, key: str = "customer") -> Iterator[Beyond]:
-    """Yield each candidate that is beyond a limit, exactly: a rise of just the limit is within."""
+    """Yield each candidate that is beyond a limit, exactly: a rise that equals the limit is within."""
     for candidate in range(1, len(simulation.sides)):
         total, beyond_it, count = simulation.total, 0, 0
         over: tuple[Row, ...] = ()

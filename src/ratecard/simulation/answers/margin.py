@@ -16,9 +16,9 @@ from ratecard.simulation.prices.pricer import Pricer
 def known_costs(
     comparison: Comparison, sides: Sequence[Side], pricer: Pricer, costs: Costs
 ) -> dict[int, tuple[Vector, ...]]:
-    """Return what a row of each shape in the figures costs under each side; nothing where the side has no price.
+    """Return what a row of each shape in the figures costs under each side; zero where the side has no price.
 
-    A shape whose cost is not known under a side that sells it is left out under all of them: cost and revenue alike.
+    A shape whose cost is not known under a side that sells it is left out under all sides: cost and revenue alike.
     """
     known = dict[int, tuple[Vector, ...]]()
     for number, counted, prices in comparison.priced:
@@ -50,7 +50,7 @@ class Cost:
 
     @property
     def cost(self) -> Decimal:
-        """Return what the requests that the current prices offer cost us."""
+        """Return our cost of the requests that the current prices offer."""
         return self.costs[0]
 
     def margin(self, side: int) -> Decimal:
@@ -58,7 +58,7 @@ class Cost:
         return EXACT.subtract(self.revenues[side], self.costs[side])
 
     def plus(self, other: "Cost") -> "Cost":
-        """Add the requests of another one."""
+        """Return the sum of this cost and another."""
         return Cost(
             self.model,
             self.requests + other.requests,

@@ -16,14 +16,14 @@ _NAMED = 5
 
 
 def check_effect(reasons: Sequence[str], sides: Sequence[Side]) -> None:
-    """Raise `SimulationError` where every candidate has a reason for which it changes nothing."""
+    """Raise `SimulationError` with the reasons where no candidate changes anything."""
     if reasons and all(reasons):
         pairs = zip(sides[1:], reasons, strict=True)
         raise SimulationError("; ".join(f"{side.label} changes nothing: {why}" for side, why in pairs))
 
 
 def without_effect(comparison: Comparison, sides: Sequence[Side]) -> tuple[str, ...]:
-    """Return, by candidate, why it changes nothing: each row has its present price, or none as now. Else empty."""
+    """Return, by candidate, why it changes nothing; empty where it adds, removes or changes the price of a row."""
     current, *candidates = (side.outcomes for side in comparison.sides)
     return tuple(
         _why(comparison.roll_up, sides[0], side) if outcomes.charge_like(current) else ""
@@ -43,7 +43,7 @@ def first_day(old: Side, new: Side, *, contracts: bool = False) -> date | None:
 
 
 def _other_contracts(old: Side, new: Side) -> list[Contract]:
-    """Return the contracts that one side has, and that the other does not have or has otherwise."""
+    """Return the contracts that differ between two sides, or that only one of them has."""
     ours, theirs = old.card.contracts, new.card.contracts
     return [side[name] for side in (ours, theirs) for name in side if ours.get(name) != theirs.get(name)]
 

@@ -1,4 +1,4 @@
-"""The pace of a usage: the days that a year is reckoned from, and whether these are like a year."""
+"""The pace of a usage: the days that are scaled to a year, and whether these are like a year."""
 
 import re
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ DEFAULT_PACE, _YEAR = 90, 365
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The days from `first` to `last`, of which `days` there are; `every` where they are all that the usage covers.
+    """The `days` days from `first` to `last`; `every` is True if the usage covers no other days.
 
-    `empty` of them have no priced request. `growth` is by what share the second half of them has more requests than the
-    first; None where the first has none.
+    `empty` of them have no priced request. `growth` is the share by which the second half of them has more requests
+    than the first half; None where the first half has no requests.
     """
 
     first: date
@@ -34,7 +34,7 @@ class Pace:
 
 
 def read_pace(given: str) -> int | None:
-    """Read how many days a year is reckoned from: `30d`; None for `all`. Raises `SimulationError`.
+    """Read the number of days that are scaled to a year: `30d`; None for `all`. Raises `SimulationError`.
 
     >>> read_pace("30d")
     30
@@ -47,7 +47,7 @@ def read_pace(given: str) -> int | None:
 
 
 def pace_of(covered: tuple[date, date], rows: Sequence[Row], most: int | None) -> Pace:
-    """Choose the last `most` days that a usage covers; `rows` are its priced requests by day."""
+    """Return the pace of the last `most` days that a usage covers; `rows` are its priced requests by day."""
     earliest, last = covered
     days = (last - earliest).days + 1
     days = days if most is None else min(days, most)

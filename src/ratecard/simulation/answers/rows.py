@@ -13,13 +13,13 @@ _ZERO = Decimal(0)
 
 
 def remaining(one: Decimal, other: Decimal) -> Decimal:
-    """Return what is left of an amount; a zero without decimals, as sums have it."""
+    """Return the first amount less the second; a zero has no decimals, as in sums."""
     return EXACT.subtract(one, other) or _ZERO
 
 
 @dataclass(frozen=True, slots=True)
 class LostAndNew:
-    """What only one of two sides prices: requests that are lost, or new, and what they bring on the side that does.
+    """What only one of two sides prices: lost or new requests, with their amounts on the side that prices them.
 
     `neither` counts the requests that only another candidate prices.
     """
@@ -53,8 +53,8 @@ NOTHING_LOST_OR_NEW = LostAndNew()
 class Row:
     """One group: its key, its requests and quantities, and its exact amount under each card, the current one first.
 
-    What a side does not price adds nothing to its amount; `lost_and_new` has, for each candidate, what that leaves out.
-    It is empty where every side prices all of the requests.
+    Requests that a side does not price add nothing to its amount; `lost_and_new` has them for each candidate. It is
+    empty where every side prices all of the requests.
     """
 
     key: tuple[str | None, ...]
@@ -79,7 +79,7 @@ class Row:
         )
 
     def change(self, candidate: int = 1) -> Decimal:
-        """Return the difference on the requests that both sides price, which other prices make; exact."""
+        """Return the exact difference on the requests that both sides price, the effect of other prices."""
         before, after = self.both(candidate)
         return EXACT.subtract(after, before)
 
@@ -97,8 +97,8 @@ class Row:
 class ModelSums:
     """Requests of one model, with the values of some keys (`marks`), under each side.
 
-    `sides` and `new`, the part that the current prices do not offer, are requests, revenue, cost and margin. `before`
-    is what the requests that a side and the current one offer bring at the current prices.
+    `sides` are requests, revenue, cost and margin; `new` is the part of them that the current prices do not offer.
+    `before` is the revenue, at the current prices, of the requests that both a side and the current one offer.
     """
 
     model: str
@@ -123,7 +123,7 @@ class OwnDays:
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The requests in the figures before a day, and all of them; the amounts of those after, on two sides."""
+    """The numbers of requests before a day, and of all; the amounts from that day on, under two sides."""
 
     day: date
     before: int
@@ -145,9 +145,9 @@ class Unpriced:
 
 @dataclass(frozen=True, slots=True)
 class Uncommon:
-    """Requests that only the current prices or only a candidate offers: of which model, and why the other does not.
+    """Requests that only the current prices or only a candidate offers: their model, and why the other side does not.
 
-    `amount` is what the side charges that offers them.
+    `amount` is the charge of the side that offers them.
     """
 
     type: str

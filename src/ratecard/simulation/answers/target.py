@@ -26,8 +26,8 @@ REVENUE, MARGIN, YEAR = "revenue", "margin", "year"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is to be reached: a change of `revenue` (0.05: 5 % more), a share of it that is left as `margin`, or so much
-    more revenue a `year`.
+    """A target: a change of `revenue` (0.05: 5 % more), a share of revenue that is left as `margin`, or an amount of
+    additional revenue in a `year`.
     """
 
     kind: str
@@ -36,10 +36,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The smallest factor that reaches a target, the revenue at it, and that at one step below if there is a step.
+    """The smallest factor that reaches a target, the revenue at it, and the revenue one step below, if there is a step.
 
-    Of a margin they are that of the requests whose cost is known; `wanted` is the revenue at which that is the margin.
-    Of a year, they are the change of revenue in a year.
+    `wanted` is the revenue that the target needs. For a margin, revenues are those of requests whose cost is known; for
+    a year, they are changes of revenue in a year.
     """
 
     factor: Decimal
@@ -77,10 +77,10 @@ def smallest_factor(
     volumes: Mapping[str, Decimal] | None = None,
     pace: Pace | None = None,
 ) -> Reached:
-    """Replace every factor of a candidate's `scale` by the smallest one, to four decimals, that reaches the target.
+    """Find the smallest factor, to four decimals, for every `scale` of a candidate that reaches the target.
 
-    What else the candidate changes stays as it is, and so does what it loses or brings anew; revenue and cost are those
-    of the volume that is expected. Raises `SimulationError` for a candidate that scales nothing, and `NotReachedError`
+    The candidate's other changes stay as they are, as do lost and new requests; revenue and cost are those of the
+    expected volume. Raises `SimulationError` for a candidate that scales nothing, and `NotReachedError`
     where a hundred times the price is too little.
     """
     file = read_candidate(candidate)
@@ -141,7 +141,7 @@ def smallest_factor(
 
 
 class NotReachedError(SimulationError):
-    """No factor reaches the target; the message says which comes nearest."""
+    """The refusal of a target that no factor reaches; where volume answers prices, it names the nearest factor."""
 
 
 _Missing = Callable[[int], Fraction | None]
@@ -171,7 +171,7 @@ def _between(missing: _Missing, low: int, high: int) -> int:
 
 
 def _search_upwards(missing: _Missing) -> int | None:
-    """Return the first step of a grid that reaches the target, else that where least is missing, made finer."""
+    """Return the smallest step near the first point of a grid that reaches the target, else near the closest point."""
     for low, high in zip([0, *_GRID], _GRID, strict=False):
         if _reaches(missing, high):
             return _between(missing, low, high)

@@ -1,4 +1,4 @@
-"""A tornado: what revenue does if all prices of one family, and of it alone, rise or fall by a few percent."""
+"""A tornado: how revenue changes if all prices of one family alone rise or fall by a few percent."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +44,8 @@ def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
     """Rank every family of the usage by its effect, the greatest first; each effect is priced request by request.
 
     The usage is that of the simulation and stays as it is: no request is made or left out because of a price. A family
-    moves what other families charge by it too (searches). Raises `SimulationError` for a share of 100 % or more.
+    also changes charges of other families by its rates (searches). Raises `SimulationError` for a share of 100 % or
+    more.
     """
     side = simulation.sides[0]
     step = from_fraction(share, _PLACES)
@@ -89,7 +90,7 @@ def _alike(simulation: Answers) -> Collection[_Priced]:
 def _effect(simulation: Answers, shapes: Collection[_Priced], names: Sequence[str], factor: Decimal) -> Decimal:
     """Return the change of all charges if the rates of some models are multiplied by a factor."""
     current = simulation.sides[0]
-    # The examples are of the unscaled prices, so that the card is not proved.
+    # The worked examples are of the unscaled prices, so they cannot prove this card.
     card = RateCard(_scaled(current.card.tables, names, factor))._unproved
     side = Side(f"times {factor}", card, current.at)
     # A pricer of its own forgets the prices of this family afterwards.

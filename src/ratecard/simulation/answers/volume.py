@@ -1,4 +1,4 @@
-"""How volume may differ from the usage: by itself, and in answer to prices by an elasticity."""
+"""The expected volume where it differs from the usage: by itself, and in answer to prices by an elasticity."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ _REQUESTS, _REVENUE, _COST, _MARGIN = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Elasticity:
-    """The change of volume for each share that the price changes: -0.8 loses 8 % of it at a rise of 10 %.
+    """The change of volume, in percent, for each percent of change in price: -0.8 loses 8 % at a rise of 10 %.
 
-    `low` and `high` are the range that is thought possible.
+    `low` and `high` are the range of possible values.
     """
 
     value: Decimal
@@ -71,9 +71,10 @@ class Expected:
 
 
 class Moving(NamedTuple):
-    """Requests of a model under one side: what it charges for those that both offer, and what these bring `before`.
+    """The requests of a model under one side: those that the current side offers too (`both`), and the `new` ones.
 
-    `both` and `new`, what only this side offers, are requests, revenue, cost and margin; only the first answers prices.
+    `both` and `new` are requests, revenue, cost and margin; only the volume of `both` answers prices. `before` is the
+    revenue of `both` at the current prices.
     """
 
     before: Fraction
@@ -105,11 +106,11 @@ def expected_of(
 ) -> Expected:
     """Estimate the revenue, cost and margin of all `sides` at other volumes.
 
-    First each request counts as often as `volumes` says, whatever the prices are: by the most special of its model, its
-    family, its type and `all`, times those of the other keys (`customer:acme`). Then the volume of what both sides
-    offer is multiplied by 1 + elasticity x (the change in price of the model), never below nothing. A model's own
-    elasticity counts before its family's, that before its type's, and that before `all`. Of several elasticities, each
-    may be anywhere in its range, whatever the others are; the models of one have the same.
+    First the volume of each request is changed by `volumes`, whatever the prices are: by the most specific of its
+    model, its family, its type and `all`, times those of the other keys (`customer:acme`). Then the volume that both
+    sides offer is multiplied by 1 + elasticity x (the change in price of the model), or by zero if that is negative.
+    The elasticity is that of the model, else of its family, its type, or `all`. In the ranges, each elasticity may have
+    any value of its range, whatever the others are; all models under one elasticity have the same value.
     """
     known: dict[str, list[Moving]] = {}
     for cell in cells:
@@ -154,7 +155,7 @@ def _range(
 
 
 def _turns(moving: Sequence[Moving], elasticity: Elasticity) -> list[Fraction]:
-    """Return where revenue may be least or most in a range: its ends, and where the volume of a model is zero."""
+    """Return the elasticities of least or most revenue: the ends of a range, and where a model's volume is zero."""
     low, high = sorted((Fraction(elasticity.low), Fraction(elasticity.high)))
     changes = (each.change for each in moving)
     return [low, high, *(turn for change in changes if change and low < (turn := -1 / change) < high)]
@@ -172,7 +173,7 @@ def _key(name: str, keys: Collection[str]) -> str:
 
 
 def marks_of(volumes: Iterable[str], keys: Collection[str]) -> dict[str, list[str]]:
-    """Return, by key, the values of keys other than the model that volumes name."""
+    """Return, by key other than the model, the values that volumes name."""
     marks: dict[str, list[str]] = {}
     for name in volumes:
         if key := _key(name, keys):
@@ -208,7 +209,7 @@ AnyElasticity = Elasticity | Decimal | int | float | str
 def elasticities_of(given: Mapping[str, AnyElasticity] | Iterable[str]) -> dict[str, Elasticity]:
     """Read elasticities by model, family, type or `all`: a number, or a text with a range like `-0.8:-1.2..-0.4`.
 
-    As texts too: `kling=-0.8`. Raises `SimulationError` for anything else, and for a name that is there twice.
+    Texts like `kling=-0.8` are read too. Raises `SimulationError` for anything else, and for a repeated name.
 
     >>> elasticities_of({"all": -0.8})
     {'all': Elasticity(value=Decimal('-0.8'), low=Decimal('-0.8'), high=Decimal('-0.8'))}
@@ -248,7 +249,7 @@ def read_elasticity(given: str) -> tuple[str, Elasticity]:
 def volumes_of(given: Mapping[str, Decimal | str] | Iterable[str]) -> dict[str, Decimal]:
     """Read volume changes by model, family, type, `all` or a key's value (`customer:acme`): `-5%` is -0.05.
 
-    Raises `SimulationError` for what is not a percentage of at least -100%, and for a name that is there twice.
+    Raises `SimulationError` for anything but a percentage of at least -100%, and for a repeated name.
 
     >>> volumes_of(["-5%", "customer:acme=-100%"])
     {'all': Decimal('-0.05'), 'customer:acme': Decimal('-1.00')}

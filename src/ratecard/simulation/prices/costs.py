@@ -25,7 +25,7 @@ _COLUMNS = ("model", "sku", "unit", "cost")
 
 @dataclass(frozen=True, slots=True)
 class SoldShape:
-    """The rows of a shape with their price under a side, and under the current prices if they have one there."""
+    """The rows of a shape with their price under a side, and their current price if there is one."""
 
     counted: Counted
     side: Side
@@ -49,23 +49,23 @@ class Costs(ABC):
 
     @property
     def card(self) -> Side | None:
-        """Return the rate card that the usage must be rolled up for; None where the charges say enough."""
+        """Return the side whose card prices the costs, so that usage is rolled up for it too; None for other costs."""
         return None
 
     def check_margin(self, kept: Fraction) -> None:  # noqa: B027 (most costs have nothing to check)
-        """Raise `SimulationError` where dearer prices of what only a candidate sells move away from a margin.
+        """Raise `SimulationError` where higher prices of what only a candidate sells lead away from a margin.
 
         `kept` is the share of revenue that the margin leaves for the costs.
         """
 
     def following(self, at: datetime | None) -> "Costs":
-        """Return the same costs at the instant of whatever side they are compared with, where theirs is `at`."""
+        """Return costs that take the instant of the side they are compared with, if their own instant is `at`."""
         return self
 
 
 @dataclass(frozen=True, slots=True)
 class CardCosts(Costs):
-    """The prices of a rate card at the instant of the side that is compared, or always at one of its own."""
+    """Costs by a rate card, at the instant of the side that is compared, or at a fixed instant."""
 
     side: Side
 
@@ -88,7 +88,7 @@ class CardCosts(Costs):
         return outcome.amounts if outcome.price else None
 
     def following(self, at: datetime | None) -> Costs:
-        """Return the same costs at the instant of whatever side they are compared with, where theirs is `at`."""
+        """Return costs that take the instant of the side they are compared with, if their own instant is `at`."""
         return CardCosts(replace(self.side, at=None)) if self.side.at == at else self
 
 
@@ -124,7 +124,7 @@ class ListedCosts(Costs):
         return next((self.units[name, line.unit] for name in named if (name, line.unit) in self.units), None)
 
     def check(self, cards: Sequence[RateCard]) -> None:
-        """Raise `SimulationError` for a cost of what no card sells: it would leave out what it was meant for."""
+        """Raise `SimulationError` for a cost of a model, unit or SKU that no card sells, which would never apply."""
         models = {name: model for card in cards for name, model in card.tables.models.items()}
         units = {
             (name, charge.unit) for name, model in models.items() for each in model.versions for charge in each.charges
@@ -144,7 +144,7 @@ class ListedCosts(Costs):
 
 @dataclass(frozen=True, slots=True)
 class ShareCosts(Costs):
-    """A share of the current charge; of what only a candidate sells, of the candidate's."""
+    """A share of the current charge, or of the charge of a candidate where only that has a price."""
 
     label: str
     share: Decimal
@@ -160,14 +160,14 @@ class ShareCosts(Costs):
         return tuple(EXACT.multiply(amount, self.share) for amount in charged.amounts)
 
     def check_margin(self, kept: Fraction) -> None:
-        """Raise `SimulationError` where dearer prices of what only a candidate sells move away from a margin."""
+        """Raise `SimulationError` where higher prices of what only a candidate sells lead away from a margin."""
         if Fraction(self.share) > kept:
             words = f"what only the candidate sells costs {self.label} of what it brings, so that a dearer price is"
             raise SimulationError(f"{words} further from this margin; give its costs as tables or CSV")
 
 
 def share_costs(given: str) -> ShareCosts | None:
-    """Read `60%`; None for anything but a percentage. Raises `SimulationError` for one that cannot be a cost."""
+    """Read a share like `60%`; None for other text. Raises `SimulationError` for a percentage that cannot be a cost."""
     if not given.endswith("%"):
         return None
     try:

@@ -1,7 +1,7 @@
-"""What a side makes of a shape: its price, as amounts and lines, or why it has none.
+"""The outcome of a shape under a side: its price, as amounts and lines, or why it has none.
 
-There may be a million outcomes with several lines each: they are tuples, as a frozen data class takes three times as
-long to make (0.8 us against 0.3 us).
+There may be a million outcomes with several lines each: they are tuples, because a frozen data class takes three times
+as long to make (0.8 us against 0.3 us).
 """
 
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from typing import NamedTuple
 from ratecard.base.errors import QuoteError
 from ratecard.simulation.groups.shapes import UsageShape
 
-# (amount per request, amount per unit of each quantity); those that are left out at the end are zero.
+# (amount per request, amount per unit of each quantity); amounts that are left out at the end are zero.
 Vector = tuple[Decimal, ...]
 NOTHING: Vector = (Decimal(0),)
-# The part of a total that no rate says: what rounding to the cent adds or takes.
+# The part of a total that rounding to the cent adds or takes, and that comes from no rate.
 ROUNDING_PART = "rounding"
 # Why rows have no price: the card has no such model, value or rate in effect; the rows are wrong, or do not say enough;
 # or they have a price that cannot be added to the others.
@@ -23,12 +23,12 @@ NOT_OFFERED, WRONG, NOT_ADDED = "not offered", "wrong", "not added"
 
 
 class PricedLine(NamedTuple):
-    """The part of one rate in each row of a shape: its SKU, its `file:line`, the unit rate, and the amount.
+    """The charge by one rate for each row of a shape: SKU, `file:line`, unit rate and amount.
 
-    `number` is 0 for an amount per request, else the number of the quantity that it is per unit of. `quantity` counts
-    the units that are charged, per request or per unit in the same way, unless `counted` is the number that it goes by.
-    `factors` are those in the unit rate, each in words and with its `file:line`; `list_source` is the line of the list
-    from which a contract makes its rate.
+    `number` is 0 for an amount per request, else the number of the quantity whose unit has this amount. `quantity` is
+    the number of charged units, likewise per request or per unit of a quantity, whose number is `counted` if that is
+    set. `factors` are those in the unit rate, each in words and with its `file:line`; `list_source` is the line of the
+    list from which a contract makes its rate.
     """
 
     sku: str
@@ -44,16 +44,16 @@ class PricedLine(NamedTuple):
 
     @property
     def amounts(self) -> Vector:
-        """Return the amount in its place."""
+        """Return the amount as a vector, at the place `number`."""
         return (*NOTHING * self.number, self.amount)
 
 
 class PricedShape(NamedTuple):
     """The charge of each row of a shape: an amount per request and per unit of each quantity, and its lines.
 
-    `charged` has the lines, or makes them of a shape when they are asked for: those of a million shapes would fill the
-    memory. `shape` is the shape that the rows are priced as, where that is another one. `unit_price` and `unit` are
-    the rate of a row of a billing export.
+    `charged` has the lines, or is a function that makes them from a shape when needed: those of a million shapes would
+    fill the memory. `shape` is the shape that the rows are priced as, if it is not their own. `unit_price` and `unit`
+    are the rate of a row of a billing export.
     """
 
     amounts: Vector
@@ -83,7 +83,7 @@ class PricedShape(NamedTuple):
         return self
 
     def of_shape(self, shape: UsageShape) -> "PricedShape":
-        """Return this price with the lines of a shape, where several shapes have it."""
+        """Return this price with the lines of one of the shapes that have it."""
         if isinstance(self.charged, (tuple, partial)):
             return self
         return self._replace(charged=partial(self.charged, self.shape or shape))
@@ -101,7 +101,7 @@ class Refused(NamedTuple):
 
     @property
     def amounts(self) -> Vector:
-        """Return nothing, for rows without a price."""
+        """Return a zero amount, as rows without a price are charged nothing."""
         return NOTHING
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The outcomes of all shapes as columns: each different outcome once, and for each shape the number of its own."""
+"""The outcomes of all shapes as columns: each distinct outcome once, and for each shape the number of its outcome."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -14,27 +14,27 @@ from ratecard.simulation.prices.shape_price import has_wrong_tokens
 class Outcomes:
     """The outcome of each shape under one side.
 
-    `of` has for each shape the number of its outcome in `distinct`. What is priced beside other outcomes has the same
-    number as they for what is the same, so that what differs is found by comparing numbers.
+    `of` has for each shape the number of its outcome in `distinct`. The outcomes of a candidate begin as a copy of the
+    current ones, so that shapes with another outcome are found by comparing numbers.
     """
 
     def __init__(self, shapes: Shapes, distinct: Sequence[Outcome], of: Any) -> None:
         self.shapes, self.distinct, self.of = shapes, list(distinct), of
         self._numbers = {id(outcome): number for number, outcome in enumerate(self.distinct)}
         self._known: dict[Hashable, dict[Hashable, int]] = {}
-        # Templates that every card refuses, which are priced once for all outcomes.
+        # For each template by number: True if every card refuses its shapes, so that they are not priced again.
         self._incomplete: dict[int, bool] = {}
 
     @classmethod
     def listed(cls, shapes: Shapes, outcomes: Iterable[Outcome]) -> "Outcomes":
-        """Return outcomes that are given one by one."""
+        """Return outcomes made from the outcome of each shape, in order."""
         made = cls(shapes, [], None)
         made.of = numpy.fromiter(map(made.number, outcomes), numpy.int32, len(shapes))
         return made
 
     @classmethod
     def joined(cls, shapes: Shapes, chunks: Sequence[Sequence["Outcomes"]], sides: int) -> "list[Outcomes]":
-        """Return the outcomes under each of the sides of shapes that were priced in chunks."""
+        """Return the outcomes under each side, joined from chunks of shapes that were priced one after another."""
         distinct = list[Outcome]()
         columns: list[list[Any]] = [[numpy.empty(0, numpy.int32)] for _ in range(sides)]
         for chunk in chunks:
@@ -48,14 +48,14 @@ class Outcomes:
         return [cls(shapes, distinct, numpy.concatenate(column)) for column in columns]
 
     def number(self, outcome: Outcome) -> int:
-        """Return the number of an outcome, which is a new one for an object that is not among them."""
+        """Return the number of an outcome, a new number for a new object."""
         number = self._numbers.setdefault(id(outcome), len(self.distinct))
         if number == len(self.distinct):
             self.distinct.append(outcome)
         return number
 
     def numbers(self, place: Hashable, values: Iterable[Hashable], outcome_of: Callable[[Any], Outcome]) -> list[int]:
-        """Return the numbers of the outcomes of values, each of which has the same wherever the place is the same."""
+        """Return the numbers of the outcomes of values; in one `place`, equal values have the same outcome."""
         known, numbers = self._known.setdefault(place, {}), list[int]()
         for value in values:
             number = known.get(value)
@@ -83,7 +83,7 @@ class Outcomes:
         return all(bool(one.price) == bool(other.price) and one.amounts == other.amounts for one, other in both)
 
     def complete(self, numbers: Any) -> Any:
-        """Return those of these shapes that some card may price: others lack a quantity, or have wrong ones."""
+        """Return the numbers of shapes that some card may price; the others lack a quantity, or have a wrong one."""
         templates, of = numpy.unique(self.shapes.template[numbers], return_inverse=True)
         for at in (at for at in templates.tolist() if at not in self._incomplete):
             shape = self.shapes.templates[at].shape(None, None)

@@ -17,10 +17,10 @@ from ratecard.simulation.prices.outcome import Refused, Vector
 from ratecard.simulation.prices.outcomes import Outcomes
 from ratecard.simulation.workspace import Workspace
 
-# What an engine's 128-bit integers hold, halved: an amount and what a candidate adds to it are summed side by side.
+# Half of what an engine's 128-bit integers hold, because an amount and what a candidate adds to it are added up.
 _MOST = 2**126 - 1
 
-# Of a request and of each quantity, and how many decimals the sums of these have.
+# The amounts of a request and of each quantity, and the number of decimals of the sum of each quantity.
 _Amounts = tuple[Vector, tuple[int, ...]]
 # The decimals of the sums of each type, and for each template of shapes the number of its type.
 _Places = tuple[list[tuple[int, ...]], Any]
@@ -33,15 +33,15 @@ class TooManyDigitsError(SimulationError):
 class SidePrices:
     """The prices of a side as integers of 10^-`scale`: of a request, and of the smallest unit of each quantity.
 
-    `table` has those of every shape, in 64 bits where they fit; beside a `base`, which prices most shapes alike, what
-    is added to its prices of the others. Raises `SimulationError` where a sum of the engine could overflow.
+    `table` has the prices of every shape, in 64 bits where they fit. With a `base`, which prices most shapes alike, it
+    has only the differences from its prices. Raises `SimulationError` where a sum of the engine could overflow.
     """
 
     def __init__(self, roll_up: RollUp, outcomes: Outcomes, base: "SidePrices | None" = None) -> None:
         self.roll_up, self.outcomes, self.base = roll_up, outcomes, base
         self._numbers = tuple(f"p{number}" for number in range(1 + roll_up.plan.sums))
         some = outcomes.priced
-        if base:  # what only the base prices is taken away from it
+        if base:  # prices that only the base has are subtracted from it
             some = (some | base.priced) & (outcomes.of != base.outcomes.of)
         numbers = numpy.flatnonzero(some)
         # Many shapes share their amounts.
@@ -74,7 +74,7 @@ class SidePrices:
             self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
 
     def _integers(self, unique: Sequence[_Amounts]) -> list[list[int]]:
-        """Return each price as a column of integers; most amounts are those of a request alone."""
+        """Return the prices of a request and of each quantity as columns of integers; most shapes have only one."""
         columns = [[_integer(amounts[0], self.scale) for amounts, _ in unique]]
         for at in range(1, len(self._numbers)):
             columns.append(
@@ -88,7 +88,7 @@ class SidePrices:
         return columns
 
     def _prove(self, numbers: Any, vectors: Any, columns: Sequence[Sequence[int]]) -> None:
-        """Prove that no sum, product or part of one can overflow: together they are at most `most`."""
+        """Prove that no sum, product or partial sum can overflow: together they are at most `most`."""
         shapes, order = self.roll_up.shapes, numpy.argsort(vectors, kind="stable")
         starts = numpy.flatnonzero(numpy.diff(vectors[order], prepend=-1))
         most = greatest = 0
@@ -132,7 +132,7 @@ class SidePrices:
 
 
 def _places_of_templates(roll_up: RollUp) -> _Places:
-    """Return how many decimals the sums of each template of shapes have: those of its type."""
+    """Return the decimals of the sums of each type, and for each template of shapes the number of its type."""
     templates, types = roll_up.shapes.templates, dict[str | None, int]()
     of_templates = [types.setdefault(template.type, len(types)) for template in templates]
     return [roll_up.places.get(type_ or "", ()) for type_ in types] or [()], numpy.array(of_templates or [0])
@@ -144,7 +144,7 @@ def _register(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping
 
 
 def _added(column: Any, starts: Any) -> Iterable[int]:
-    """Return the sums of the sizes of integers, from each start to the next, exactly."""
+    """Return the exact sums of the absolute values of integers, from each start to the next."""
     sizes = abs(column)
     if len(sizes) and int(sizes.max()) * len(sizes) >= 2**63:
         sizes = sizes.astype(object)
@@ -153,14 +153,14 @@ def _added(column: Any, starts: Any) -> Iterable[int]:
 
 
 def _short(integers: Sequence[int]) -> bool:
-    """Return True if integers fit 64 bits with a sign."""
+    """Return True if all integers fit 64 bits with a sign."""
     return max(map(abs, integers), default=0) < 2**63
 
 
 def _array(column: Any) -> Any:
     """Return integers as the engine reads them, of 64 bits where they fit."""
     try:
-        # By way of a buffer: `pyarrow.array` would import pandas first where there is one.
+        # A buffer is used, because `pyarrow.array` would import pandas where it is installed.
         buffer = pyarrow.py_buffer(numpy.ascontiguousarray(column, numpy.int64))
     except OverflowError:
         return pyarrow.array(map(Decimal, column), pyarrow.decimal128(38))
@@ -168,14 +168,14 @@ def _array(column: Any) -> Any:
 
 
 def _places(unique: Sequence[_Amounts]) -> int:
-    """Return how many decimals some amounts have, for sums that have some themselves."""
+    """Return the most decimals of amounts per request, and of products of rates with sums of quantities."""
     fixed = (places_of(amounts[0]) for amounts, _ in unique)
     products = (zip(amounts[1:], of, strict=False) for amounts, of in unique)
     return max([0, *fixed, *(places_of(rate) + of for pairs in products for rate, of in pairs if rate)])
 
 
 def _integer(amount: Decimal, places: int) -> int:
-    # Raises where a digit would be lost.
+    # This raises where a digit would be lost.
     return int(EXACT.to_integral_exact(EXACT.scaleb(amount, places)))
 
 
@@ -207,11 +207,11 @@ class Coverage:
         return numpy.logical_and.reduce([side.priced for side in self._sides]) | self._one_sided[0]
 
     def lost(self, candidate: int) -> Any:
-        """Return the numbers of the shapes that the current prices have, and a candidate has not."""
+        """Return the numbers of the shapes that the current side prices, and a candidate does not."""
         return numpy.flatnonzero(self._one_sided[0] & self._sides[0].priced & ~self._sides[candidate].priced)
 
     def new(self, candidate: int) -> Any:
-        """Return the numbers of the shapes that a candidate prices, and the current prices do not."""
+        """Return the numbers of the shapes that a candidate prices, and the current side does not."""
         return numpy.flatnonzero(self._one_sided[0] & self._sides[candidate].priced & ~self._sides[0].priced)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Prices shapes under several cards; what two cards have in common is priced once."""
+"""The pricer of shapes under several cards, which prices once what cards have in common."""
 
 from collections.abc import Hashable, Sequence
 from copy import copy
@@ -26,7 +26,7 @@ from ratecard.tables.card import meaning
 from ratecard.tables.contract import Override
 from ratecard.tables.windows import open_at, windows_of
 
-# Outcomes that are remembered: where there are more shapes, nearly each is of one request, and none comes again.
+# The most outcomes that are remembered: of more shapes, nearly all have one request and do not come again.
 _MOST_OUTCOMES = 100_000
 _VIDEO = "video"
 # The names of a contract and of what it extends.
@@ -36,11 +36,11 @@ NO_INSTANT = "timestamp: missing, or not an instant"
 
 
 class Pricer:
-    """Prices shapes, each once for all cards that share the tables which decide its price."""
+    """A pricer that prices each shape once for all cards that share the tables which decide its price."""
 
-    # The decimals of amounts that are added.
+    # The most decimals of amounts that can be added up.
     places = PLACES_ADDED
-    # What a row of the usage is.
+    # The word for a row of the usage.
     noun = "request"
 
     def __init__(self, predicates: Predicates, currency: str = "USD", remapping: Remapping = NO_REMAPPING) -> None:
@@ -48,7 +48,7 @@ class Pricer:
         self._outcomes: dict[Hashable, Outcome] = {}
         self._books: dict[tuple[RateCard, date, ChainNames], ShapePrices] = {}
         self._inputs: dict[tuple[RateCard, str | None], PriceInputs] = {}
-        # One object for all of the same parts, so that they are compared and hashed as quickly as can be.
+        # Equal parts share one object, so that they are compared and hashed by identity.
         self._same_inputs: dict[tuple[Hashable, ...], PriceInputs] = {}
         self._same_states: dict[tuple[Hashable, ...], PriceState] = {}
         self._chains: dict[tuple[RateCard, date, str | None], ContractChain] = {}
@@ -57,13 +57,13 @@ class Pricer:
         self._terms: dict[tuple[RateCard, PriceInputs, ChainNames], tuple[Hashable, ...]] = {}
 
     def add_to(self, places: int) -> None:
-        """Refuse amounts of more decimals from now on."""
+        """Refuse amounts with more than `places` decimals from now on."""
         self.places = places
         self._outcomes.clear()
         self._books.clear()
 
     def apart(self) -> "Pricer":
-        """Return a pricer that knows the same; what it learns is forgotten with it."""
+        """Return a copy of this pricer; prices that the copy learns are forgotten with it."""
         other = copy(self)
         vars(other).update({name: dict(value) for name, value in vars(self).items() if isinstance(value, dict)})
         return other
@@ -76,10 +76,10 @@ class Pricer:
             return [first, *(self.beside(side, sides[0], shapes, first) for side in sides[1:])]
 
     def beside(self, side: Side, base: Side, shapes: Shapes, known: Outcomes) -> Outcomes:
-        """Price shapes under one side; with the same tables as `base`, each outcome is that of `base` (`known`)."""
+        """Price shapes under one side; take the outcomes of `base` (`known`) where both have the same tables."""
         standings, of = shapes.standing
         numbers = numpy.flatnonzero(~numpy.array([self.alike(base, side, each) for each in standings] or [True])[of])
-        # What is not offered may be refused for another reason where it is.
+        # A shape that `base` does not offer may be offered here, and still be refused for another reason.
         priced = (known.priced | known.not_offered)[numbers]
         numbers = numpy.sort(numpy.concatenate((numbers[priced], known.complete(numbers[~priced]))))
         outcomes = Outcomes(shapes, known.distinct, known.of.copy())
@@ -94,14 +94,14 @@ class Pricer:
         return outcomes
 
     def _price_all(self, side: Side, outcomes: Outcomes, numbers: Any) -> None:
-        """Price the shapes of these numbers: those of a template at once, for all moments that charge it the same."""
+        """Price the shapes with these numbers: a template once for all moments that charge it the same."""
         if not len(numbers):
             return
         shapes, numbered = outcomes.shapes, dict[Hashable, int]()
         standings, of = shapes.standing
         kind = numpy.array([numbered.setdefault(self.basis(side, each), len(numbered)) for each in standings])
         bases = list(numbered)
-        # Those with a length apart from the others; as small numbers, which take less time to sort.
+        # Shapes with a length are kinds of their own. Small integers take less time to sort.
         kind = (2 * kind[of[numbers]] + (shapes.length[numbers] >= 0)).astype(numpy.min_scalar_type(2 * len(bases)))
         order = numpy.argsort(kind, kind="stable")
         numbers, kind = numbers[order], kind[order]
@@ -121,7 +121,7 @@ class Pricer:
     def _by_length(
         self, side: Side, shape: UsageShape, basis: Hashable, outcomes: Outcomes, numbers: Any
     ) -> int | list[int]:
-        """Return the numbers of the outcomes of shapes that are this one but for their length."""
+        """Return the numbers of the outcomes of shapes that differ from this one only in their length."""
         moment, shapes = _moment(side, shape), outcomes.shapes
         if moment is None or not (isinstance(basis, PriceState) and basis.known):
             return outcomes.number(self.price(side, shape, basis))
@@ -142,14 +142,14 @@ class Pricer:
         return outcomes.numbers((prices, currency), answers, outcome_of)
 
     def _other(self, side: Side, shape: UsageShape) -> UsageShape | None:
-        """Return what the rows of a shape are priced as beside the current prices, where that is not what they are."""
+        """Return the shape that a candidate prices the rows of a shape as, by remapping; None where it is their own."""
         if (named := self.remapping.named(shape)) is not None:
             return named
         moment = _moment(side, shape)
         return self.remapping.successor(side.card.tables, shape, moment) if moment else None
 
     def _priced_as(self, side: Side, shape: UsageShape) -> Outcome:
-        """Return the price of other rows; what these would lack is not offered to those that are."""
+        """Return the outcome of rows that are priced as this shape; if it is refused, they are not offered."""
         outcome = self.price(side, shape)
         if outcome.price:
             return outcome.price._replace(shape=shape)
@@ -157,7 +157,7 @@ class Pricer:
         return Refused(f"as {shape.model}: {why.reason}", NOT_ADDED if why.kind == NOT_ADDED else NOT_OFFERED)
 
     def basis(self, side: Side, shape: UsageShape) -> Hashable:
-        """Return what is equal at all moments at which a side is sure to charge every shape of a model the same."""
+        """Return an object that is equal for moments at which a side surely charges each shape of a model the same."""
         moment = _moment(side, shape)
         return moment and self._state(side, shape, moment)
 
@@ -166,7 +166,7 @@ class Pricer:
         return one.at == other.at and self.basis(one, shape) is self.basis(other, shape)
 
     def price(self, side: Side, shape: UsageShape, basis: Hashable = None) -> Outcome:
-        """Return what a side charges for each row of a shape, or why it has no price; its lines may be of any shape.
+        """Return what a side charges for each row of a shape, or why it has no price; take the lines by `of_shape`.
 
         `basis` is that of the shape, where it is known.
         """
@@ -200,10 +200,10 @@ class Pricer:
         return outcome.price._replace(charged=lines)
 
     def _standing(self, side: Side, shape: UsageShape, moment: date, state: "PriceState") -> tuple[str | None, date]:
-        """Return an account and a moment at which the price of a shape is that of a state, the same for all of them.
+        """Return an account and a moment with the prices of a state, the same for all shapes of this state.
 
-        So no more is compiled than there are states, where many contracts charge the same; and where they say nothing,
-        it is that of the list.
+        Where many contracts charge the same, only one of them is compiled for each state. The account is None where
+        contracts say nothing: the list prices hold.
         """
         if not state.by_contract:
             return None, moment
@@ -229,7 +229,7 @@ class Pricer:
         return self._chains[place]
 
     def _terms_of(self, card: RateCard, inputs: "PriceInputs", chain: ContractChain) -> tuple[Hashable, ...]:
-        """Return what a contract means for the models of a shape; nothing where it is as in the list."""
+        """Return what a contract means for the models of a shape; empty where the list prices hold."""
         if not card.contracts:
             return ()
         place = (card, inputs, _names(chain))
@@ -250,7 +250,7 @@ class Pricer:
         return self._meanings[own]
 
     def dispute(self, shape: UsageShape) -> str:
-        """Return what contradicts the prices under which rows were billed; empty for usage, which was not."""
+        """Return how rows contradict the prices under which they were billed; empty for usage, which was not billed."""
         return ""
 
     def _state(self, side: Side, shape: UsageShape, moment: date) -> "PriceState":
@@ -270,9 +270,10 @@ class Pricer:
 
 
 class PriceState:
-    """What decides the price of a model at a moment: equal only to itself. `known`: there is such a model.
+    """The parts of the tables that decide the price of a model at a moment, as an object that is equal only to itself.
 
-    `refused_at`: see `PriceInputs`. `by_contract`: contracts say something of it, of which several may mean the same.
+    `known` is True if there is such a model; `by_contract` if contracts change its price, several of them perhaps in
+    the same way. `refused_at` is that of `PriceInputs`.
     """
 
     def __init__(self, *, known: bool, refused_at: date | None, by_contract: bool) -> None:
@@ -280,15 +281,15 @@ class PriceState:
 
 
 class PriceInputs:
-    """What decides the price of a model at any moment."""
+    """The parts of the tables that decide the price of a model, at any moment."""
 
     def __init__(self, card: RateCard, basis: PriceBasis) -> None:
         tables = card.tables
         self.models, self._parts, self._limits = basis.models, basis.parts, tables.limits
         self.states: dict[tuple[date, tuple[Hashable, ...]], PriceState] = {}
         self._parts_at: dict[date, tuple[Hashable, ...]] = {}
-        # When the rows of an unknown model are refused: the names that could be meant are those of the newest prices,
-        # whichever of its rows come first.
+        # Rows of an unknown model are refused at the newest prices, so that the names that are suggested do not depend
+        # on which rows come first.
         self.refused_at = None if basis.models else next(reversed(card.boundaries()), None)
         always: list[object] = [tables.units, tables.vocabulary, tables.meters]
         for model in basis.models:
@@ -296,7 +297,7 @@ class PriceInputs:
         self._always = tuple(map(Identity, always))
 
     def parts_at(self, moment: date) -> tuple[Hashable, ...]:
-        """Return the parts of the tables that decide it at a moment, by identity: of the versions, those in effect."""
+        """Return the parts of the tables that decide the price at a moment, by identity, with versions in effect."""
         if not self.models:
             return self._parts
         if moment not in self._parts_at:
@@ -305,7 +306,7 @@ class PriceInputs:
 
     def _found_at(self, instant: datetime) -> tuple[Hashable, ...]:
         versions = [model.version_at(instant) for model in self.models]
-        # What is said of a model before its first version depends on all of them.
+        # The refusal of a model before its first version depends on all of its versions.
         rates = (Identity(version or model) for version, model in zip(versions, self.models, strict=True))
         retired = (Identity(model.retired) if model.retired_at(instant) else None for model in self.models)
         limits = (each for each in self._limits if utc(each.effective) <= instant)

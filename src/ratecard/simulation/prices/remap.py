@@ -14,9 +14,9 @@ from ratecard.tables.card import Tables
 
 @dataclass(frozen=True, slots=True)
 class Remapping:
-    """Models that a candidate prices as others: `models` has the other one's name by the name of each.
+    """The models that a candidate prices as other ones: `models` has the name of the replacement by the name of each.
 
-    With `successors`, what a candidate no longer offers is priced at the successor that its tables name.
+    With `successors`, requests that a candidate no longer offers are priced at the successor that its tables name.
     """
 
     models: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -26,14 +26,14 @@ class Remapping:
         return bool(self.models or self.successors)
 
     def check(self, cards: Iterable[RateCard]) -> None:
-        """Raise `SimulationError` for a model that rows are to be priced as, and that no card has."""
+        """Raise `SimulationError` for a replacement that no card has."""
         known = {name for card in cards for name in card.tables.models}
         for old, new in self.models.items():
             if new not in known:
                 raise SimulationError(f"remap {old}={new}: there is no model '{new}'.{did_you_mean(new, known)}")
 
     def check_used(self, models: Iterable[str | None]) -> None:
-        """Raise `SimulationError` for a model that is not among `models`, those of the usage."""
+        """Raise `SimulationError` for a model with a replacement that is not among the `models` of the usage."""
         named = {part for model in models if model for part in (model, model.partition(":")[0])}
         for old, new in self.models.items():
             if old not in named:
@@ -41,7 +41,7 @@ class Remapping:
                 raise SimulationError(words)
 
     def named(self, shape: UsageShape) -> UsageShape | None:
-        """Return a shape as one of the model that was named for it; the parameters of a model's name stay."""
+        """Return a shape with the replacement of its model, and the same parameters in its name; None without one."""
         if not self.models or shape.model is None or shape.type == "rpc":
             return None
         if (named := self.models.get(shape.model)) is not None:
@@ -54,7 +54,7 @@ class Remapping:
         return None if new is None else shape._replace(model=f"{new}{suffix}")
 
     def successor(self, tables: Tables, shape: UsageShape, day: date) -> UsageShape | None:
-        """Return a shape as one of the successor of its model, or of that one's, which is not retired on a day."""
+        """Return a shape with the first successor of its model that is not retired on a day; None without one."""
         if not self.successors or shape.model is None:
             return None
         name = plain_name(tables, shape.model)
@@ -66,7 +66,7 @@ class Remapping:
         return shape._replace(model=f"{model.model}{suffix}") if model and model.model not in seen | {name} else None
 
     def pairs(self, cards: Iterable[RateCard]) -> Iterator[tuple[str, str]]:
-        """Yield pairs of a model and another that its rows may be priced as."""
+        """Yield pairs of a model and its replacement."""
         yield from self.models.items()
         if not self.successors:
             return

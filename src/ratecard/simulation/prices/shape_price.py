@@ -1,6 +1,6 @@
-"""Prices a shape with the code that prices single requests: an amount per request, and a rate per summed quantity.
+"""The price of a shape, by the code that prices single requests: an amount per request, and a rate per summed quantity.
 
-The price book is asked for the rates; no formula is repeated here.
+The rates come from the price book, so that no formula is repeated here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,30 +27,30 @@ from ratecard.simulation.prices.outcome import (
 from ratecard.simulation.rows.columns import LAYOUTS, LENGTH
 from ratecard.tables.meters import COMPLETION, PROMPT
 
-# What a usage says of searches; beside the tokens that are summed, the rest of it are type, model and conditions.
+# The fields of a usage that say how much was searched; its other fields are summed tokens, type, model and conditions.
 _SEARCHED = {column.path[0] for column in LAYOUTS["text"].attributes}
-# Decimals of an amount that can be added: those of a rate of 30 by the million, unless they leave no digits for a sum.
+# The most decimals of amounts that are added: 36 for a rate with 30 by the million, fewer if sums have no digits left.
 PLACES_ADDED, FEWER_PLACES_ADDED = 36, 24
 
 
 class _Tokens(NamedTuple):
-    """The rates of the buckets at a tier, and the SKUs of tokens: further lines of a request are of searches."""
+    """The rates of the buckets at a tier, and the SKUs of tokens: lines with other SKUs are those of searches."""
 
     price: PricedShape
     skus: frozenset[str]
 
 
 class ShapePrices:
-    """Prices shapes in one price book, to be added in one currency. What many shapes share is kept."""
+    """The prices of shapes in one price book, which are added up in one currency. What many shapes share is kept."""
 
     def __init__(self, prices: PriceBook, predicates: Predicates, currency: str, places: int = PLACES_ADDED) -> None:
         self._prices, self._predicates, self._currency, self._places = prices, predicates, currency, places
         self._tokens: dict[tuple[object, ...], _Tokens] = {}
-        # One price for all requests that are charged the same, whose lines are made when they are asked for.
+        # All requests with the same total share one price, whose lines are made when they are needed.
         self._by_total = dict[tuple[str, str], Outcome]()
 
     def price(self, shape: UsageShape) -> Outcome:
-        """Price each row of a shape. Raises `QuoteError` that says why none of them has a price."""
+        """Return the price of each row of a shape. Raises `QuoteError` where the rows have no price."""
         layout = LAYOUTS.get(shape.type or "")
         quantities = layout.quantities if layout else ()
         given = self._request_of(shape) if quantities or self._predicates.counts else None
@@ -74,9 +74,9 @@ class ShapePrices:
     def by_length(
         self, shape: UsageShape, lengths: Iterable[int | Decimal | str]
     ) -> tuple[str, list[Decimal | QuoteError]]:
-        """Return the currency, and the total of a video that is this shape with each of these lengths, or its refusal.
+        """Return the currency, and for each length the total of a video of this shape, or its refusal.
 
-        Raises `QuoteError` that says why none of them has a price.
+        Raises `QuoteError` where a video of this shape has no price, whatever its length.
         """
         given = self._request_of(shape)
         del given.usage["type"]
@@ -84,19 +84,19 @@ class ShapePrices:
         return self._prices.in_effect(given.usage["model"])[0].currency, answers
 
     def of_answer(self, answer: Decimal | QuoteError, currency: str) -> Outcome:
-        """Return the price of all shapes that come to a total; or why they have none."""
+        """Return the price of all shapes with a total, or why they have none."""
         return Refused.of(answer) if isinstance(answer, QuoteError) else self._of_total(answer, currency)
 
     def _of_total(self, total: Decimal, currency: str) -> Outcome:
-        """Return the price of all shapes that sum only requests, and come to this total."""
+        """Return the price of all shapes that sum only requests and have this total."""
         key = (str(total), currency)
         if (outcome := self._by_total.get(key)) is None:
             outcome = self._by_total[key] = self._addable(PricedShape((total,), self._lines, currency))
         return outcome
 
     def _addable(self, price: PricedShape) -> Outcome:
-        """Return a price, if it can be added to others."""
-        if max(map(places_of, price.amounts)) > FEWER_PLACES_ADDED:  # some may be zeros
+        """Return a price if it can be added to others, else a refusal."""
+        if max(map(places_of, price.amounts)) > FEWER_PLACES_ADDED:  # some decimals may be zeros
             price = price._replace(amounts=tuple(map(plain, price.amounts)))
             if max(map(places_of, price.amounts)) > self._places:
                 return Refused(f"charged to more than {self._places} decimals, which cannot be added", NOT_ADDED)
@@ -105,7 +105,7 @@ class ShapePrices:
         return price
 
     def _lines(self, shape: UsageShape) -> tuple[PricedLine, ...]:
-        """Return the lines of a shape that sums only requests, which is quoted again."""
+        """Quote a shape that sums only requests once more, and return the lines."""
         return charged_lines(self._quote(self._request_of(shape), shape.type))
 
     def _request_of(self, shape: UsageShape) -> ShapeRequest:
@@ -121,7 +121,7 @@ class ShapePrices:
         return self._prices.rate(given.usage)
 
     def _of_quantity(self, none: dict[str, Any], name: str) -> PricedShape:
-        """Price a shape with one summed quantity, of a usage that has none of it."""
+        """Price a shape with one summed quantity; `none` is its usage with a quantity of zero."""
         shape = self._prices.rates_of(none, [name])
         lines = [_line(line, 0) for line in shape.lines if line.amount]
         lines += [_line_of(rate, 1) for rate in shape.rates[name]]
@@ -130,7 +130,7 @@ class ShapePrices:
     def _with_counts(
         self, price: PricedShape, none: dict[str, Any], counted: Iterable[tuple[int, str]], prompt: int = 0
     ) -> PricedShape:
-        """Add the rates of counts by meter to a price, as a usage has them that counts nothing else yet."""
+        """Add the rates of counts by meter to a price; `none` is the usage without counts."""
         layout = LAYOUTS[none["type"]]
         first = 1 + len(self._predicates.buckets.names if layout.buckets else layout.quantities)
         meters = {f"counts.{meter}": first + number for number, meter in counted}
@@ -146,7 +146,7 @@ class ShapePrices:
         tier, used = self._predicates.split(usage["type"], number)
         plain = {name: value for name, value in usage.items() if name not in _SEARCHED}
         key, searched = (tier, used, *((name, _hashable(value)) for name, value in plain.items())), None
-        # A name that is not a model's may have parameters of a search behind it.
+        # A name that no model has may end in parameters of a search.
         if len(plain) != len(usage) or usage.get("model") not in self._prices.tables.models:
             searched = self._prices.rate({**usage, **self._together(self._prompt_in(tier, usage, used), used)})
         if key not in self._tokens:
@@ -158,28 +158,28 @@ class ShapePrices:
         return _sum((*lines, *price.lines), price.currency)
 
     def _rates(self, usage: dict[str, Any], tier: int, used: frozenset[str]) -> _Tokens:
-        """Ask for the rates of the buckets at a tier, and under the conditions of a usage.
+        """Return the rates of the buckets at a tier, and under the conditions of a usage.
 
         Raises `QuoteError` if a used bucket has no price.
         """
         model = usage.get("model")
         if isinstance(model, str) and (plain := self._prices.plain_name(model)) != model:
             usage = usage | {"model": plain}
-        # With the lines of the shortest prompt, also where the rows have no own tokens of it: they are not of searches.
+        # Include the lines of the shortest prompt, even for rows without prompt tokens: they are not lines of searches.
         together = self._prices.rate({**usage, **self._together(self._prompt_in(tier, usage, used), used)})
         shortest, numbers = self._predicates.prompt_in(tier), self._numbers(usage["type"], tier, used)
         none = usage | self._counted({PROMPT: 0, COMPLETION: 0}, used)
         shape = self._prices.rates_of(none, numbers, prompt=shortest)
         for bucket in numbers.keys() - shape.rates.keys():
             counts = self._prices.tables.meters.counts_in(bucket, 1, shortest)
-            self._prices.rate({**usage, **self._counted(counts, used)})  # raises, as it has no price
+            self._prices.rate({**usage, **self._counted(counts, used)})  # this raises, because the bucket has no price
         lines = [_line(line, 0) for line in shape.lines]
         lines += [_line_of(rate, number) for name, number in numbers.items() for rate in shape.rates[name]]
         skus = {line.sku for line in together.lines} | {line.sku for line in lines}
         return _Tokens(_sum(lines, together.currency), frozenset(skus))
 
     def _numbers(self, type_: str, tier: int, used: frozenset[str]) -> dict[str, int]:
-        """Return the buckets with a rate, and their numbers: of the completion alone where prompts have no tokens."""
+        """Return the number of each bucket with a rate; only those of the completion where prompts have no tokens."""
         unused, buckets = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.buckets
         return {
             name: number
@@ -188,7 +188,7 @@ class ShapePrices:
         }
 
     def _prompt_in(self, tier: int, usage: Mapping[str, Any], used: frozenset[str]) -> int:
-        """Return the shortest prompt of the tier; 0 for rows without own tokens of it where these have no price."""
+        """Return the shortest prompt of the tier; 0 for rows without prompt tokens if these have no price."""
         prompt = self._predicates.prompt_in(tier)
         if PROMPT in self._predicates.lacking.get(usage["type"], ()) and PROMPT not in used:
             try:
@@ -198,7 +198,7 @@ class ShapePrices:
         return prompt
 
     def _together(self, prompt: int, used: frozenset[str]) -> dict[str, Any]:
-        """Count one token of each of these buckets: what is refused of it, is refused of all such rows."""
+        """Return counts of one token in each used bucket: where these are refused, all such rows are refused."""
         buckets, counts = self._predicates.buckets, {PROMPT: 0, COMPLETION: 0}
         for name in buckets.names:
             for each in (name, *buckets.wholes[name]) if name in used else ():
@@ -218,7 +218,7 @@ def has_wrong_tokens(shape: UsageShape) -> bool:
     if not (layout and layout.buckets and shape.irregular):
         return False
     usage, problems = request_of(shape).usage, list[Any]()
-    if "usage" in usage:  # which has flat counts alone, so that no condition of a model is within it
+    if "usage" in usage:  # it has only flat counts, so that no condition of a model is in it
         read_tokens(usage["usage"], problems, shape.type == "text", {}, {})
     return bool(problems)
 
@@ -229,7 +229,7 @@ def _hashable(value: Any) -> Any:
 
 
 def charged_lines(quote: Quote) -> tuple[PricedLine, ...]:
-    """Return the lines of what each request is charged, and one for what the rounding of its total adds or takes."""
+    """Return the lines that each request is charged, and one for what the rounding of its total adds or takes."""
     lines = [_line(line, 0) for line in quote.lines]
     if quote.total != quote.exact:
         rounding = EXACT.subtract(quote.total, quote.exact)
@@ -238,7 +238,7 @@ def charged_lines(quote: Quote) -> tuple[PricedLine, ...]:
 
 
 def _line(line: LineItem, number: int) -> PricedLine:
-    """Return a line of a quote, per one of what `number` numbers."""
+    """Return a line of a quote, as an amount per request (`number` 0) or per unit of a quantity."""
     rate = line.rate
     parts = (rate.sku, rate.source, rate.unit, rate.unit_rate, number, line.amount, line.quantity, None, rate.factors)
     return PricedLine(*parts, line.list_source)

@@ -1,4 +1,4 @@
-"""What a simulation compares: the current prices and each candidate, or `as-billed`, what a bill charged."""
+"""The sides that a simulation compares: the current prices and each candidate, or `as-billed`, what a bill charged."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ Specification = str | Path | date | datetime | RateCard | Side
 def sides(
     current: Specification | None, candidates: Specification | Sequence[Specification], tables: Path | None
 ) -> tuple[Side, ...]:
-    """Return the current side and every candidate. Raises `SimulationError` for what names no prices.
+    """Return the current side and every candidate. Raises `SimulationError` for a specification that names no prices.
 
     A candidate is laid over the current card. Where the current prices are those of one instant, the candidate's are
     those of its first day, or of that instant if that is later.
@@ -50,14 +50,14 @@ def sides(
 
 
 def against(base: Side, candidates: Sequence[Specification], tables: Path | None = None) -> list[Side]:
-    """Return the candidates beside a current side."""
+    """Return the sides of candidates for a current side."""
     return [_side(candidate, tables, base) for candidate in candidates]
 
 
 def costs_of(given: "Specification | Costs | None", compared: Sequence[Side], tables: Path | None) -> Costs | None:
-    """Return what we pay: a share (`60%`), a CSV file, or prices; a candidate is laid over the current ones.
+    """Return our costs: a share (`60%`), a CSV file, or prices; a candidate is laid over the current ones.
 
-    Prices count at the instant of the side that they are compared with; those of a date at that. Raises
+    Prices are taken at the instant of the side that they are compared with; those of a date, at that date. Raises
     `SimulationError`.
     """
     if given is None or isinstance(given, Costs):
