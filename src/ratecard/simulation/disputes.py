@@ -76,7 +76,7 @@ def write_disputes(usage: Any, current: Specification | None, path: Path, **sett
 
 
 def _dispute(pricer: LedgerPricer, counted: Counted) -> tuple[Dispute | str | None, str]:
-    """Return what is wrong with the rows of a shape, or why they have no price; and why they cannot be compared."""
+    """Return the dispute about the rows of a shape (or why they have no price), and why they cannot be compared."""
     if dispute := pricer.disputed(counted.shape):
         return dispute, ""
     refusal = pricer.price(pricer.billed, counted.shape).refusal

@@ -184,7 +184,7 @@ class Workspace:
         return self._folder.path
 
     def close(self) -> None:
-        """Free the memory and remove what was spilled."""
+        """Free the memory and remove the spilled files."""
         self._connection = None
         self._end()
 

@@ -204,18 +204,18 @@ class Answers:
         return tuple(sorted(rows, key=lambda row: (-row.rows, row.reason)))
 
     def attribution(self, candidate: int = 1) -> Attribution:
-        """Split what a candidate adds to the current total by the rates that changed.
+        """Split a candidate's difference from the current total by the rates that changed.
 
         `candidate` is its number among the sides, from 1. The parts add up exactly to the difference.
         """
         return attribute(self.comparison, self.sides, candidate)
 
     def lost(self, candidate: int = 1) -> tuple[Uncommon, ...]:
-        """Return what the current prices offer and a candidate does not, and why; the greatest revenue first."""
+        """Return the requests that a candidate does not offer any more, and why; the greatest revenue first."""
         return self._uncommon(self.comparison.coverage.lost(candidate), 0, candidate)
 
     def new(self, candidate: int = 1) -> tuple[Uncommon, ...]:
-        """Return what a candidate offers and the current prices do not, and why; the greatest revenue first."""
+        """Return the requests that only a candidate offers, and why; the greatest revenue first."""
         return self._uncommon(self.comparison.coverage.new(candidate), candidate, 0)
 
     def _uncommon(self, numbers: Any, offers: int, lacks: int) -> tuple[Uncommon, ...]:
@@ -260,7 +260,7 @@ class Answers:
         that the usage is not grouped by, or that has no priced request.
         """
         key, named = period_key(self.comparison, before, after), self.sides[side]
-        if named.at is not None or not named.has_rates:  # the same prices in both periods, or those of a bill
+        if named.at is not None or not named.has_rates:  # both periods have the same prices, or those of a bill
             return bridge_of(self.comparison, (before, after), side)
         pricer = self.pricer.apart()
         pricer.remapping = NO_REMAPPING
@@ -271,7 +271,7 @@ class Answers:
         return bridge_of(self.comparison, (before, after), side, rows)
 
     def margin(self) -> Margin:
-        """Return the cost and margin of every side by model, and what is sold below cost, exactly.
+        """Return the cost and margin of every side by model, and the sales below cost, exactly.
 
         Raises `SimulationError` where `simulate` was given no costs.
         """
@@ -315,7 +315,7 @@ class Answers:
 
     @cached_property
     def list_prices(self) -> tuple[SidePrices, ...]:
-        """Return what every row would be charged at list prices, by side, even for models that only contracts offer."""
+        """Return the charges of every row at list prices, by side, even for models that only contracts offer."""
         rolled, prices = self.comparison.roll_up, []
         in_figures, left = self.comparison.coverage.in_figures, Refused("it is in no figure")
         with uncollected():
@@ -328,7 +328,7 @@ class Answers:
         return tuple(prices)
 
     def discounts(self, key: str = "") -> tuple[Discounted, ...]:
-        """Return what each customer pays by contract and would pay at list prices, by side; with costs, its margin.
+        """Return each customer's charges by contract and at list prices, by side; with costs, its margin.
 
         `key` is the column of `by` that names a customer, by default that of the account; the amounts add up exactly to
         the totals. Raises `SimulationError` where rows are not priced by contract, or usage is not grouped by `key`.

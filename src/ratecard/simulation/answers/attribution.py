@@ -72,7 +72,7 @@ _ZERO = Decimal(0)
 
 
 def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> Attribution:
-    """Split what a candidate adds to the current total, line by line of every shape."""
+    """Split a candidate's difference from the current total, line by line of every shape."""
     before, after = _labels(sides[0].card.tables), _labels(sides[candidate].card.tables)
     amounts: dict[Part, Decimal] = {}
     touched: set[tuple[str, str, str]] = set()

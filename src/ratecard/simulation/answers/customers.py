@@ -1,4 +1,4 @@
-"""What a candidate changes for each customer: who wins and who loses, and what their contracts take off the list."""
+"""The effect of a candidate on each customer: who wins and who loses, and the discounts of their contracts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -99,7 +99,7 @@ class Customers:
         return self.sums.counts([f"{_KEPT} AND {self.sums.above('move', 'paid', rise)}"], self.candidate)[0]
 
     def beyond(self, rise: Fraction) -> tuple[int, tuple[Row, ...]]:
-        """Count the customers who pay more by more than a share of what they pay now, and return the first of them.
+        """Count the customers whose charges rise by more than a share of the current ones, and return the first.
 
         They are in the order of their rise (to nine decimals), then of its amount, the greatest first; customers who
         paid nothing come before all others.
@@ -112,7 +112,7 @@ class Customers:
 
 
 def customers_of(sums: KeySums, candidate: int) -> Customers:
-    """Sort customers by what a candidate changes."""
+    """Return the customers by their change under a candidate."""
     winners = sums.rows("change < 0", f"change, {OF_ALIKE}", SHOWN, candidate)
     losers = sums.rows("change > 0", f"change DESC, {OF_ALIKE}", SHOWN, candidate)
     falls = [f"{_KEPT} AND {sums.above('-move', 'paid', Fraction(-edge, 100))}" for edge in _FALLS]
@@ -160,7 +160,7 @@ class Discounted:
     margins: tuple[Decimal, ...] = ()
 
     def discount(self, side: int) -> Decimal:
-        """Return the list less what is charged, exactly: below zero where a contract is dearer."""
+        """Return the list price less the charge, exactly; below zero where a contract is dearer."""
         return EXACT.subtract(self.lists[side], self.nets[side])
 
     def below_cost(self, side: int) -> bool:
@@ -173,7 +173,7 @@ def discounts_of(
     lists: Sequence[Mapping[_KeyValues, Decimal]],
     costs: Mapping[_KeyValues, Sequence[tuple[Decimal, Decimal]]],
 ) -> tuple[Discounted, ...]:
-    """Put what each customer is charged beside the list and, where there are any, its costs and margins."""
+    """Return each customer's charges and list prices and, where there are any, its costs and margins."""
     zero, customers = Decimal(0), []
     for row in rows:
         paid = costs.get(row.key, ())

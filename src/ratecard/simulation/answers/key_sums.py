@@ -77,7 +77,7 @@ class KeySums:
         return list(self.ask(f"SELECT {', '.join(sums)} FROM {self.compared(candidate)}")[0])
 
     def compared(self, candidate: int) -> str:
-        """Return the query of what a candidate changes, as integers of one scale.
+        """Return the query of a candidate's changes, as integers of one scale.
 
         `before` and `change` are amounts of the requests that both sides price, and `shared` is their number; `lost` is
         the amount that only the current side charges. `size` is `before` without its sign. A rise is the share

@@ -1,4 +1,4 @@
-"""Margins: the same requests at what is charged and at what we pay for them."""
+"""Margins: the charges for requests, and our costs of the same requests."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ def known_costs(
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """One model, or all: what each side charges for its requests, and what we pay for those that the side offers.
+    """One model, or all: each side's charges for its requests, and our costs of those that the side offers.
 
     `unknown` counts the requests whose cost is not known under some side: neither they nor their `unknown_revenues` are
     in any other figure here.

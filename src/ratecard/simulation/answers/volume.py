@@ -66,7 +66,7 @@ class Expected:
     ranges: tuple[tuple[Fraction, Fraction], ...]
 
     def change(self, candidate: int) -> Fraction:
-        """Return what a candidate adds to the revenue of the current prices, both at the expected volume."""
+        """Return a candidate's revenue less the current revenue, both at the expected volume."""
         return self.total.revenues[candidate] - self.total.revenues[0]
 
 

@@ -1,4 +1,4 @@
-"""What we pay: by a rate card, by a list of units and SKUs, or as a share of what is charged."""
+"""Our costs: by a rate card, by a list of units and SKUs, or as a share of the charges."""
 
 import csv
 from abc import ABC, abstractmethod
@@ -45,7 +45,7 @@ class Costs(ABC):
 
     @abstractmethod
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
-        """Return what a row costs, per request and per unit of each quantity; None where that is not known."""
+        """Return the cost of a row, per request and per unit of each quantity; None where it is not known."""
 
     @property
     def card(self) -> Side | None:
@@ -80,7 +80,7 @@ class CardCosts(Costs):
         return self.side
 
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
-        """Return what a row costs, per request and per unit of each quantity; None where that is not known."""
+        """Return the cost of a row, per request and per unit of each quantity; None where it is not known."""
         at = self.side.at or sold.side.at
         # Suppliers do not know our accounts, so that costs have no contracts.
         shape = (sold.price.shape or sold.counted.shape)._replace(account=None)
@@ -106,7 +106,7 @@ class ListedCosts(Costs):
         return f"{self.label}, {len(self.units) + len(self.skus)} costs"
 
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
-        """Return what a row costs, per request and per unit of each quantity; None where that is not known."""
+        """Return the cost of a row, per request and per unit of each quantity; None where it is not known."""
         shape, costs = sold.price.shape or sold.counted.shape, list(NOTHING) * len(sold.price.amounts)
         for line in sold.price.lines:
             if line.sku == ROUNDING_PART or line.unit == MINIMUM:
@@ -151,11 +151,11 @@ class ShareCosts(Costs):
 
     @property
     def about(self) -> str:
-        """Say which share of which charge they are."""
+        """Describe the share, and the charges that it is taken of."""
         return f"{self.label} of the current charge, and of a candidate's where only it has a price"
 
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
-        """Return what a row costs, per request and per unit of each quantity; None where that is not known."""
+        """Return the cost of a row, per request and per unit of each quantity; None where it is not known."""
         charged = sold.current or sold.price
         return tuple(EXACT.multiply(amount, self.share) for amount in charged.amounts)
 

@@ -29,7 +29,7 @@ from ratecard.tables.windows import open_at, windows_of
 # The most outcomes that are remembered: of more shapes, nearly all have one request and do not come again.
 _MOST_OUTCOMES = 100_000
 _VIDEO = "video"
-# The names of a contract and of what it extends.
+# The names of a contract and of those that it extends.
 ChainNames = tuple[str, ...]
 NO_TYPE = "type: missing, and no model of this name that would say it"
 NO_INSTANT = "timestamp: missing, or not an instant"
@@ -218,7 +218,7 @@ class Pricer:
         return self._books[place]
 
     def _chain(self, card: RateCard, account: str | None, moment: date) -> ContractChain:
-        """Return the contract that an account has at a moment, and what it extends."""
+        """Return the contract that an account has at a moment, and those that it extends."""
         if account is None:
             return ()
         place = (card, moment, account)
@@ -316,7 +316,7 @@ class PriceInputs:
 
 
 def _names(chain: ContractChain) -> ChainNames:
-    """Return the names of a contract and of what it extends."""
+    """Return the names of a contract and of those that it extends."""
     return tuple([contract.contract for contract in chain])
 
 

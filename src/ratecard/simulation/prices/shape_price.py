@@ -229,7 +229,7 @@ def _hashable(value: Any) -> Any:
 
 
 def charged_lines(quote: Quote) -> tuple[PricedLine, ...]:
-    """Return the lines that each request is charged, and one for what the rounding of its total adds or takes."""
+    """Return the charged lines of each request, and one for what the rounding of its total adds or takes."""
     lines = [_line(line, 0) for line in quote.lines]
     if quote.total != quote.exact:
         rounding = EXACT.subtract(quote.total, quote.exact)
