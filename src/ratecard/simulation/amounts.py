@@ -49,7 +49,7 @@ class GroupAmounts:
         """
         columns, joins = self._quantities(), []
         prices = {side: self._priced_at(side) for side in sides}
-        prices |= {len(self.sides) + number: each.table for number, each in enumerate(further)}
+        prices |= {len(self.sides) + number: side_prices.table for number, side_prices in enumerate(further)}
         for number, (side, table) in enumerate(prices.items()):
             columns[f"amount{side}"] = self._amount(side)
             joins.append(f"{'LEFT JOIN' if number else 'JOIN'} {table} AS side{side} USING (shape)")
@@ -83,7 +83,7 @@ class GroupAmounts:
         for column, (types, number) in zip(QUANTITY_COLUMNS, QUANTITY_NAMES.values(), strict=True):
             kind = BUCKETS[number] if types == _TOKEN_TYPES else None
             numbers = [at for at, name in enumerate(buckets.names) if buckets.kind(name) == kind] if kind else [number]
-            total = " + ".join(f"q{each}" for each in numbers)
+            total = " + ".join(f"q{index}" for index in numbers)
             columns[column] = f"CASE WHEN type IN ({', '.join(map(repr, types))}) THEN {total} END"
         return columns
 

@@ -72,10 +72,10 @@ class Sample(NamedTuple):
 
     def typical(self) -> DemoRow:
         """Return a typical row of this sample."""
-        prompt, made = self.row.get("prompt_tokens"), self.row.copy()
+        prompt, row = self.row.get("prompt_tokens"), self.row.copy()
         shares = {"cached_tokens": self.cached, "cache_creation_input_tokens": self.written}
-        made |= {name: prompt * share // 1_000 for name, share in shares.items() if prompt is not None and share}
-        return made | ({"reference_video_total_duration": self.clip[0]} if self.clip else {})
+        row |= {name: prompt * share // 1_000 for name, share in shares.items() if prompt is not None and share}
+        return row | ({"reference_video_total_duration": self.clip[0]} if self.clip else {})
 
     def has_price(self, prices: PriceBook) -> bool:
         """Return True if the typical row has a price."""
@@ -300,7 +300,7 @@ class Traffic:
         self._chance = Random(seed)  # noqa: S311 (makes usage up, keeps no secret)
         self._known: dict[tuple[str, date], list[DemoModel]] = {}
         days = [instant.date() for instant in card.boundaries() if instant.date() < until]
-        bare = [Period(*each, tuple(self._offers(card.at(each[0]))), _NO_FAULTS) for each in pairwise([*days, until])]
+        bare = [Period(*span, tuple(self._offers(card.at(span[0]))), _NO_FAULTS) for span in pairwise([*days, until])]
         bare = [period for period in bare if period.offers]
         weights = _weights(bare, fractional, self._chance)
         self.periods: list[Period] = []
@@ -335,12 +335,12 @@ class Traffic:
         of_group: dict[str, list[Sample]] = defaultdict(list)
         for offer in offers:
             of_group[offer.group].append(self.samples[offer.first])
-        chosen = [sample for found in of_group.values() for sample in found[:_SPOILT_MODELS]]
+        chosen = [sample for samples in of_group.values() for sample in samples[:_SPOILT_MODELS]]
         others = [self.samples[offer.first] for known in self._known.values() for offer in known]
         self._chance.shuffle(others)
         resolution = prices.tables.vocabulary.video.resolution[0]
         spoilt = [copy for sample in chosen for copy in _spoilt(sample, resolution)]
-        faulty = [each for each in (*spoilt, *others[: len(chosen)]) if not each.has_price(prices)]
+        faulty = [sample for sample in (*spoilt, *others[: len(chosen)]) if not sample.has_price(prices)]
         self._chance.shuffle(faulty)
         first = len(self.samples)
         self.samples += faulty
@@ -486,8 +486,8 @@ def _prepare(
     connection.register("sample_rows", pyarrow.Table.from_pylist(records, _schema()))
     connection.execute("CREATE TABLE samples AS SELECT row_number() OVER () - 1 AS sample, * FROM sample_rows")
     stretches = [stretch._asdict() for stretch in demo_stretches(periods, bad)]
-    for name, found in (("stretches", stretches), ("pages", list(_pages_of(periods, rows)))):
-        connection.register(f"{name}_rows", pyarrow.Table.from_pylist(found))
+    for name, table_rows in (("stretches", stretches), ("pages", list(_pages_of(periods, rows)))):
+        connection.register(f"{name}_rows", pyarrow.Table.from_pylist(table_rows))
         connection.execute(f"CREATE TABLE {name} AS SELECT * FROM {name}_rows")
     connection.execute("CREATE TABLE slots AS SELECT slot + unnest(range(slots)) AS slot, first, kinds FROM stretches")
     places = ", ".join(f"'{region}'" for region in _REGIONS)

@@ -117,4 +117,4 @@ def _cells(dispute: Dispute | str, row: tuple[str | None, ...], currency: str) -
     should = multiply(number_of("unit", unit), dispute.expected.price)
     more = EXACT.subtract(billed, should)
     reason = f"{dispute.reason}{f' ({dispute.expected.source})' if dispute.expected.source else ''}"
-    return [*(text(plain(each)) for each in (billed, should, more)), currency, reason], more
+    return [*(text(plain(amount)) for amount in (billed, should, more)), currency, reason], more

@@ -129,16 +129,16 @@ class Simulation(Answers):
         try:
             report = Report(self)
             counted = f"{report.figures.counted(self.rows, 'row')}, {report.figures.count(self.priced)} priced"
-            said = " ".join(answers(report))
+            sentences = " ".join(answers(report))
         except SimulationError as error:
             return f"<Simulation: {error}>"
         by = f", by {', '.join(self.by)}" if self.by else ""
-        return f"<Simulation of {counted}{by}: {said}>"
+        return f"<Simulation of {counted}{by}: {sentences}>"
 
     def _repr_html_(self) -> str:
         """Return the answers in sentences, and the models that change most."""
         report = Report(self)
         parts = [f"<p><b>{escape(words)}</b></p>" for words in answers(report)]
         parts.append(f"<p>{escape(scope(report))}</p>")
-        parts += [_table(report, changing_most(report, "model", _MODELS, each)) for each in report.candidates]
+        parts += [_table(report, changing_most(report, "model", _MODELS, candidate)) for candidate in report.candidates]
         return "".join(parts)

@@ -82,7 +82,7 @@ def rollup(
         place = place_at(out, workspace.folder)
         _state(place)
         paths = _given(usage, place, workspace.folder, engine)
-        places = [each if is_remote(each) else os.path.abspath(each) for each in paths]  # noqa: PTH100
+        places = [path if is_remote(path) else os.path.abspath(path) for path in paths]  # noqa: PTH100
         begun = within(progress, 0, OPENED)
         cards = [side.card for side in compared]
         opening = opened_usage(workspace, places, names, engine, master, cards, begun, spoken, by_file=True)
@@ -119,17 +119,17 @@ def rollup(
                 changes = Changes.of(None if anew else before, opened.stamps)
                 if anew and before:
                     changes = replace(changes, gone=tuple(file for file in before.files if file not in opened.stamps))
-                standing = None if anew else before
-                first = 1 + max((each.share for each in standing.files.values()), default=0) if standing else 0
+                previous = None if anew else before
+                first = 1 + max((file.share for file in previous.files.values()), default=0) if previous else 0
                 written = Written(workspace, {file: opened.stamps[file] for file in changes.read}, first)
                 if changes.read:
                     part = opened if not changes.same else opened.of_files(changes.read)
                     written.read(part, plan, progress)
                     odd = part.odd_instant(plan) if written.undated else ""
-                    made = made.model_copy(update={"odd": odd or (standing.odd if standing else "")})
+                    made = made.model_copy(update={"odd": odd or (previous.odd if previous else "")})
                 within(progress, READ, PRICED)("Writing", None)
                 if changes.read or changes.gone or anew or not before:
-                    before = keep(place, made, standing, changes, written)
+                    before = keep(place, made, previous, changes, written)
         size = sum(file.bytes for pack in before.packs for file in pack.files)
         return KeptRollUp(
             str(place) if is_remote(str(out)) else place.folder,
@@ -167,7 +167,7 @@ def _given(usage: Any, place: KeptPlace, copies: Path, engine: Engine | None) ->
 
 def _without_file(named: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of the usage itself."""
-    return {name: each for name, each in named.items() if name != FILE}
+    return {name: value for name, value in named.items() if name != FILE}
 
 
 def _state(place: KeptPlace) -> Manifest | None:

@@ -117,8 +117,8 @@ def simulate(
             keys = keys_of(known, contracts=contracts) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
             plan = plan_of(compared, keys, known, chosen, paid, remapping, contracts=contracts)
-            asked_plan = plan_of(compared, keys, known, chosen, paid, contracts=contracts) if remapping else plan
-            opened.check(plan, asked_plan)
+            plain_plan = plan_of(compared, keys, known, chosen, paid, contracts=contracts) if remapping else plan
+            opened.check(plan, plain_plan)
             reading = Reading(opened.source)
             if chosen or known.where is not None:
                 found_rows, undated = opened.counted(plan)
@@ -135,10 +135,10 @@ def simulate(
                     priced.append(pricer.outcomes(compared, rolled.take(grouping, groups_of)))
             outcomes = Outcomes.joined(rolled.shapes, priced, len(compared))
             odd = opened.odd_instant(plan) if reading.undated or (plan.dated and rolled.shapes.undated) else ""
-            types = {each.type for each in rolled.shapes.templates}
+            types = {template.type for template in rolled.shapes.templates}
             without = rolled.rows_without_account()
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd, without_account=without)
-            remapping.check_used({each.model for each in rolled.shapes.templates})
+            remapping.check_used({template.model for template in rolled.shapes.templates})
             try:
                 answers = Simulation(rolled, compared, pricer, outcomes, paid)
             except TooManyDigitsError:  # rows with finer rates than most are left out, and reported as unpriced
@@ -160,7 +160,7 @@ def simulate(
 def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) -> None:
     """Raise `SimulationError` where `columns` maps a name that is not used."""
     meant = (*(EXPORT_NAMES if known.is_ledger else ()), *_NAMES, *used)
-    columns = {each.name for layout in known.layouts.values() for each in layout.columns}
+    columns = {column.name for layout in known.layouts.values() for column in layout.columns}
     for name, theirs in names.items():
         if name not in meant and name not in columns:
             near = did_you_mean(name, meant)

@@ -193,7 +193,7 @@ def integers_of(column: pyarrow.ChunkedArray) -> Any:
     """Return a column of integers as an array; the engine gives it as text where some do not fit 64 bits."""
     if pyarrow.types.is_integer(column.type):
         # The buffers are read directly, because `to_numpy` would import pandas where it is installed.
-        parts = [numpy.from_dlpack(each) for each in column.chunks]
+        parts = [numpy.from_dlpack(chunk) for chunk in column.chunks]
         return numpy.concatenate(parts or [numpy.empty(0, numpy.int64)]).astype(numpy.int64)
     integers = numpy.empty(len(column), object)
     integers[:] = list(map(int, column.to_pylist()))

@@ -72,7 +72,7 @@ class Answers:
         self.sides, self.pricer, self.costs = tuple(sides), pricer, costs
         with uncollected():
             first = current or SidePrices(rolled, outcomes[0])
-            further = [SidePrices(rolled, each, first) for each in outcomes[1:]]
+            further = [SidePrices(rolled, side_outcomes, first) for side_outcomes in outcomes[1:]]
         self.comparison = Comparison(rolled, (first, *further))
 
     def against(self, *candidates: Specification) -> Self:
@@ -229,7 +229,7 @@ class Answers:
                 more = self.comparison.charge(counted, price.amounts)
                 sums[key] = (requests + counted.requests, EXACT.add(amount, more))
         rows = (Uncommon(*key, requests, amount) for key, (requests, amount) in sums.items())
-        return tuple(sorted(rows, key=lambda each: (-each.amount, each.type, each.model, each.reason)))
+        return tuple(sorted(rows, key=lambda row: (-row.amount, row.type, row.model, row.reason)))
 
     @cached_property
     def no_effect(self) -> tuple[str, ...]:
@@ -294,14 +294,14 @@ class Answers:
             for number, vectors in known.items():
                 price = side.outcomes[number]
                 left = tuple(map(EXACT.subtract, price.amounts, vectors[at]))
-                costs[number], margins[number] = (PricedShape(each, (), "") for each in (vectors[at], left))
-            both = (SidePrices(rolled, Outcomes.listed(rolled.shapes, each)) for each in (costs, margins))
+                costs[number], margins[number] = (PricedShape(amounts, (), "") for amounts in (vectors[at], left))
+            both = (SidePrices(rolled, Outcomes.listed(rolled.shapes, outcomes)) for outcomes in (costs, margins))
             prices.append((next(both), next(both)))
         return tuple(prices)
 
     def costs_by(self, *keys: str) -> dict[tuple[str | None, ...], tuple[tuple[Decimal, Decimal], ...]]:
         """Return cost and margin under each side by some of the keys, of the requests whose cost is known."""
-        sums = [[self.comparison.sums_of(each, keys) for each in pair] for pair in self.cost_prices]
+        sums = [[self.comparison.sums_of(prices, keys) for prices in pair] for pair in self.cost_prices]
         zero = Decimal(0)
         return {
             row.key: tuple((cost.get(row.key, zero), margin.get(row.key, zero)) for cost, margin in sums)
@@ -337,7 +337,7 @@ class Answers:
             raise SimulationError("all rows are at list prices. Price them by contract: contracts=True, or --contracts")
         keys = (key or self.by_account,)
         rows, costs = self.table(*keys), self.costs_by(*keys) if self.costs else {}
-        return discounts_of(rows, [self.comparison.sums_of(each, keys) for each in self.list_prices], costs)
+        return discounts_of(rows, [self.comparison.sums_of(prices, keys) for prices in self.list_prices], costs)
 
     def expected(
         self,
@@ -363,7 +363,7 @@ class Answers:
         marks = marks_of(changes, self.by)
         cells = self.comparison.cells(marks, since, costs)
         for key, values in marks.items():
-            missing = next((each for each in values if all(cell.marks[key] != each for cell in cells)), None)
+            missing = next((value for value in values if all(cell.marks[key] != value for cell in cells)), None)
             if missing is not None and since is None:
                 raise SimulationError(f"volume of '{key}:{missing}': no usage of such a {key}")
         return expected_of(cells, elastic, changes, self._groups, len(self.sides))
@@ -402,7 +402,7 @@ class Answers:
         expected = self.expected(elasticities)
         revenues = expected.total.revenues
         amounts = (revenues[candidate], *expected.ranges[candidate], revenues[0])
-        return Response(*(from_fraction(each, _RESPONSE_PLACES) for each in amounts))
+        return Response(*(from_fraction(amount, _RESPONSE_PLACES) for amount in amounts))
 
     def check_named(self, elasticities: Iterable[str], volumes: Iterable[str] = ()) -> None:
         """Raise `SimulationError` for an elasticity or a volume of a model, family, type or key without usage."""
@@ -461,4 +461,4 @@ class Answers:
 
 def _counted(shapes: Sequence[Counted]) -> tuple[int, tuple[dict[str, Any], ...]]:
     """Return the number of rows of shapes, and a few shapes as examples."""
-    return sum(each.requests for each in shapes), tuple(each.shape.row() for each in shapes[:_EXAMPLES])
+    return sum(counted.requests for counted in shapes), tuple(counted.shape.row() for counted in shapes[:_EXAMPLES])

@@ -88,7 +88,7 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
         elif old is not None and new is not None:  # else only another candidate prices it
             changes += [(_of_line(model, was, now, before, after), was, now) for was, now in _pairs(old, new)]
         for part, was, now in changes:
-            then, first = (comparison.charge(counted, each.amounts) if each else _ZERO for each in (now, was))
+            then, first = (comparison.charge(counted, price.amounts) if price else _ZERO for price in (now, was))
             if then or first or isinstance(was or now, PricedShape):
                 touched |= {(model, part.old_source, part.new_source), *_factors(model, was, now)}
                 # The contract follows the list, so that a list rate has moved the amount too.
@@ -101,7 +101,7 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
     changed = changed_rates(sides[0], sides[candidate])
     untouched = tuple(
         Untouched(model, change)
-        for model, change in dict.fromkeys((name, each) for _, name, rates in changed for each in rates)
+        for model, change in dict.fromkeys((name, rate) for _, name, rates in changed for rate in rates)
         if (model, change.old.source if change.old else "", change.new.source if change.new else "") not in touched
     )
     return Attribution(total([part.amount for part in parts]), tuple(parts), untouched)
@@ -173,7 +173,7 @@ def _of_line(
 
 def _factors(model: str, was: _Priced, now: _Priced) -> set[tuple[str, str, str]]:
     """Return the factors in two rates, by their lines on both sides."""
-    old, new = (dict(each.factors) if isinstance(each, PricedLine) else {} for each in (was, now))
+    old, new = (dict(priced.factors) if isinstance(priced, PricedLine) else {} for priced in (was, now))
     return {(model, old.get(words, ""), new.get(words, "")) for words in {**old, **new}}
 
 

@@ -69,7 +69,7 @@ class Bridge:
         sums = {name: sum((getattr(step, name) for step in self.steps), Fraction(0)) for name in EFFECTS}
         sums[f"only in {before}"] = -Fraction(total(list(self.gone.values())))
         sums[f"only in {after}"] = Fraction(total(list(self.new.values())))
-        return dict(sorted(sums.items(), key=lambda each: -abs(each[1])))
+        return dict(sorted(sums.items(), key=lambda effect: -abs(effect[1])))
 
 
 def bridge_of(
@@ -127,7 +127,7 @@ def period_key(comparison: Comparison, before: str, after: str) -> str:
     if month != (len(after) == len("2026-10")):
         raise SimulationError(f"{before} and {after} are not periods of one length")
     keys = (MONTH, DAY) if month else (DAY, WEEK)
-    key = next((each for each in keys if each in comparison.roll_up.plan.by), None)
+    key = next((name for name in keys if name in comparison.roll_up.plan.by), None)
     if key is None:
         raise SimulationError(
             f"the usage is not grouped by {keys[0]}. Add it: by=[..., '{keys[0]}'], or --by ...,{keys[0]}"
@@ -143,7 +143,7 @@ def _steps(
         model: [_kept(rows[model]) for rows in fixed] if fixed else [Fraction(row.amounts[side]) for row in pair]
         for model, pair in pairs.items()
     }
-    mean = sum((each[0] for each in amounts.values()), Fraction(0)) / before if before else Fraction(0)
+    mean = sum((amount_pair[0] for amount_pair in amounts.values()), Fraction(0)) / before if before else Fraction(0)
     steps = []
     for model, (first, second) in pairs.items():
         q0, q1 = first.requests, second.requests
@@ -166,5 +166,5 @@ def _size(row: Row) -> Fraction | None:
     """Return the average size of a model's requests: their tokens, characters or seconds."""
     quantities = dict(zip(QUANTITY_NAMES, row.quantities, strict=True))
     tokens = sum((quantities.pop(name) for name in TOKEN_QUANTITIES), Decimal(0))
-    held = tokens or next((each for each in quantities.values() if each), Decimal(0))
+    held = tokens or next((quantity for quantity in quantities.values() if quantity), Decimal(0))
     return Fraction(held) / row.requests if held else None

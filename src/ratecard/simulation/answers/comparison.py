@@ -73,7 +73,7 @@ class Comparison:
         known, *others = (side.outcomes for side in self.sides)
         for number, counted in zip(numbers.tolist(), self.roll_up.shapes.among(numbers), strict=True):
             now = known[number].price
-            then = (now if each.of[number] == known.of[number] else each[number].price for each in others)
+            then = (now if other.of[number] == known.of[number] else other[number].price for other in others)
             yield number, counted, (now, *then)
 
     def rows(self, keys: Sequence[str]) -> tuple[Row, ...]:
@@ -119,7 +119,7 @@ class Comparison:
         names = [f"name{number}" for number in range(len(keys))]
 
         def summed(columns: Sequence[str], *sides: int, lost_and_new: Sequence[int] = ()) -> str:
-            sums = ", ".join((*named, *(f"sum({each}) AS {each}" for each in columns)))
+            sums = ", ".join((*named, *(f"sum({column}) AS {column}" for column in columns)))
             source = self._amounts.query(self.roll_up.groups_by(keys), *sides, lost_and_new=lost_and_new)
             where = "".join(f" WHERE kind{side} IS NOT NULL" for side in lost_and_new)
             return f"SELECT {sums} FROM {source}{where}{self._grouped_by(keys)}"
@@ -137,7 +137,7 @@ class Comparison:
             columns = [f"{column}{side}" for column in LOST_AND_NEW]
             added += columns
             parts.append(summed(columns, 0, side, lost_and_new=(side,)))
-        sums = (f"coalesce(sum({each}), 0) AS {each}" for each in (*QUANTITY_COLUMNS, "amount0", *added))
+        sums = (f"coalesce(sum({column}), 0) AS {column}" for column in (*QUANTITY_COLUMNS, "amount0", *added))
         chosen = ", ".join((*names, f"{_REQUESTS} AS requests", *sums))
         grouped = f" GROUP BY {', '.join(names)}" if names else ""
         return self._table(f"SELECT {chosen} FROM ({' UNION ALL BY NAME '.join(parts)}){grouped}")
@@ -168,7 +168,9 @@ class Comparison:
             listed = ", ".join(map(DuckDbSql.literal, values))
             keys.append(f"CASE WHEN {self.name(key)} IN ({listed}) THEN {self.name(key)} END")
         # Each sum has its decimals; the sums of further prices follow the amounts of all sides.
-        sums = {"requests": 0} | {f"amount{at}": each.scale for at, each in enumerate((*self.sides, *further))}
+        sums = {"requests": 0} | {
+            f"amount{at}": side_prices.scale for at, side_prices in enumerate((*self.sides, *further))
+        }
         columns = dict(zip(sums, sums, strict=True))
         lost_and_new = [side for side in candidates if self.coverage.lost_and_new[side]]
         for side in lost_and_new:
@@ -203,10 +205,10 @@ class Comparison:
                 (
                     EXACT.subtract(sums["requests"], lacking),
                     EXACT.add(sums["amount0"], added),
-                    *(sums.get(each, _ZERO) for each in paid),
+                    *(sums.get(column, _ZERO) for column in paid),
                 )
             )
-            new.append((new_requests, brought, *(sums.get(f"new_{each}", _ZERO) for each in paid)))
+            new.append((new_requests, brought, *(sums.get(f"new_{column}", _ZERO) for column in paid)))
             before.append(EXACT.subtract(sums["amount0"], lost))
         return ModelSums(model, marks, tuple(sides), tuple(new), tuple(before))
 

@@ -92,7 +92,7 @@ class Customers:
         ranks, every = self.sums.ranked(amount, self.candidate, places, names, where, order)
         missing = int(EXACT.scaleb(whole, places)) - every
         units = (ranks[name].units + (ranks[name].place <= missing) for name in names)
-        return [EXACT.scaleb(Decimal(each), -places) for each in units]
+        return [EXACT.scaleb(Decimal(count), -places) for count in units]
 
     def above(self, rise: Fraction) -> int:
         """Count the customers whose charges rise by more than a share (`Fraction(1, 10)`: by more than 10 %)."""

@@ -73,7 +73,7 @@ class KeySums:
 
     def counts(self, conditions: Sequence[str], candidate: int) -> list[int]:
         """Count the rows of `compared` that meet each of these conditions."""
-        sums = (f"coalesce(sum(CASE WHEN {each} THEN 1 ELSE 0 END), 0)" for each in conditions)
+        sums = (f"coalesce(sum(CASE WHEN {condition} THEN 1 ELSE 0 END), 0)" for condition in conditions)
         return list(self.ask(f"SELECT {', '.join(sums)} FROM {self.compared(candidate)}")[0])
 
     def compared(self, candidate: int) -> str:
@@ -93,7 +93,7 @@ class KeySums:
             "before": f"(amount0 - {lost}) * {now}",
             "change": f"(amount{candidate} - {new}) * {then} + {lost} * {now}",
         }
-        named = ", ".join(f"{each} AS {name}" for name, each in columns.items())
+        named = ", ".join(f"{expression} AS {name}" for name, expression in columns.items())
         # A rise from zero counts as a doubling.
         move = "CASE WHEN before > 0 THEN change WHEN before < 0 THEN -change WHEN change <> 0 THEN 1 ELSE 0 END"
         further = f"abs(before) AS size, {move} AS move, CASE WHEN before = 0 THEN 1 ELSE abs(before) END AS paid"
@@ -168,7 +168,7 @@ class KeySums:
         quantities = tuple(of_integer(next(rest), places) for places in self.scales.quantities)
         now, *scales = self.scales.amounts
         current, *added = (of_integer(next(rest), places) for places in self.scales.amounts)
-        amounts = (current, *(EXACT.add(current, each) if each else current for each in added))
+        amounts = (current, *(EXACT.add(current, addition) if addition else current for addition in added))
         if not self.scales.lost_and_new:
             return Row(key, requests, quantities, amounts)
         beside = []

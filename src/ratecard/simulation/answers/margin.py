@@ -103,7 +103,7 @@ def margin_of(comparison: Comparison, known: Mapping[int, Sequence[Vector]]) -> 
         none = Cost(model, 0, 0, nothing, nothing, nothing)
         revenues = tuple(comparison.charge(counted, price.amounts) if price else Decimal(0) for price in prices)
         if number in known:
-            paid = tuple(comparison.charge(counted, each) for each in known[number])
+            paid = tuple(comparison.charge(counted, vector) for vector in known[number])
             cost = Cost(model, requests, 0, paid, revenues, nothing)
             cell = model, ", ".join(comparison.roll_up.words(counted))
             cells[cell] = cells.get(cell, none).plus(cost)
@@ -112,10 +112,10 @@ def margin_of(comparison: Comparison, known: Mapping[int, Sequence[Vector]]) -> 
         models[model] = models.get(model, none).plus(cost)
     below = []
     for side in range(comparison.amounts):
-        losing = [(each.margin(side), *cell, each) for cell, each in cells.items() if each.margin(side) < 0]
-        found = (
-            BelowCost(model, asked, each.requests, each.revenues[side], each.costs[side])
-            for _, model, asked, each in sorted(losing, key=lambda cell: cell[:3])
+        losing = [(sold.margin(side), *cell, sold) for cell, sold in cells.items() if sold.margin(side) < 0]
+        below_cost = (
+            BelowCost(model, words, sold.requests, sold.revenues[side], sold.costs[side])
+            for _, model, words, sold in sorted(losing, key=lambda cell: cell[:3])
         )
-        below.append(tuple(found))
+        below.append(tuple(below_cost))
     return Margin(tuple(models[name] for name in sorted(models)), tuple(below))

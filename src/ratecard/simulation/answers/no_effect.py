@@ -55,13 +55,13 @@ def _why(rolled: RollUp, current: Side, side: Side) -> str:
             f"it changes the prices of {accounts}, and all rows are at list prices. Price them by contract: --contracts"
         )
     shapes, days = rolled.shapes, rolled.days
-    moments = [day_or_instant(each.moment) for each in shapes.standing[0] if each.moment]
+    moments = [day_or_instant(shape.moment) for shape in shapes.standing[0] if shape.moment]
     changed = _first_days(current, side, days[0] if days else min(moments, default=EARLIEST, key=utc))
     if not changed and accounts:
         return f"the usage has no request that a contract of {accounts} changes, on a day on which it does"
     if not changed:
         return "no rate is another than the current one on any day of the usage, or after it"
-    used = {each.model or "" for each in shapes.templates}
+    used = {template.model or "" for template in shapes.templates}
     changed_days = {model: day for model, day in changed.items() if model in used}
     if not changed_days:
         return f"the usage has none of the models whose rates it changes ({_listed(changed)}); it has {_listed(used)}"

@@ -135,7 +135,7 @@ def smallest_factor(
             most = f"the target is not reached: volume answers, and a factor of {Decimal(at) / _STEPS} comes nearest"
         raise refused[0] if refused else NotReachedError(most)
     (revenue, wanted), below = sums(steps) or (Fraction(0), Fraction(0)), sums(steps - 1) if steps > 1 else None
-    amounts = [from_fraction(each, _PLACES) for each in (revenue, wanted)]
+    amounts = [from_fraction(amount, _PLACES) for amount in (revenue, wanted)]
     less = None if below is None else from_fraction(below[0], _PLACES)
     return Reached(Decimal(steps) / _STEPS, amounts[0], less, amounts[1])
 

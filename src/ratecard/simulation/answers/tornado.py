@@ -37,7 +37,7 @@ class Swing:
     @property
     def size(self) -> Decimal:
         """Return the greater of both effects."""
-        return max((each.copy_abs() for each in (self.fall, self.rise) if each is not None), default=Decimal(0))
+        return max((effect.copy_abs() for effect in (self.fall, self.rise) if effect is not None), default=Decimal(0))
 
 
 def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
@@ -104,7 +104,7 @@ def _effect(simulation: Answers, shapes: Collection[_Priced], names: Sequence[st
             if now.refusal:
                 raise SimulationError(f"{counted.requests} rows have no price then: {now.refusal.reason}")
             if now is not was:
-                before, after = (simulation.comparison.charge(counted, each.amounts) for each in (was, now))
+                before, after = (simulation.comparison.charge(counted, price.amounts) for price in (was, now))
                 added.append(EXACT.subtract(after, before))
     return total(added)
 

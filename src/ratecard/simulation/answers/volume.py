@@ -123,21 +123,21 @@ def expected_of(
     models = []
     for model, movings in sorted(known.items()):
         name = _special(elasticities, model, groups)
-        vectors = [each.at(elasticities[name].value if name else Fraction(0)) for each in movings]
+        vectors = [moving.at(elasticities[name].value if name else Fraction(0)) for moving in movings]
         models.append(ExpectedModel(model, *map(tuple, zip(*vectors, strict=True))))
     ranges = [
         _range({model: movings[side] for model, movings in known.items()}, elasticities, groups)
         for side in range(sides)
     ]
     totals = (
-        tuple(sum((getattr(each, name)[side] for each in models), Fraction(0)) for side in range(sides))
+        tuple(sum((getattr(expected, name)[side] for expected in models), Fraction(0)) for side in range(sides))
         for name in ("requests", "revenues", "costs", "margins")
     )
     return Expected(tuple(models), ExpectedModel("", *totals), tuple(ranges))
 
 
 def _moving(cell: ModelSums, side: int, factor: Fraction) -> Moving:
-    offered, new = ([factor * Fraction(each) for each in amounts] for amounts in (cell.sides[side], cell.new[side]))
+    offered, new = ([factor * Fraction(amount) for amount in amounts] for amounts in (cell.sides[side], cell.new[side]))
     return Moving(factor * Fraction(cell.before[side]), [*map(Fraction.__sub__, offered, new)], new)
 
 
@@ -147,9 +147,9 @@ def _range(
     """Return the least and the most revenue of these models within the ranges of their elasticities."""
     low = high = Fraction(0)
     for name in (None, *elasticities):
-        chosen = [each for model, each in moving.items() if _special(elasticities, model, groups) == name]
+        chosen = [figures for model, figures in moving.items() if _special(elasticities, model, groups) == name]
         turns = _turns(chosen, elasticities[name]) if name else [Fraction(0)]
-        revenues = [sum((each.at(turn)[_REVENUE] for each in chosen), Fraction(0)) for turn in turns]
+        revenues = [sum((figures.at(turn)[_REVENUE] for figures in chosen), Fraction(0)) for turn in turns]
         low, high = low + min(revenues), high + max(revenues)
     return low, high
 
@@ -157,13 +157,13 @@ def _range(
 def _turns(moving: Sequence[Moving], elasticity: Elasticity) -> list[Fraction]:
     """Return the elasticities of least or most revenue: the ends of a range, and where a model's volume is zero."""
     low, high = sorted((Fraction(elasticity.low), Fraction(elasticity.high)))
-    changes = (each.change for each in moving)
+    changes = (figures.change for figures in moving)
     return [low, high, *(turn for change in changes if change and low < (turn := -1 / change) < high)]
 
 
 def _special(named: Collection[str], model: str, groups: Groups) -> str | None:
     """Return the most specific name that is listed: of a model, else its family, its type, or `all`."""
-    return next((each for each in (model, *groups.get(model, ()), ALL) if each in named), None)
+    return next((name for name in (model, *groups.get(model, ()), ALL) if name in named), None)
 
 
 def _key(name: str, keys: Collection[str]) -> str:
@@ -197,7 +197,7 @@ def check_named_usage(
             words = f"the usage is not grouped by '{key}'. Add it: by=[..., '{key}'], or --by ...,{key}"
             raise SimulationError(f"volume of '{volume}': {words}")
     for what, names in (("elasticity", elasticities), ("volume", [name for name in volumes if not _key(name, keys)])):
-        if (name := next((each for each in names if each not in known), None)) is not None:
+        if (name := next((label for label in names if label not in known), None)) is not None:
             words = f"no usage of such a model, family or type.{did_you_mean(name, known)}"
             raise SimulationError(f"{what} of '{name}': {words}")
 
@@ -232,7 +232,7 @@ def read_elasticity(given: str) -> tuple[str, Elasticity]:
     value, _, around = words.partition(":")
     low, dots, high = around.partition("..")
     try:
-        numbers = [Decimal(each) for each in ((value, low, high) if dots else (value, value, value))]
+        numbers = [Decimal(digits) for digits in ((value, low, high) if dots else (value, value, value))]
         if not name or not equals or bool(around) != bool(dots) or not all(number.is_finite() for number in numbers):
             raise ValueError
     except (ValueError, ArithmeticError):
@@ -258,8 +258,8 @@ def volumes_of(given: Mapping[str, Decimal | str] | Iterable[str]) -> dict[str, 
         pairs = given.items()
         given = [f"{name}={EXACT.scaleb(to, 2)}%" if isinstance(to, Decimal) else f"{name}={to}" for name, to in pairs]
     volumes: dict[str, Decimal] = {}
-    for each in given:
-        name, equals, words = each.rpartition("=")
+    for assignment in given:
+        name, equals, words = assignment.rpartition("=")
         name = name if equals else ALL
         try:
             change = Decimal(words.removesuffix("%")).scaleb(-2)
@@ -267,7 +267,7 @@ def volumes_of(given: Mapping[str, Decimal | str] | Iterable[str]) -> dict[str, 
                 raise ValueError
         except (ValueError, ArithmeticError):
             words = "Write -5%, TYPE=-5%, FAMILY=-5%, MODEL=+10% or customer:NAME=-100%"
-            raise SimulationError(f"volume '{each}' cannot be read. {words}") from None
+            raise SimulationError(f"volume '{assignment}' cannot be read. {words}") from None
         if name in volumes:
             raise SimulationError(f"the volume of '{name}' is given twice")
         volumes[name] = change

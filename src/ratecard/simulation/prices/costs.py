@@ -127,13 +127,16 @@ class ListedCosts(Costs):
         """Raise `SimulationError` for a cost of a model, unit or SKU that no card sells, which would never apply."""
         models = {name: model for card in cards for name, model in card.tables.models.items()}
         units = {
-            (name, charge.unit) for name, model in models.items() for each in model.versions for charge in each.charges
+            (name, charge.unit)
+            for name, model in models.items()
+            for version in model.versions
+            for charge in version.charges
         }
         for model, unit in self.units:
             if model not in models:
                 raise SimulationError(f"{self.label}: there is no model '{model}'.{did_you_mean(model, models)}")
             if (model, unit) not in units:
-                names = sorted(each for name, each in units if name == model)
+                names = sorted(sold_unit for name, sold_unit in units if name == model)
                 words = f"{model} is not charged by '{unit}'.{did_you_mean(unit, names)} Allowed: {', '.join(names)}"
                 raise SimulationError(f"{self.label}: {words}")
         for sku in self.skus:

@@ -97,9 +97,9 @@ class Outcomes:
     @cached_property
     def priced(self) -> Any:
         """Mark each shape that has a price."""
-        return numpy.array([bool(each.price) for each in self.distinct] or [False])[self.of]
+        return numpy.array([bool(outcome.price) for outcome in self.distinct] or [False])[self.of]
 
     @cached_property
     def not_offered(self) -> Any:
         """Mark each shape that the side does not offer."""
-        return numpy.array([each.not_offered for each in self.distinct] or [False])[self.of]
+        return numpy.array([outcome.not_offered for outcome in self.distinct] or [False])[self.of]

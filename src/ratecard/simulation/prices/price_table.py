@@ -50,7 +50,7 @@ class SidePrices:
         kinds = len(of_sums)
         both = outcomes.of[numbers].astype(numpy.int64) * kinds + of_templates[roll_up.shapes.template[numbers]]
         both, vectors = numpy.unique(both, return_inverse=True)
-        pairs = (divmod(each, kinds) for each in both.tolist())
+        pairs = (divmod(code, kinds) for code in both.tolist())
         unique = [(outcomes.distinct[one].amounts, of_sums[at]) for one, at in pairs]
         self.scale: int = max(base.scale if base else 0, _places(unique))
         columns = self._integers(unique)
@@ -122,8 +122,8 @@ class SidePrices:
             finer, joined = 10 ** (self.scale - self.base.scale), f" LEFT JOIN {self.base.table} AS known USING (shape)"
             known = (f"CAST(coalesce(known.{number}, 0) AS HUGEINT)" for number in self._numbers)
             pairs = zip(self._numbers, known, strict=True)
-            numbers = [f"CAST(given.{number} AS HUGEINT) - {each} * {finer}" for number, each in pairs]
-        named = (f"{each} AS {name}" for each, name in zip(numbers, self._numbers, strict=True))
+            numbers = [f"CAST(given.{number} AS HUGEINT) - {base_price} * {finer}" for number, base_price in pairs]
+        named = (f"{price} AS {name}" for price, name in zip(numbers, self._numbers, strict=True))
         chosen = ", ".join(("CAST(shape AS INTEGER) AS shape", *named))
         connection.execute(f"CREATE TABLE {name} AS SELECT {chosen} FROM {source}{joined}")
         connection.unregister("given_shapes")

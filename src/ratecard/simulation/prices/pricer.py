@@ -78,14 +78,18 @@ class Pricer:
     def beside(self, side: Side, base: Side, shapes: Shapes, known: Outcomes) -> Outcomes:
         """Price shapes under one side; take the outcomes of `base` (`known`) where both have the same tables."""
         standings, of = shapes.standing
-        numbers = numpy.flatnonzero(~numpy.array([self.alike(base, side, each) for each in standings] or [True])[of])
+        numbers = numpy.flatnonzero(
+            ~numpy.array([self.alike(base, side, model_shape) for model_shape in standings] or [True])[of]
+        )
         # A shape that `base` does not offer may be offered here, and still be refused for another reason.
         priced = (known.priced | known.not_offered)[numbers]
         numbers = numpy.sort(numpy.concatenate((numbers[priced], known.complete(numbers[~priced]))))
         outcomes = Outcomes(shapes, known.distinct, known.of.copy())
         self._price_all(side, outcomes, numbers)
         if self.remapping:
-            named = numpy.array([self.remapping.named(each) is not None for each in standings] or [False])[of]
+            named = numpy.array(
+                [self.remapping.named(model_shape) is not None for model_shape in standings] or [False]
+            )[of]
             others = numpy.flatnonzero(named | (known.priced & outcomes.not_offered))
             outcomes = Outcomes(shapes, outcomes.distinct, outcomes.of)
             for number, (shape, *_) in zip(others.tolist(), shapes.among(others), strict=True):
@@ -99,7 +103,9 @@ class Pricer:
             return
         shapes, numbered = outcomes.shapes, dict[Hashable, int]()
         standings, of = shapes.standing
-        kind = numpy.array([numbered.setdefault(self.basis(side, each), len(numbered)) for each in standings])
+        kind = numpy.array(
+            [numbered.setdefault(self.basis(side, model_shape), len(numbered)) for model_shape in standings]
+        )
         bases = list(numbered)
         # Shapes with a length are kinds of their own. Small integers take less time to sort.
         kind = (2 * kind[of[numbers]] + (shapes.length[numbers] >= 0)).astype(numpy.min_scalar_type(2 * len(bases)))
@@ -108,7 +114,7 @@ class Pricer:
         template = shapes.template[numbers]
         starts = numpy.flatnonzero(numpy.append(True, (template[1:] != template[:-1]) | (kind[1:] != kind[:-1])))
         columns = (template, shapes.moment[numbers], shapes.party[numbers], kind)
-        first = zip(*(each[starts].tolist() for each in columns), strict=True)
+        first = zip(*(column[starts].tolist() for column in columns), strict=True)
         ends = pairwise([*starts.tolist(), len(kind)])
         for (at, moment, party, of_kind), (start, end) in zip(first, ends, strict=True):
             shape = shapes.templates[at].shape(None, shapes.moments[moment], shapes.accounts[party])
@@ -126,7 +132,7 @@ class Pricer:
         if moment is None or not (isinstance(basis, PriceState) and basis.known):
             return outcomes.number(self.price(side, shape, basis))
         if shape.type != _VIDEO or shape.model is None:
-            return [outcomes.number(self.price(side, each.shape, basis)) for each in shapes.among(numbers)]
+            return [outcomes.number(self.price(side, counted.shape, basis)) for counted in shapes.among(numbers)]
         prices, lengths = (
             self._shape_prices(side, *self._standing(side, shape, moment, basis)),
             shapes.length[numbers].tolist(),
@@ -194,8 +200,8 @@ class Pricer:
             return outcome
 
         def lines(shape: UsageShape) -> tuple[PricedLine, ...]:
-            found = self._shape_prices(side, shape.account, _moment(side, shape) or EARLIEST).price(shape).price
-            return found.of_shape(shape).lines if found else ()
+            price = self._shape_prices(side, shape.account, _moment(side, shape) or EARLIEST).price(shape).price
+            return price.of_shape(shape).lines if price else ()
 
         return outcome.price._replace(charged=lines)
 
@@ -244,10 +250,10 @@ class Pricer:
         return self._terms[place]
 
     def _meaning(self, override: Override) -> str:
-        own = Identity(override)
-        if own not in self._meanings:
-            self._meanings[own] = meaning(override)
-        return self._meanings[own]
+        identity = Identity(override)
+        if identity not in self._meanings:
+            self._meanings[identity] = meaning(override)
+        return self._meanings[identity]
 
     def dispute(self, shape: UsageShape) -> str:
         """Return how rows contradict the prices under which they were billed; empty for usage, which was not billed."""
@@ -309,7 +315,7 @@ class PriceInputs:
         # The refusal of a model before its first version depends on all of its versions.
         rates = (Identity(version or model) for version, model in zip(versions, self.models, strict=True))
         retired = (Identity(model.retired) if model.retired_at(instant) else None for model in self.models)
-        limits = (each for each in self._limits if utc(each.effective) <= instant)
+        limits = (limit for limit in self._limits if utc(limit.effective) <= instant)
         known = Identity(next(limits, self._limits[-1] if self._limits else None))
         opened = open_at(windows_of(version for version in versions if version), instant)
         return (*self._always, *rates, *retired, known, opened)

@@ -53,23 +53,23 @@ class ShapePrices:
         """Return the price of each row of a shape. Raises `QuoteError` where the rows have no price."""
         layout = LAYOUTS.get(shape.type or "")
         quantities = layout.quantities if layout else ()
-        given = self._request_of(shape) if quantities or self._predicates.counts else None
-        if given is None or given.predicates is None or not quantities:
-            quote = self._quote(given or self._request_of(shape), shape.type)
-            if given and given.counted:
+        request = self._request_of(shape) if quantities or self._predicates.counts else None
+        if request is None or request.predicates is None or not quantities:
+            quote = self._quote(request or self._request_of(shape), shape.type)
+            if request and request.counted:
                 charged = _sum(charged_lines(quote), quote.currency)
-                return self._addable(self._with_counts(charged, given.usage, given.counted))
+                return self._addable(self._with_counts(charged, request.usage, request.counted))
             return self._of_total(quote.total, quote.currency)
         prompt = 0
         if len(quantities) == 1:
-            none = {**given.usage, quantities[0].name: 0}
+            none = {**request.usage, quantities[0].name: 0}
             price = self._of_quantity(none, quantities[0].name)
         else:
-            price = self._with_tokens(given.usage, given.predicates)
-            tier, used = self._predicates.split(given.usage["type"], given.predicates)
+            price = self._with_tokens(request.usage, request.predicates)
+            tier, used = self._predicates.split(request.usage["type"], request.predicates)
             prompt = self._predicates.prompt_in(tier)
-            none = {**given.usage, **self._counted({PROMPT: 0, COMPLETION: 0}, used)}
-        return self._addable(self._with_counts(price, none, given.counted, prompt) if given.counted else price)
+            none = {**request.usage, **self._counted({PROMPT: 0, COMPLETION: 0}, used)}
+        return self._addable(self._with_counts(price, none, request.counted, prompt) if request.counted else price)
 
     def by_length(
         self, shape: UsageShape, lengths: Iterable[int | Decimal | str]
@@ -78,10 +78,10 @@ class ShapePrices:
 
         Raises `QuoteError` where a video of this shape has no price, whatever its length.
         """
-        given = self._request_of(shape)
-        del given.usage["type"]
-        answers = self._prices._video_totals(given.usage, LENGTH, lengths, source=given.source)
-        return self._prices.in_effect(given.usage["model"])[0].currency, answers
+        request = self._request_of(shape)
+        del request.usage["type"]
+        answers = self._prices._video_totals(request.usage, LENGTH, lengths, source=request.source)
+        return self._prices.in_effect(request.usage["model"])[0].currency, answers
 
     def of_answer(self, answer: Decimal | QuoteError, currency: str) -> Outcome:
         """Return the price of all shapes with a total, or why they have none."""
@@ -201,8 +201,8 @@ class ShapePrices:
         """Return counts of one token in each used bucket: where these are refused, all such rows are refused."""
         buckets, counts = self._predicates.buckets, {PROMPT: 0, COMPLETION: 0}
         for name in buckets.names:
-            for each in (name, *buckets.wholes[name]) if name in used else ():
-                counts[each] = counts.get(each, 0) + 1
+            for bucket in (name, *buckets.wholes[name]) if name in used else ():
+                counts[bucket] = counts.get(bucket, 0) + 1
         counts[PROMPT] = max(counts[PROMPT], prompt)
         return self._counted(counts, used)
 
@@ -250,7 +250,7 @@ def _line_of(rate: LineRate, number: int) -> PricedLine:
 
 
 def _sum(lines: Iterable[PricedLine], currency: str) -> PricedShape:
-    found = tuple(lines)
-    last = max((line.number for line in found), default=0)
-    amounts = (total([line.amount for line in found if line.number == number]) for number in range(1 + last))
-    return PricedShape(tuple(amounts), found, currency)
+    charged = tuple(lines)
+    last = max((line.number for line in charged), default=0)
+    amounts = (total([line.amount for line in charged if line.number == number]) for number in range(1 + last))
+    return PricedShape(tuple(amounts), charged, currency)
