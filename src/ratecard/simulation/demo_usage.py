@@ -635,7 +635,7 @@ def demo_usage(
 ) -> tuple[date, date]:
     """Write made-up usage as Parquet, CSV or JSON lines, by the ending of `out`; return its first and last day.
 
-    A row is a request (for RPC, a call) in the columns of a usage table (`simulation.columns`), with `timestamp` in
+    A row is a request (for RPC, a call) in the columns of a usage table (`rows.columns`), with `timestamp` in
     UTC, `request_id`, `customer`, `api_key` and `region`. The rows are in the order of time, from the first version
     of the card (by default the shipped one) until 60 days after its last change, or the day `until`. Equal
     arguments make equal rows, with the same release of DuckDB.

@@ -152,7 +152,7 @@ def _named(current: Specification | None, compared: Sequence[Side], tables: str 
 
 
 def _given(usage: Any, place: KeptPlace, copies: Path, engine: Engine | None) -> list[str]:
-    """Return the places of the usage. Raises `SimulationError` for anything but files, or if they hold the roll-up."""
+    """Return the places of the usage. Raises `SimulationError` for anything but files outside of the roll-up."""
     paths = usage if isinstance(usage, (list, tuple)) else [usage]
     if wrong := next((path for path in paths if not isinstance(path, (str, Path))), None):
         raise SimulationError(f"usage is {type(wrong).__name__}, and a roll-up is kept of files: give their paths")
@@ -166,7 +166,7 @@ def _given(usage: Any, place: KeptPlace, copies: Path, engine: Engine | None) ->
 
 
 def _without_file(named: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of the usage itself."""
+    """Return the columns of the usage without that of its file."""
     return {name: value for name, value in named.items() if name != FILE}
 
 

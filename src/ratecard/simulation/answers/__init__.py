@@ -1,1 +1,1 @@
-"""What a simulation finds: totals, groups, attribution, customers, margin, targets."""
+"""The answers of a simulation: totals, groups, attribution, customers, margin, targets."""

@@ -1,4 +1,4 @@
-"""Why a candidate's total differs: the difference split by the rates that changed; the parts add up to it exactly."""
+"""The difference of a candidate's total, split by the rates that changed; the parts add up to it exactly."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -193,7 +193,7 @@ def _labels(tables: Tables) -> dict[str, str]:
 
 
 def changed_rates(old: Side, new: Side, start: date = EARLIEST) -> Iterator[tuple[date, str, tuple[RateChange, ...]]]:
-    """Yield a day, a model, and its rates that differ between two sides first on that day, from `start` on.
+    """Yield day, model and rates: those of the model that differ between two sides on a day from `start` on.
 
     Each pair of versions of a model is compared once, in the order of days.
     """

@@ -1,4 +1,4 @@
-"""Why revenue differs between two periods of the usage: price, size, volume and mix, model by model."""
+"""The difference in revenue between two periods of the usage, by price, size, volume and mix, model by model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -114,7 +114,7 @@ class Comparison:
                 yield from rows
 
     def _summed(self, keys: tuple[str, ...], lost_and_new: Sequence[int]) -> str:
-        """Make a table of sums by keys: the current ones, kept for further candidates, and the changes of each."""
+        """Make a table of sums by keys: the current ones, which any candidate can use, and each candidate's changes."""
         named = [f"{self.name(key)} AS name{number}" for number, key in enumerate(keys)]
         names = [f"name{number}" for number in range(len(keys))]
 

@@ -20,7 +20,7 @@ _BY_LOSS = f"lost DESC, {OF_ALIKE}"
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The number of customers whose change is between two edges, in percent; an open end is None, no change 0 to 0."""
+    """The number of customers whose change in percent is between two edges; an open end is None, no change is 0, 0."""
 
     least: int | None
     most: int | None
@@ -28,7 +28,7 @@ class Band:
 
     @property
     def label(self) -> str:
-        """Name the band: `-5 to -1 %`, `unchanged`, `more than +50 %`."""
+        """Name the band: `-5 to -1 %`, `unchanged`, `above +50 %`."""
         if self.least == self.most == 0:
             return "unchanged"
         if self.least is None:

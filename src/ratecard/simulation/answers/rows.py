@@ -64,7 +64,7 @@ class Row:
     lost_and_new: tuple[LostAndNew, ...] = ()
 
     def beside(self, candidate: int = 1) -> LostAndNew:
-        """Return the requests that only the current side or only a candidate prices (by its number, from 1)."""
+        """Return the requests that only the current side prices, or only the candidate of this number (from 1)."""
         return self.lost_and_new[candidate - 1] if self.lost_and_new else NOTHING_LOST_OR_NEW
 
     def difference(self, candidate: int = 1) -> Decimal:

@@ -98,7 +98,7 @@ class Pricer:
         return outcomes
 
     def _price_all(self, side: Side, outcomes: Outcomes, numbers: Any) -> None:
-        """Price the shapes with these numbers: a template once for all moments that charge it the same."""
+        """Price the shapes with these numbers: each template once for all moments that charge it the same."""
         if not len(numbers):
             return
         shapes, numbered = outcomes.shapes, dict[Hashable, int]()
