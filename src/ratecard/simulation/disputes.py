@@ -63,13 +63,13 @@ def write_disputes(usage: Any, current: Specification | None, path: Path, **sett
                 unpriced += 0 if is_priced else counted.requests
         difference, disputed = Decimal(0), 0
         with replacing(path) as new, new.open("w", encoding="utf-8", newline="") as file:
-            written = csv.writer(file, lineterminator="\n")
-            written.writerow(DISPUTE_COLUMNS)
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(DISPUTE_COLUMNS)
             for shape, times, sku, row in _rows(simulation, disputes):
-                cells, more = _cells(disputes[shape], row, pricer.currency)
-                written.writerows([[row[1] or "", row[0] or "", sku, *cells]] * times)
+                cells, excess = _cells(disputes[shape], row, pricer.currency)
+                writer.writerows([[row[1] or "", row[0] or "", sku, *cells]] * times)
                 disputed += times
-                difference = EXACT.add(difference, multiply(more, Decimal(times)))
+                difference = EXACT.add(difference, multiply(excess, Decimal(times)))
         amount = plain(difference)
         unchecked, foreign = others[_SAYS_TOO_LITTLE], others[_FOREIGN]
         return DisputedRows(simulation.rows, disputed, unpriced, unchecked, amount, pricer.currency, foreign)
@@ -114,7 +114,7 @@ def _cells(dispute: Dispute | str, row: tuple[str | None, ...], currency: str) -
     billed = multiply(minus(number_of("amount", paid)), dispute.entry.worth)
     if dispute.expected is None:
         return [text(plain(billed)), "", "", currency, dispute.reason], Decimal(0)
-    should = multiply(number_of("unit", unit), dispute.expected.price)
-    more = EXACT.subtract(billed, should)
+    expected = multiply(number_of("unit", unit), dispute.expected.price)
+    excess = EXACT.subtract(billed, expected)
     reason = f"{dispute.reason}{f' ({dispute.expected.source})' if dispute.expected.source else ''}"
-    return [*(text(plain(amount)) for amount in (billed, should, more)), currency, reason], more
+    return [*(text(plain(amount)) for amount in (billed, expected, excess)), currency, reason], excess

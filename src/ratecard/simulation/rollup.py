@@ -75,7 +75,7 @@ def rollup(
     """
     compared = sides(current, candidates, Path(tables) if tables else None)
     named = _named(current, compared, tables)
-    spoken = table_dialect(dialect) if dialect is not None else None
+    usage_dialect = table_dialect(dialect) if dialect is not None else None
     chosen, names = Chosen.of(where, None, None), dict(columns or {})
     workspace = Workspace(memory)
     try:
@@ -83,22 +83,24 @@ def rollup(
         _state(place)
         paths = _given(usage, place, workspace.folder, engine)
         places = [path if is_remote(path) else os.path.abspath(path) for path in paths]  # noqa: PTH100
-        begun = within(progress, 0, OPENED)
+        opening_progress = within(progress, 0, OPENED)
         cards = [side.card for side in compared]
-        opening = opened_usage(workspace, places, names, engine, master, cards, begun, spoken, by_file=True)
+        opening = opened_usage(
+            workspace, places, names, engine, master, cards, opening_progress, usage_dialect, by_file=True
+        )
         with opening as opened:
             known = opened.known
             if known.is_ledger:
                 raise SimulationError("a billing export is rated row by row: give the export itself to simulate")
-            if spoken:
-                chosen = Chosen.of(requests_only(spoken, known.types, where), None, None)
+            if usage_dialect:
+                chosen = Chosen.of(requests_only(usage_dialect, known.types, where), None, None)
             dated = known.has("timestamp")
             # With days, later prices of any day can be simulated; without, all usage is priced at one instant.
             compared = tuple(replace(side, at=None if dated else side.at or _ANY_INSTANT) for side in compared)
             keys = tuple(key for key in keys_of(known) if key in _BY) if by is None else tuple(dict.fromkeys(by))
             grouped = (*dict.fromkeys((*keys, *([DAY] if dated else []))), FILE)
             plan = plan_of(compared, grouped, known, chosen)
-            made = Manifest(
+            manifest = Manifest(
                 version=version("ratecard"),
                 usage=tuple(paths),
                 tables=named,
@@ -115,7 +117,7 @@ def rollup(
             )
             with place.locked():
                 before = _state(place)
-                anew = _anew(before, made, place)
+                anew = _anew(before, manifest, place)
                 changes = Changes.of(None if anew else before, opened.stamps)
                 if anew and before:
                     changes = replace(changes, gone=tuple(file for file in before.files if file not in opened.stamps))
@@ -126,10 +128,10 @@ def rollup(
                     part = opened if not changes.same else opened.of_files(changes.read)
                     written.read(part, plan, progress)
                     odd = part.odd_instant(plan) if written.undated else ""
-                    made = made.model_copy(update={"odd": odd or (previous.odd if previous else "")})
+                    manifest = manifest.model_copy(update={"odd": odd or (previous.odd if previous else "")})
                 within(progress, READ, PRICED)("Writing", None)
                 if changes.read or changes.gone or anew or not before:
-                    before = keep(place, made, previous, changes, written)
+                    before = keep(place, manifest, previous, changes, written)
         size = sum(file.bytes for pack in before.packs for file in pack.files)
         return KeptRollUp(
             str(place) if is_remote(str(out)) else place.folder,

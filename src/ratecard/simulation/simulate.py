@@ -97,23 +97,25 @@ def simulate(
     paid, remapping = costs_of(costs, compared, folder), Remapping(dict(remap or {}), successors)
     remapping.check(side.card for side in compared)
     chosen, names = Chosen.of(where, since, until), columns or {}
-    spoken = table_dialect(dialect) if dialect is not None else None
+    usage_dialect = table_dialect(dialect) if dialect is not None else None
     workspace = Workspace(memory)
     try:
-        begun = within(progress, 0, OPENED)
+        opening_progress = within(progress, 0, OPENED)
         if kept := kept_place(usage, workspace.folder, engine):
             layouts = layouts_for(_cards(compared, paid))
             opening: AbstractContextManager[OpenUsage] = open_kept(
                 workspace, kept, names, dialect, _named(compared, paid, tables), layouts
             )
         else:
-            opening = opened_usage(workspace, usage, names, engine, master, _cards(compared, paid), begun, spoken)
+            opening = opened_usage(
+                workspace, usage, names, engine, master, _cards(compared, paid), opening_progress, usage_dialect
+            )
         with opening as opened:
             known = opened.known
             if known.where is not None and known.where == where:  # the kept rows meet this condition already
                 chosen = chosen._replace(where=None)
-            elif spoken and not known.is_counted:
-                chosen = Chosen.of(requests_only(spoken, known.types, where), since, until)
+            elif usage_dialect and not known.is_counted:
+                chosen = Chosen.of(requests_only(usage_dialect, known.types, where), since, until)
             keys = keys_of(known, contracts=contracts) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
             plan = plan_of(compared, keys, known, chosen, paid, remapping, contracts=contracts)
@@ -124,8 +126,8 @@ def simulate(
                 found_rows, undated = opened.counted(plan)
                 rows = ", ".join(filter(None, (known.where and f"where {known.where}", chosen.words())))
                 reading = replace(reading, chosen=rows, found=found_rows, undated=undated)
-            usual = Pricer(plan.predicates, currency, remapping)
-            pricer = LedgerPricer(plan.predicates, compared[0].card, currency) if known.is_ledger else usual
+            request_pricer = Pricer(plan.predicates, currency, remapping)
+            pricer = LedgerPricer(plan.predicates, compared[0].card, currency) if known.is_ledger else request_pricer
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
             priced: list[list[Outcomes]] = []

@@ -388,8 +388,8 @@ class Answers:
         pricer = self.pricer.apart()
         pricer.remapping = NO_REMAPPING
         with self._trial([Side(OWN_DATE, current.card)], pricer) as trial:
-            both_sides, now = trial.total, self.total.beside() if len(self.sides) > 1 else NOTHING_LOST_OR_NEW
-        offered = self.total.requests - now.new_requests - now.neither
+            both_sides, lost_and_new = trial.total, self.total.beside() if len(self.sides) > 1 else NOTHING_LOST_OR_NEW
+        offered = self.total.requests - lost_and_new.new_requests - lost_and_new.neither
         without = offered - both_sides.both_requests()
         difference = EXACT.subtract(both_sides.amounts[1], self.total.amounts[0])
         return OwnDays(both_sides.amounts[1], difference, without, both_sides.beside().new_requests)

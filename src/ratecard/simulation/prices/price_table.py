@@ -40,10 +40,10 @@ class SidePrices:
     def __init__(self, roll_up: RollUp, outcomes: Outcomes, base: "SidePrices | None" = None) -> None:
         self.roll_up, self.outcomes, self.base = roll_up, outcomes, base
         self._numbers = tuple(f"p{number}" for number in range(1 + roll_up.plan.sums))
-        some = outcomes.priced
+        mask = outcomes.priced
         if base:  # prices that only the base has are subtracted from it
-            some = (some | base.priced) & (outcomes.of != base.outcomes.of)
-        numbers = numpy.flatnonzero(some)
+            mask = (mask | base.priced) & (outcomes.of != base.outcomes.of)
+        numbers = numpy.flatnonzero(mask)
         # Many shapes share their amounts.
         self._places: _Places = base._places if base else _places_of_templates(roll_up)
         of_sums, of_templates = self._places

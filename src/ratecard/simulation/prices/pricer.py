@@ -118,11 +118,11 @@ class Pricer:
         ends = pairwise([*starts.tolist(), len(kind)])
         for (at, moment, party, of_kind), (start, end) in zip(first, ends, strict=True):
             shape = shapes.templates[at].shape(None, shapes.moments[moment], shapes.accounts[party])
-            basis, some = bases[of_kind // 2], numbers[start:end]
+            basis, same_kind = bases[of_kind // 2], numbers[start:end]
             if of_kind % 2:
-                outcomes.of[some] = self._by_length(side, shape, basis, outcomes, some)
+                outcomes.of[same_kind] = self._by_length(side, shape, basis, outcomes, same_kind)
             else:
-                outcomes.of[some] = outcomes.number(self.price(side, shape, basis))
+                outcomes.of[same_kind] = outcomes.number(self.price(side, shape, basis))
 
     def _by_length(
         self, side: Side, shape: UsageShape, basis: Hashable, outcomes: Outcomes, numbers: Any
