@@ -1,6 +1,6 @@
 """HTML pages from templates, with one style sheet and one palette.
 
-A page is one file that loads nothing: its style, and the script of those that have one, are written into it.
+A page is one file that loads nothing: its style, and its script if it has one, are written into it.
 `palette.css` has the colours of every page (blue is a rise, orange a fall), `style.css` the style of the pages that are
 files, and `whatif.css` that of the what-if page, which NiceGUI builds.
 """
@@ -18,7 +18,7 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
-# `tojson` escapes what would end a script; the keys of a chart stay in their order.
+# `tojson` escapes text that would end a script. These settings keep the keys of a chart in their order.
 _TEMPLATES.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
 
 

@@ -1,4 +1,4 @@
-"""Tables of groups: requests, the amount under each side, and what changes; columns add up to the totals shown."""
+"""Tables of groups: requests, the amount under each side, and its change; columns add up to the totals shown."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ NO_VALUE = "(none)"
 TOTAL, ALL_OTHERS = "Total", "All others"
 # The number of columns of changes that fit on a page beside a name, requests and the current amount.
 _MOST_CHANGES = 8
-# More rows of a key than a page shows, and than a browser sorts at once; the files have all.
+# The most rows of a key on a page, which a browser can still sort at once; the files have all rows.
 MOST_OF_KEY = 1_000
 
 
@@ -31,16 +31,16 @@ def heading(key: str) -> str:
 
 
 def breakdown(report: Report, *keys: str) -> Table:
-    """Return the table by some keys for a workbook: quantities, exact amounts, and beside these every digit as text.
+    """Return the table by some keys for a workbook: quantities, exact amounts, and these again as text with all digits.
 
-    Its rows are made when they are read, one at a time.
+    Its rows are made one at a time, when they are read.
     """
     several = len(report.candidates) > 1
     return _table(report, keys, None, (), report.candidates, exact=True, several=several)
 
 
 def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
-    """Yield the same in tables that fit on a page: with several candidates, the changes of a few of them each."""
+    """Yield tables by a key that fit on a page, each with the numbers of its candidates; of several, a few a table."""
     rows = rows_of(report, key, min(1, len(report.candidates)))
     amounts = shown(report, rows)
     if len(report.candidates) <= 1:
@@ -90,9 +90,9 @@ def largest(report: Report, key: str, most: int, *, exact: bool = False) -> Tabl
 
 
 def rows_of(report: Report, key: str, candidate: int) -> Sequence[Row]:
-    """Return the groups of a key in order; of more than `MOST_OF_KEY`, those that change most and all others.
+    """Return the groups of a key; of more than `MOST_OF_KEY`, those that change most, and all others as one row.
 
-    Without a candidate (0), those that bring most. The engine finds them: there may be millions.
+    Without a candidate (0), those with most revenue. The engine selects them, because there may be millions.
     """
     simulation = report.simulation
     if simulation.size(key) <= MOST_OF_KEY:
@@ -103,7 +103,7 @@ def rows_of(report: Report, key: str, candidate: int) -> Sequence[Row]:
 
 
 def changes_of(table: Table, kind: Kind = Kind.CHANGE) -> list[Decimal]:
-    """Return the changes in a table of one candidate, or what is lost or new; nothing without such a column."""
+    """Return the changes in a table of one candidate, or its lost or new amounts; empty without such a column."""
     place = next((number for number, column in enumerate(table.columns) if column.kind is kind), None)
     if place is None:
         return []
@@ -111,7 +111,7 @@ def changes_of(table: Table, kind: Kind = Kind.CHANGE) -> list[Decimal]:
 
 
 def sides_table(report: Report, *, exact: bool = False) -> Table:
-    """Return all usage under every side, a row each; with `exact`, for a workbook, the exact amounts."""
+    """Return a table of all usage with a row for each side; with `exact`, for a workbook, the exact amounts."""
     usage = report.simulation.total
     amounts = usage.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
     before = amounts[0]
@@ -156,7 +156,7 @@ def columns_of(
 ) -> Iterator[Column]:
     """Yield the columns of amounts: the current one; each candidate's amount, change and change in percent.
 
-    With `several`, the headings of changes have the candidates' names; with `named`, the amount of a single one.
+    With `several`, the headings of changes have the candidates' names; with `named`, that of a single amount has.
     """
     yield Column(CURRENT, Kind.MONEY)
     for candidate in candidates:
@@ -167,7 +167,7 @@ def columns_of(
 
 
 def values_of(amounts: Sequence[Decimal], shares: Sequence[Fraction | None]) -> Iterator[Value]:
-    """Yield the values of those columns."""
+    """Yield the values of the columns of `columns_of`."""
     yield amounts[0]
     for amount, share in zip(amounts[1:], shares, strict=True):
         yield from (amount, EXACT.subtract(amount, amounts[0]), share)
@@ -183,7 +183,7 @@ def _table(
     exact: bool,
     several: bool = False,
 ) -> Table:
-    """Return the table of some rows, whose amounts are shown so; without rows that of all, with every detail."""
+    """Return a table of some rows with their shown amounts; without rows, a table of all groups with every detail."""
     details = rows is None
     used = [number for number in range(len(QUANTITY_NAMES)) if report.simulation.total.quantities[number]]
     names = [name.replace("_", " ").capitalize() for name in QUANTITY_NAMES]
@@ -229,20 +229,20 @@ def _table(
 
 
 def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[Sequence[Decimal], ...]:
-    """Return what is lost and new in each row; unless `exact`, rounded to add up to the shown totals."""
+    """Return the lost and the new amount of each row; unless `exact`, rounded to add up to the shown totals."""
     lost, new = zip(*(_lost_and_new(row, [side]) for row in rows), strict=True) if rows else ((), ())
     _, lost_shown, new_shown = report.parts(side, exact=exact)
     return report.shown(lost, lost_shown, exact=exact), report.shown(new, new_shown, exact=exact)
 
 
 def _lost_and_new(row: Row, sides: Iterable[int]) -> list[Decimal]:
-    """Return what is lost and new in a row under each side."""
+    """Return the lost and the new amount of a row under each side."""
     beside = [row.beside(side) for side in sides]
     return [amount for each in beside for amount in (EXACT.minus(each.lost), each.new)]
 
 
 def _rest(usage: Row, rows: Iterable[Row]) -> Row:
-    """Return all that is in none of these rows, as one."""
+    """Return the usage without these rows, as one row."""
     for row in rows:
         usage = Row(
             (ALL_OTHERS,),

@@ -41,7 +41,7 @@ def effects_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tab
 
 
 def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Table:
-    """Return the effects of each model, the greatest change first, then the models of one period alone.
+    """Return the effects of each model, the greatest change first, then the models of only one period.
 
     With `exact`, for a workbook: exact amounts, with the revenue of each model in both periods.
     """
@@ -87,7 +87,7 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
 
 
 def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:
-    """Yield sentences that say the revenue of both periods, and at which prices the effects are."""
+    """Yield sentences on the revenue of both periods, and on the prices at which the effects are computed."""
     money = report.figures.money
     before, after = (round_half_up(revenue, report.figures.places) for revenue in bridge.revenues)
     yield f"Revenue was {money(before)} in {bridge.periods[0]} and {money(after)} in {bridge.periods[1]}."

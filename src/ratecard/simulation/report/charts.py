@@ -22,17 +22,17 @@ _MODELS, _PARTS = 15, 8
 _QUIET, _RISE, _FALL, _LOST, _NEW = "var(--quiet)", "var(--rise)", "var(--fall)", "var(--lost)", "var(--new)"
 _TONES = {Kind.LOST: _LOST, Kind.NEW: _NEW}
 _LINES = ("var(--line)", "var(--second)", "var(--third)", "var(--fourth)")
-# In pixels; what a label may have in a line leaves room for the bars on a phone.
+# Heights in pixels; and the most characters in a line of a label, so that bars have room on a phone.
 _LINE, _ROW, _MARGIN = 15, 14, 70
 _LABEL = 24
-# Lines that differ by less than this part of an axis look like one.
+# Lines that differ by less than a hundredth of an axis look like one.
 _SEEN = 100
-# What is left free beside the steps of a waterfall: an eighth of them; and the decimals of its axis.
+# The space beside the steps of a waterfall is an eighth of their span; its axis has six decimals.
 _PAD, _PLACES = 8, 6
 
 
 class Chart(NamedTuple):
-    """A figure with what it says, for those who cannot see it; `height` in pixels."""
+    """A figure with its title, and a note for readers who cannot see it; `height` is in pixels."""
 
     title: str
     note: str
@@ -42,7 +42,7 @@ class Chart(NamedTuple):
 
 
 def revenue_by_period(report: Report, period: str) -> Chart:
-    """Draw a line for each side by day, week or month; with several candidates, what each of them changes."""
+    """Draw a line for each side by day, week or month; with several candidates, the change of each."""
     rows = report.simulation.table(period)
     known = [(row.key[0], amounts) for row, amounts in zip(rows, shown(report, rows), strict=True) if row.key[0]]
     times, amounts = [time for time, _ in known], [each for _, each in known]
@@ -72,7 +72,7 @@ def revenue_by_period(report: Report, period: str) -> Chart:
 def _coinciding(
     figures: Figures, lines: Sequence[tuple[str, Sequence[Decimal]]], period: str, height: Decimal
 ) -> Iterator[str]:
-    """Yield what a reader cannot see: lines that are one, or so near that they look like one."""
+    """Yield a sentence for each two lines that coincide, or are so near that they look like one."""
     for (name, line), (other, another) in combinations(lines, 2):
         distances = [EXACT.subtract(one, two).copy_abs() for one, two in zip(line, another, strict=True)]
         most, same = max(distances, default=Decimal(0)), distances.count(Decimal(0))
@@ -132,7 +132,7 @@ def bar_chart(
 
 
 def customers_chart(report: Report, customers: Customers) -> Chart:
-    """Draw how many customers see which change, without the empty bands at both ends."""
+    """Draw the number of customers in each band of changes, without the empty bands at both ends."""
     filled = [number for number, band in enumerate(customers.distribution) if band.customers]
     bands = customers.distribution[filled[0] : filled[-1] + 1] if filled else ()
     colours = [_QUIET if band.least == band.most == 0 else _FALL if band.falls else _RISE for band in bands]
@@ -155,7 +155,7 @@ def waterfall(report: Report, candidate: int) -> Chart:
     colours = [_TONES.get(tone, colour) for (_, _, tone), colour in zip(parts, _colours(changes), strict=True)]
     low, high, cut = _span(before, changes)
     levels = list(accumulate(changes, EXACT.add, initial=before))
-    # Where each bar begins: the whole amounts at the left edge, a change where the one before it ends.
+    # The two totals begin at the left edge, and each change where the bar before it ends.
     steps = {
         "type": "bar",
         "orientation": "h",
@@ -176,7 +176,7 @@ def waterfall(report: Report, candidate: int) -> Chart:
 
 
 def _span(before: Decimal, changes: Sequence[Decimal]) -> tuple[Decimal, Decimal, bool]:
-    """Return what a waterfall's axis shows: all steps; it begins at zero unless they would be too small to see."""
+    """Return the ends of a waterfall's axis, and whether it is cut: without zero, so that small steps can be seen."""
     levels = list(accumulate(map(Fraction, changes), initial=Fraction(before)))
     least, most = min(levels), max(levels)
     pad = (most - least or most) / _PAD
@@ -188,7 +188,7 @@ def _span(before: Decimal, changes: Sequence[Decimal]) -> tuple[Decimal, Decimal
 def _points(
     report: Report, axis: str, amounts: Sequence[Decimal], signed: range = range(0), *, labelled: bool = False
 ) -> dict[str, Any]:
-    """Return values on an axis, and the text of each under the pointer; with `labelled`, beside its bar too."""
+    """Return values on an axis, each with its text under the pointer; with `labelled`, at its bar too."""
     figures = report.figures
     words = [
         figures.change(amount) if index in signed else figures.money(amount) for index, amount in enumerate(amounts)
@@ -199,7 +199,7 @@ def _points(
 
 
 def _labels(names: Sequence[str]) -> list[str]:
-    """Wrap names; each is one word for the chart, so that it does not merge equal beginnings."""
+    """Wrap names; each is one text with line breaks, so that the chart does not merge names with equal beginnings."""
     return ["<br>".join(wrap(escape(name), _LABEL)) for name in names]
 
 
@@ -213,7 +213,7 @@ def _colours(changes: Sequence[Decimal]) -> list[str]:
 
 
 def _money_axis(figures: Figures, low: Decimal, high: Decimal) -> dict[str, Any]:
-    """Return an axis of amounts, written as in the whole report: a sign is before the currency's symbol."""
+    """Return an axis of amounts, written as elsewhere in the report: with the sign before the currency's symbol."""
     ticks = _ticks(low, high)
     places = max(places_of(plain(each)) for each in ticks)
     written = replace(figures, places=max(places, 2) if places else 0)

@@ -33,9 +33,9 @@ _Amounts = Sequence[Decimal]
 def apportion(amounts: _Amounts, places: int, whole: Decimal | None = None) -> tuple[Decimal, ...]:
     """Round amounts to `places` so that they add up to `whole`, by default their exact sum, rounded half-up.
 
-    Every amount is rounded down, and the units that are then missing go to the largest remainders; of equal ones to
-    the first. So no amount moves by a unit or more, none changes its sign, and zero stays zero. A `whole` that is given
-    is less than one unit away from the exact sum.
+    Every amount is rounded down, and the missing units go to the amounts with the largest remainders, of equal ones to
+    the first. So no amount moves by a unit or more or changes its sign, and zero stays zero. A given `whole` must be
+    less than one unit away from the exact sum.
 
     >>> apportion([Decimal("0.333"), Decimal("0.333"), Decimal("0.334")], 2)
     (Decimal('0.33'), Decimal('0.33'), Decimal('0.34'))
@@ -68,7 +68,7 @@ def adding_up(parts: Sequence[Fraction]) -> list[Decimal]:
 def apportion_rows(rows: Sequence[_Amounts], totals: _Amounts, places: int) -> tuple[tuple[Decimal, ...], ...]:
     """Round rows of amounts so that columns, and changes from the first column, add up to the rounded totals.
 
-    What is rounded is the current amount and each change, so that what does not change is shown without one, and a rise
+    The current amounts and the changes are rounded, so that an unchanged amount is shown without a change, and a rise
     never as a fall. A candidate's amount is then the sum of both, less than two units from the exact one.
 
     >>> rows = [(Decimal("0.4"), Decimal("0.4")), (Decimal("0.4"), Decimal("0.9"))]
@@ -88,7 +88,7 @@ def apportion_rows(rows: Sequence[_Amounts], totals: _Amounts, places: int) -> t
 
 
 def share_of(part: Decimal | Fraction, whole: Decimal | Fraction) -> Fraction | None:
-    """Return a part as a share of the whole; None where that is zero."""
+    """Return a part as a share of the whole; None if the whole is zero."""
     return Fraction(part) / Fraction(whole) if whole else None
 
 
@@ -133,7 +133,7 @@ class Figures:
         return self._written(self.locale.currency_formats["standard"], short, places)
 
     def counted(self, number: int, noun: str) -> str:
-        """Write a number of things: with an s behind the noun unless it is one.
+        """Write a number with its noun, which has an s unless the number is one.
 
         >>> Figures(ENGLISH, "USD").counted(1, "row"), Figures(ENGLISH, "USD").counted(1200, "row")
         ('1 row', '1,200 rows')
@@ -175,21 +175,21 @@ class Figures:
 
     @property
     def symbol(self) -> tuple[str, str]:
-        """Return the text before and behind an amount."""
+        """Return the text before and the text behind an amount."""
         before, _, behind = self.locale.currency_formats["standard"].pattern.partition("#")
         symbol = str(get_currency_symbol(self.currency, locale=self.locale))
         return (symbol, "") if "¤" in before else ("", f"\N{NO-BREAK SPACE}{symbol}" if "¤" in behind else "")
 
     @property
     def separators(self) -> str:
-        """Return the decimal mark and that of thousands, together, as charts want them."""
+        """Return the decimal mark and the mark of thousands as one text, as charts need it."""
         symbols = self.locale.number_symbols["latn"]
         return f"{symbols['decimal']}{symbols['group']}"
 
     def _written(self, like: NumberPattern, number: Decimal, places: int, least: int | None = None) -> str:
         pattern = parse_pattern(like.pattern)
         pattern.frac_prec = (places if least is None else least, places)
-        with localcontext(ROUNDING):  # Babel computes in the host's context, whose digits may be too few
+        with localcontext(ROUNDING):  # Babel computes in the host's context, which may have too few digits.
             return str(pattern.apply(number, self.locale, currency=self.currency, currency_digits=False))
 
 

@@ -19,7 +19,7 @@ from ratecard.simulation.report.table import unlike
 from ratecard.simulation.sql import DuckDbSql
 
 _Columns = dict[str, Sequence[Any]]
-# The digits that a decimal of Arrow holds: narrow as most programs read it, wide where that is too little.
+# The digits of a decimal of Arrow: the narrow one, which most programs read, and the wide one for longer amounts.
 _NARROW, _WIDE = 38, 76
 _SHARE_PLACES = 6
 
@@ -50,7 +50,7 @@ def _groups(report: Report) -> pyarrow.Table:
 
 
 def _customers(report: Report) -> pyarrow.Table:
-    """Return every customer: each side's charges, and what each candidate changes by prices, loses and adds."""
+    """Return every customer: each side's charges; each candidate's change by prices, rise, lost and new amount."""
     if not report.has(CUSTOMER):
         raise SimulationError(f"the usage is not grouped by '{CUSTOMER}'. Add it: by=[..., '{CUSTOMER}']")
     rows = report.simulation.table(CUSTOMER)

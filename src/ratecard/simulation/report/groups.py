@@ -22,9 +22,9 @@ from ratecard.simulation.report.report import Report
 from ratecard.simulation.sql import DECIMAL_DIGITS, DuckDbSql
 
 _PERCENT_PLACES = 2
-# A difference up to here can be multiplied for a percentage within 128 bits.
+# Greater amounts, multiplied for a percentage, would not fit in 128 bits.
 _MOST_EXACT = 10**33
-# The divisor of both amounts if they are greater.
+# The divisor of amounts that are greater.
 _COARSE = 10**6
 
 
@@ -43,7 +43,7 @@ class GroupField(NamedTuple):
 def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[GroupField, ...]]:
     """Return the source of the groups (a subquery, ordered by their keys), and the columns to choose from it.
 
-    Every column of a candidate begins with its name. `within`: one of `Comparison.ranges`.
+    Every column of a candidate begins with its name. `within` is one of `Comparison.ranges`.
     """
     simulation, comparison = report.simulation, report.simulation.comparison
     keys, prices = comparison.roll_up.plan.by, simulation.cost_prices if simulation.costs else ()
@@ -103,16 +103,16 @@ def _percent(difference: str, current: str) -> str:
 
 # A function that makes the expression of a column.
 _Value = Callable[[GroupField], str]
-# A batch of rows, as Spark writes them.
+# The number of rows that Spark writes at once.
 _ROWS_AT_ONCE = 200_000
-# A spreadsheet runs a cell that begins so as a formula; an apostrophe before it makes it text there.
+# A spreadsheet runs a cell with this beginning as a formula; with an apostrophe before it, the cell is text.
 _FORMULA, _TEXT = r"^[=+\-@\t\r\n]", "'"
 
 
 def write_csv(report: Report, path: Path) -> None:
     """Write every group on a line, its amounts with all of their digits.
 
-    A key that a spreadsheet would run as a formula has an apostrophe before it; Parquet and JSON have it as it is.
+    A key that a spreadsheet would run as a formula has an apostrophe before it; Parquet and JSON do not need one.
     """
     _copy(report, path, "FORMAT csv, HEADER", _csv_value)
 
@@ -137,7 +137,7 @@ def _copy(report: Report, path: Path, options: str, value: _Value) -> None:
         target = DuckDbSql.literal(str(file))
         workspace.connection.execute(f"COPY ({_query(report, value, within)}) TO {target} (FORMAT parquet)")
     listed = ", ".join(DuckDbSql.literal(str(file)) for file in files)
-    # As in `parquet_value`: what the files say of their rows is not to decide what may be absent.
+    # As in `parquet_value`: the CASE keeps DuckDB from marking columns as required by the statistics of the files.
     names = (DuckDbSql.quoted(field.name) for field in groups_query(report)[1])
     columns = ", ".join(f"CASE WHEN file_row_number >= 0 THEN {name} END AS {name}" for name in names)
     source = f"SELECT {columns} FROM read_parquet([{listed}], file_row_number = true)"
@@ -165,7 +165,7 @@ def json_value(field: GroupField) -> str:
 
 
 def json_plain(value: Any) -> Any:
-    """Return what JSON has no word for: amounts as text with all of their digits, records as objects."""
+    """Convert a value that JSON lacks: an amount to text with all digits, a date to text, a record to an object."""
     if isinstance(value, Decimal):
         return text(value)
     if isinstance(value, Fraction):
@@ -179,14 +179,14 @@ def json_plain(value: Any) -> Any:
 def parquet_value(field: GroupField) -> str:
     """Return the expression of a value in Parquet: an amount is a decimal."""
     value = field.expression if field.places is None else DuckDbSql().decimal(field.expression, field.places)
-    # DuckDB writes a column as required where it knows that no row lacks it: in some files, and not in others.
+    # Without the CASE, DuckDB marks a column as required in those files of which it knows that no row lacks it.
     return f"CASE WHEN requests >= 0 THEN {value} END"
 
 
 def write_groups(report: Report, place: str, master: str | None = None) -> None:
-    """Write every group as a row: Parquet, CSV or JSON lines, by the ending; of Parquet, amounts are decimals.
+    """Write every group as a row: Parquet, CSV or JSON lines, by the ending; in Parquet, amounts are decimals.
 
-    It becomes a folder of that name, whole or not at all. Raises `SimulationError`, also where the place exists.
+    The place becomes a folder, whole or not at all. Raises `SimulationError`, also if the place exists.
     """
     from ratecard.simulation.groups.engines.engine import write_table
 
@@ -195,7 +195,7 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
 
 
 def _query(report: Report, value: _Value, within: str = "TRUE") -> str:
-    """Return the query of the groups with their columns as they are written."""
+    """Return the query of the groups, each column as the expression that `value` makes of it."""
     source, fields = groups_query(report, within)
     columns = ", ".join(f"{value(field)} AS {DuckDbSql.quoted(field.name)}" for field in fields)
     return f"SELECT {columns} FROM {source}"

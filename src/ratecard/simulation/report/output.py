@@ -1,4 +1,4 @@
-"""Writes reports to files, each whole or not at all; and the result as JSON, its amounts as text with all digits."""
+"""Reports as files, each written whole or not at all; in JSON, amounts are text with all digits."""
 
 import json
 import os
@@ -30,9 +30,9 @@ _BATCH = 10_000
 
 
 def write_json(report: Report, path: Path) -> None:
-    """Write one object: what was compared, rows, totals, attribution, and `groups`, an object for every group.
+    """Write one JSON object: the compared sides, rows, totals, attribution, and `groups`, an object for every group.
 
-    The groups are read and written in batches: their number does not matter to the memory.
+    The groups are read and written in batches, so that memory does not grow with their number.
     """
     with path.open("w", encoding="utf-8") as out:
         head = json.dumps(_head(report), indent=1, ensure_ascii=False, default=json_plain)
@@ -77,12 +77,12 @@ def _head(report: Report) -> dict[str, Any]:
 
 
 def _or_reason(answer: Any) -> Any:
-    """Return an answer, or why there is none as an object."""
+    """Return an answer as it is; the reason for a missing answer becomes an object."""
     return {"reason": answer} if isinstance(answer, str) else answer
 
 
 def _pace(report: Report) -> dict[str, Any] | None:
-    """Return the days that a year is scaled from, and what each side brings, or a candidate changes, in a year."""
+    """Return the days that a year is scaled from, the current revenue of a year, and how candidates change it."""
     pace, paced = report.pace, report.paced
     if pace is None or paced is None:
         return None
@@ -188,10 +188,10 @@ _ALLOWED = ", ".join(WRITERS)
 
 
 def write(report: Report, paths: Sequence[Path], progress: Progress = silent) -> None:
-    """Write a report in the formats that the names end in; a file that is there is replaced.
+    """Write a report in the formats that the names end in; existing files are replaced.
 
-    Everything is written beside the files first, and only when all is on the disk they get their names. A workbook
-    tells how far it is. Raises `SimulationError` where a file cannot be written; then every file is as it was before.
+    All files are written under other names first, and renamed once all are on the disk. A workbook reports its
+    progress. Raises `SimulationError` if a file cannot be written; then every file is as it was before.
     """
     for path in paths:
         if path.suffix.lower() not in WRITERS:
@@ -206,10 +206,11 @@ def write(report: Report, paths: Sequence[Path], progress: Progress = silent) ->
             writers[path.suffix.lower()](report, place)
             _keep(place)
         for target, place in made.items():
-            if place.is_dir():  # it cannot replace a file
+            if place.is_dir():  # A folder cannot replace a file.
                 target.unlink(missing_ok=True)
             place.replace(target)
-    except SimulationError as error:  # of an engine that writes a folder, which is beside its place until it is whole
+    except SimulationError as error:
+        # An engine that writes a folder names its temporary place, which the caller does not know.
         raise SimulationError(str(error).replace(f"file://{beside(path)}", str(path))) from None
     except (OSError, duckdb.Error) as error:
         raise SimulationError(f"{path} cannot be written: {_reason(error)}. No report is written") from None
@@ -221,7 +222,7 @@ def write(report: Report, paths: Sequence[Path], progress: Progress = silent) ->
 
 
 def _keep(path: Path) -> None:
-    """Flush the file, or each one of the folder, to the disk."""
+    """Flush a file, or each file of a folder, to the disk."""
     for part in path.iterdir() if path.is_dir() else [path]:
         with part.open("rb+") as file:
             os.fsync(file.fileno())

@@ -37,17 +37,17 @@ _TEXTS = {Kind.TEXT, Kind.DAY}
 MOST_SHOWN = MOST_OF_KEY + 1
 EXPECTED_NOTE = "Charts and tables below are of unchanged usage, unless they say that they are expected."
 _SORTED_PLACES = 12
-# Tables of more columns are written smaller.
+# Tables with more columns have smaller type.
 _MOST_COLUMNS = 9
 # How many candidates the table of margins shows beside the current prices.
 _MARGINS = 2
 
-# The text of a cell, its classes, and its value for sorting; a text has neither.
+# The text of a cell, its classes, and its value for sorting; a cell of text has only the first.
 _Cell = tuple[str, str, str]
 
 
 def _laid(table: Table, figures: Figures) -> dict[str, Any]:
-    """Lay out a table for the template; of a very long one the first thousand rows."""
+    """Lay out a table for the template; a very long one has only its first thousand rows."""
     kept = table.without(Kind.EXACT)
     tones = kept.tones or (Kind.CHANGE,) * len(kept.rows)
     rows = list(zip(kept.rows, tones, strict=True))[:MOST_SHOWN]
@@ -71,13 +71,13 @@ def _cells(row: Sequence[Value], columns: Sequence[Column], figures: Figures, to
 
 
 def written_cell(value: Value, kind: Kind, figures: Figures, row: Kind = Kind.CHANGE) -> tuple[str, str]:
-    """Return a cell's text and classes: none for text, `number` and a tone for amounts. `row` is the row's tone."""
+    """Return a cell's text and classes: empty for text, `number` and a tone for amounts. `row` is the row's tone."""
     tone = tone_of(value, kind, row)
     return written(value, kind, figures), "" if kind in _TEXTS else f"number {tone}" if tone else "number"
 
 
 def tone_of(value: Value, kind: Kind, row: Kind = Kind.CHANGE) -> str:
-    """Return the class of a change, for its colour: `rise`, `fall`, `lost` or `new`; below zero `fall`."""
+    """Return the class that colours a value: `rise`, `fall`, `lost` or `new`; `fall` for other amounts below zero."""
     if not isinstance(value, (Decimal, Fraction)) or not value:
         return ""
     tone = row if kind is Kind.CHANGE else kind
@@ -89,14 +89,14 @@ def tone_of(value: Value, kind: Kind, row: Kind = Kind.CHANGE) -> str:
 
 
 def _sortable(value: Value) -> str:
-    """Write a number as a program reads it."""
+    """Write a value so that the script of the page can sort it: a number in plain digits."""
     if isinstance(value, Fraction):
         return text(from_fraction(value, _SORTED_PLACES))
     return text(value) if isinstance(value, Decimal) else str("" if value is None else value)
 
 
 def write_page(report: Report, path: Path) -> None:
-    """Write the page, about two megabytes, most of which are the packed library of the charts. Raises `OSError`."""
+    """Write the page, about two megabytes, mostly the packed library of the charts. Raises `OSError`."""
     with path.open("w", encoding="utf-8") as out:
         out.writelines(page_parts("report.html", **_values(report)))
 
@@ -107,7 +107,7 @@ def _values(report: Report) -> dict[str, Any]:
     target, result = question.target, question.reached
     left, of = figures.count(report.unpriced), figures.counted(report.simulation.rows, "row")
     several, one = len(report.candidates) > 1, min(1, len(report.candidates))
-    # Periods are lines, not bars.
+    # A chart by period is a line, so that it is not among the bars.
     sides, keys, lines = sides_table(report), _keys(report), (DAY, *PERIODS)
     return {
         "names": report.names,
@@ -115,7 +115,7 @@ def _values(report: Report) -> dict[str, Any]:
         "separators": figures.separators,
         "lay": lambda table: _laid(table, figures),
         "next_name": lambda: f"figure{next(names)}",
-        # As text that the page unpacks; the same bytes for the same script.
+        # The page unpacks this text. Without a time in it, the same script always makes the same page.
         "plotly": b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode(),
         "several": several,
         "sides": sides if len(sides.rows) > 1 + one else None,
@@ -177,7 +177,7 @@ def _candidate(report: Report, candidate: int) -> dict[str, Any]:
 
 
 def _tiles(report: Report, candidate: int) -> list[tuple[str, str, str, str]]:
-    """Return the figures that are read first: what each is, its words, its tone, and a note."""
+    """Return the figures that are read first, each with its label, text, tone and note."""
     figures, expected = report.figures, "Expected revenue" if report.expected else "Revenue"
     before, after = report.revenue(0), report.revenue(candidate)
     tiles = [(f"{expected} now", figures.money(before), "", "")]
@@ -237,6 +237,6 @@ def _all(report: Report) -> Iterator[tuple[str, Table]]:
 
 
 def _title(report: Report, title: str, chosen: Sequence[int]) -> str:
-    """Return the title of a table of some candidates; with their names unless it shows all."""
+    """Return the title of a table of some candidates, with their names unless it shows all of them."""
     names = ", ".join(report.names[candidate] for candidate in chosen)
     return title if len(chosen) == len(report.candidates) else f"{title}: {names}"

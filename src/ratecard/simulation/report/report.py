@@ -29,7 +29,7 @@ from ratecard.simulation.rows.columns import DAY
 # If all usage is less than one unit of the currency, cents would hide it.
 _PLACES, _SMALL_PLACES = 2, 6
 CURRENT = "Current"
-# The other columns of an export: those of every group, and the words after the name of a side.
+# Names that a side must not have, because they are columns of an export; and words that follow a side's name there.
 _COLUMNS = {"candidate", "requests", "requests_without_cost", *QUANTITY_NAMES}
 _DERIVED = ("difference", "percent", "change", "rise", "lost", "new", "revenue", "cost", "margin")
 CUSTOMER = "customer"
@@ -39,11 +39,12 @@ USUAL_RISE = Fraction(1, 10)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The question beside the prices that are compared.
+    """The questions that a report answers besides the comparison of prices.
 
-    `command` is what made the report; `rise` the share of a customer's payments above which a rise is counted;
-    `reached` the answer to a target, or why it is not reached; `bridge` names two periods; `volumes` are changes of
-    volume, as `Answers.expected` takes them; `pace` is how many of the last days a year is reckoned from, None for all.
+    `command` is the command that made the report; `rise` the share of a customer's payments above which a rise is
+    counted; `reached` the answer to a target, or why it is not reached; `bridge` names two periods; `volumes` are
+    changes of volume, as `Answers.expected` takes them; `pace` is the number of last days that a year is scaled from,
+    None for all.
     """
 
     command: str = ""
@@ -57,7 +58,7 @@ class Question:
 
 
 class Report:
-    """A simulation with a question, and the way in which the reader writes numbers.
+    """A simulation, its further questions, and the locale in which numbers are written.
 
     >>> import pyarrow
     >>> from ratecard.simulation.simulate import simulate
@@ -84,7 +85,7 @@ class Report:
     def names(self) -> tuple[str, ...]:
         """Return the name of each side for headings: a candidate's own name, or a file's name without its folder.
 
-        Where two would be called alike, or one like a column of figures, its file is added.
+        If two names would be equal, or one would equal a column of figures, the file is added.
         """
         choices = [tuple(_choices(side)) for side in self.simulation.sides[1:]]
         return (CURRENT, *(_chosen(choices, number) for number in range(len(choices))))
@@ -99,17 +100,17 @@ class Report:
         return self.figures.counted(count, self.noun)
 
     def check(self) -> None:
-        """Raise `SimulationError` for a question that this usage does not answer, before a word of it is written."""
+        """Raise `SimulationError` for a question that this usage cannot answer, before anything is written."""
         _ = self.expected, self.bridge, self.margin, self.paced
 
     @property
     def unpriced(self) -> int:
-        """Return the number of rows that are in no figure."""
+        """Return the number of rows without a price, which no figure includes."""
         return self.simulation.rows - self.simulation.priced
 
     @property
     def without_price(self) -> tuple[Unpriced, ...]:
-        """Return the rows that are in no figure, by reason; candidates have their names of the headings."""
+        """Return the rows without a price, by reason; candidates are named as in the headings."""
         named = dict(zip((side.label for side in self.simulation.sides[1:]), self.names[1:], strict=True))
         return tuple(replace(each, side=named.get(each.side, each.side)) for each in self.simulation.unpriced)
 
@@ -124,7 +125,7 @@ class Report:
         return round_half_up(self.simulation.total.amounts[side], self.figures.places)
 
     def difference(self, candidate: int) -> Decimal:
-        """Return what a candidate adds to the total, as both are shown."""
+        """Return the change of the total under a candidate, from the two amounts that are shown."""
         return EXACT.subtract(self.rounded(candidate), self.rounded(0))
 
     def shown(self, amounts: Sequence[Decimal], whole: Decimal | None = None, *, exact: bool) -> Sequence[Decimal]:
@@ -132,7 +133,7 @@ class Report:
         return amounts if exact else apportion(amounts, self.figures.places, whole)
 
     def parts(self, candidate: int, *, exact: bool = False) -> tuple[Decimal, Decimal, Decimal]:
-        """Return what other prices change, what is lost (below zero) and what is new; rounded, or `exact`."""
+        """Return the change by other prices, the lost amount (below zero) and the new one; rounded, or `exact`."""
         usage = self.simulation.total
         lost_and_new = usage.beside(candidate)
         parts = (usage.change(candidate), EXACT.minus(lost_and_new.lost), lost_and_new.new)
@@ -156,48 +157,48 @@ class Report:
         return next((key for key in (DAY, *PERIODS) if self.has(key)), None)
 
     def customers(self, candidate: int) -> Customers | None:
-        """Return winners and losers, where the usage names customers."""
+        """Return winners and losers; None unless the usage is grouped by customer."""
         return self._customers(candidate) if self.has(CUSTOMER) else None
 
     @cached_property
     def margin(self) -> Margin | None:
-        """Return cost and margin, where costs are given."""
+        """Return cost and margin; None unless costs are given."""
         return self.simulation.margin() if self.simulation.costs else None
 
     @cached_property
     def discounts(self) -> tuple[Discounted, ...]:
-        """List and net of each customer, where rows are priced by contract and grouped by the account."""
+        """Return list and net of each customer; empty unless rows are priced by contract and grouped by account."""
         account = self.simulation.by_account
         return self.simulation.discounts() if account and self.has(account) else ()
 
     @cached_property
     def bridge(self) -> Bridge | None:
-        """Return the way from one period to another under the current prices, where two are named."""
+        """Return the bridge between two periods under the current prices; None unless the question names them."""
         periods = self.question.bridge
         return self.simulation.bridge(*periods) if periods else None
 
     @cached_property
     def expected(self) -> Expected | None:
-        """Return revenue, cost and margin at the expected volume; None where it is that of the usage."""
+        """Return revenue, cost and margin at the expected volume; None if that is the volume of the usage."""
         question = self.question
         if not question.elasticities and not question.volumes:
             return None
         return self.simulation.expected(question.elasticities, question.volumes)
 
     def revenue(self, side: int) -> Decimal:
-        """Return the revenue of a side as it is shown: at the expected volume, where that may differ."""
+        """Return the revenue of a side as it is shown: at the expected volume, if there is one."""
         return self.figures.rounded(self.expected.total.revenues[side]) if self.expected else self.rounded(side)
 
     def share(self, candidate: int) -> Fraction | None:
-        """Return the change of that revenue as a share of the current one; None where that is zero."""
+        """Return the change of `revenue` as a share of the current one; None if the current one is zero."""
         if self.expected is None:
             return share_of_change(self.simulation.total, candidate)
         return share_of(self.expected.change(candidate), self.expected.total.revenues[0])
 
     def margin_of(self, side: int) -> tuple[Fraction, Fraction, Fraction | None] | None:
-        """Return cost, margin, and that as a share of revenue (None without any), at the expected volume.
+        """Return cost, margin, and margin as a share of revenue (None without revenue), at the expected volume.
 
-        They are of the requests whose cost is known. None where no costs are given.
+        Only requests of known cost count. Returns None if no costs are given.
         """
         if self.margin is None:
             return None
@@ -215,7 +216,7 @@ class Report:
 
     @cached_property
     def paced(self) -> Expected | None:
-        """Return the revenue on these days at the expected volume."""
+        """Return the revenue on the days of `pace` at the expected volume; None if days are not known."""
         question = self.question
         if self.pace is None:
             return None
@@ -223,14 +224,14 @@ class Report:
 
     @cached_property
     def own_days(self) -> OwnDays | str | None:
-        """Return the usage at the prices of each row's day, or why that is not possible; None if it has these now."""
+        """Return the usage at the prices of each row's day, or why they are not known; None if it has them now."""
         try:
             return self.simulation.own_days()
         except SimulationError as error:
             return str(error)
 
     def shown_own_days(self, found: OwnDays) -> tuple[Decimal, Decimal]:
-        """Return that amount and how it differs as they are shown, so that they add up with the current revenue."""
+        """Round the amount at own days; return it and its difference from the current revenue as it is shown."""
         amount = round_half_up(found.amount, self.figures.places)
         return amount, EXACT.subtract(amount, self.rounded(0))
 
@@ -251,7 +252,7 @@ def expectation(report: Report, candidate: int = 1) -> str:
 def _choices(side: Side) -> Iterator[str]:
     """Yield possible names of a side, the shortest first."""
     label = side.label
-    # A stack of candidates is named by each file.
+    # A stack of candidates is named after each of its files.
     file = "+".join(Path(part).name for part in label.split("+")) if "/" in label else label
     if side.candidates:
         names = "+".join(" ".join(each.candidate.split()) for each in side.candidates)
@@ -262,7 +263,7 @@ def _choices(side: Side) -> Iterator[str]:
 
 
 def _chosen(choices: Sequence[Sequence[str]], number: int) -> str:
-    """Return the first choice of a side that names nothing else."""
+    """Return the first choice of a side that is not also a name of something else."""
     others = {each.casefold() for place, names in enumerate(choices) if place != number for each in names}
     others |= {CURRENT.casefold()}
     used = others | _COLUMNS | {f"{other} {word}" for other in others for word in _DERIVED}
@@ -270,7 +271,7 @@ def _chosen(choices: Sequence[Sequence[str]], number: int) -> str:
 
 
 def share_of_change(row: Row, candidate: int) -> Fraction | None:
-    """Return the change as a share of the current amount; None where that is zero."""
+    """Return the change as a share of the current amount; None if that is zero."""
     return share_of(row.difference(candidate), row.amounts[0])
 
 

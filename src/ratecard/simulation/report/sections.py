@@ -50,7 +50,7 @@ def beyond_table(report: Report, candidate: int, rows: Sequence[Row]) -> Table:
 
 
 def customers_table(report: Report, customers: Customers, *, exact: bool = False) -> Table:
-    """List losers and winners below each other, with a word for which they are; `exact`: the exact amounts."""
+    """List losers, then winners, with a word that says which they are; with `exact`, the exact amounts."""
     losers = _table(report, customers, "", customers.losers, exact=exact)
     winners = _table(report, customers, "", customers.winners, exact=exact)
     rows = (*(("pays more", *row) for row in losers.rows), *(("pays less", *row) for row in winners.rows))
@@ -75,7 +75,7 @@ def _table(report: Report, customers: Customers, title: str, chosen: tuple[Row, 
 
 
 def lost_customers_table(report: Report, customers: Customers, most: int) -> Table:
-    """List the first `most` customers whose requests a candidate does not offer, and the revenue of these now."""
+    """List the first `most` customers with requests that a candidate does not offer, and their revenue now."""
     candidate, places = customers.candidate, report.figures.places
     chosen = customers.first_lost(most)
     lost = round_half_up(report.simulation.total.beside(candidate).lost, places)
@@ -90,7 +90,7 @@ def lost_customers_table(report: Report, customers: Customers, most: int) -> Tab
 
 
 def uncommon_table(report: Report, candidate: int, *, exact: bool = False) -> Table:
-    """List what only the current prices or only a candidate offers, and why the other does not; most first.
+    """List the requests that only one side offers, and why the other side does not; the greatest amount first.
 
     With `exact`, for a workbook, the exact amounts.
     """
@@ -117,7 +117,7 @@ def _name(row: Row) -> str:
 
 
 def unpriced_table(report: Report) -> Table:
-    """List the rows that are in no figure, by reason."""
+    """List the rows without a price, by reason."""
     rows = (
         (each.rows, each.type or NO_VALUE, each.reason, each.side, _example(each.examples[0]))
         for each in report.without_price
@@ -168,7 +168,7 @@ def attribution_table(report: Report, candidate: int, *, exact: bool = False) ->
 
 
 def greatest_parts(report: Report, candidate: int, most: int) -> list[tuple[str, Decimal, Kind]]:
-    """Return the greatest parts by readable name, with `LOST` or `NEW` where they are, and all others as one."""
+    """Return the greatest parts, each as name, amount and kind (`CHANGE`, `LOST` or `NEW`), and all others as one."""
     parts = report.attribution(candidate).parts
     amounts = report.shown([part.amount for part in parts], report.difference(candidate), exact=False)
     named = [
@@ -181,14 +181,14 @@ def greatest_parts(report: Report, candidate: int, most: int) -> list[tuple[str,
 
 
 def untouched_table(report: Report, candidate: int) -> Table:
-    """List the rates that changed and that no usage was charged by: they are in no figure."""
+    """List the changed rates that charged no usage, so that no figure includes them."""
     rows = (_unused(each) for each in report.attribution(candidate).untouched)
     columns = (Column("Model"), Column("Rate"), *_RATES, Column("Lines"))
     return Table("Changed rates without usage", columns, tuple(rows))
 
 
 def name_of(part: Part) -> str:
-    """Name a part: `kling-o3-pro, video: audio true`, and what happened where no rate says it."""
+    """Name a part, like `kling-o3-pro, video: audio true`, with its kind if that is not a changed rate."""
     kind = _KINDS.get(part.kind)
     if part.kind in _TONES:
         return f"{part.model} ({kind})"
@@ -197,7 +197,7 @@ def name_of(part: Part) -> str:
 
 
 def _share(part: Part) -> Fraction | str:
-    """Return the change of a rate as a share; or what happened, where a rate is not the reason."""
+    """Return the change of a rate as a share; for a part that is not a changed rate, a word for its kind."""
     return _KINDS.get(part.kind, "") if part.kind != RATE or not part.old else _change(part.old, part.new)
 
 
@@ -218,9 +218,9 @@ PLAIN = "(plain)"
 
 
 def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact: bool = False) -> Table:
-    """List cost by model under some sides, and what is left, of the rows whose cost is known; most revenue first.
+    """List cost and margin by model under some sides, for rows of known cost; the greatest revenue first.
 
-    With `exact`, for a workbook, the exact amounts, with the revenue that a margin is of.
+    With `exact`, for a workbook, the exact amounts, and the revenue of these rows.
     """
     places = report.figures.places
     models = sorted(margin.models, key=lambda each: (-each.revenues[0], each.model))
@@ -251,7 +251,7 @@ def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact:
 def expected_table(report: Report, expected: Expected, *, exact: bool = False) -> Table:
     """List each model at the volume expected under each side: requests, revenue, its change, cost and margin.
 
-    The greatest change is first, then the greatest revenue. With `exact`, the exact amounts.
+    The greatest change comes first; of equal ones, the greatest revenue. With `exact`, the exact amounts.
     """
     figures = report.figures
     models = sorted(expected.models, key=lambda each: (-abs(each.revenues[-1] - each.revenues[0]), -each.revenues[0]))
@@ -271,7 +271,7 @@ def expected_table(report: Report, expected: Expected, *, exact: bool = False) -
         add(f"{name}: requests", Kind.QUANTITY, [each.requests[side] for each in models])
         add(f"{name}: revenue", Kind.MONEY, [each.revenues[side] for each in models])
         if side:
-            # As in the headline, it is the difference of the two amounts that are shown.
+            # As in the headline, the change is the difference of the two amounts that are shown.
             change = EXACT.subtract(report.revenue(side), report.revenue(0))
             add(f"{name}: change", Kind.CHANGE, [each.revenues[side] - each.revenues[0] for each in models], change)
         if report.margin is not None:
@@ -281,7 +281,7 @@ def expected_table(report: Report, expected: Expected, *, exact: bool = False) -
 
 
 def below_cost_table(report: Report, margin: Margin, side: int, *, exact: bool = False) -> Table:
-    """List what a side sells for less than it costs, the greatest loss first; with `exact`, the exact losses."""
+    """List the requests that a side sells below cost, the greatest loss first; with `exact`, the exact losses."""
     cells, places = margin.below[side], report.figures.places
     losses = [EXACT.subtract(cell.revenue, cell.cost) for cell in cells]
     rows = tuple(
@@ -327,7 +327,7 @@ def about_table(report: Report) -> Table:
 
 
 def _read(report: Report) -> Iterator[tuple[str, str]]:
-    """Yield the files that were read, their columns, and which of the rows."""
+    """Yield which files, columns and rows were read."""
     reading, count = report.simulation.reading, report.figures.count
     source = reading.source
     if source.files:
@@ -353,9 +353,9 @@ def _read(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def discounts_table(report: Report, sides: Sequence[int], *, exact: bool = False) -> Table:
-    """List who is below cost, then who does not pay the list's amount, the greatest discount first; then others.
+    """List accounts below cost, then others with a discount, the greatest first; then all others as one row.
 
-    Of each side what the list comes to, the discount on it and what is left; with `exact`, for a workbook, exactly.
+    Each side has the amount at list prices, the discount and the net amount; with `exact`, for a workbook, exactly.
     """
     customers, names = report.discounts, [report.names[side] for side in sides]
     columns = [Column(heading(report.simulation.by_account)), Column("Requests", Kind.COUNT)]
@@ -389,7 +389,7 @@ def discounts_table(report: Report, sides: Sequence[int], *, exact: bool = False
 def _shown(
     report: Report, customers: Sequence[Discounted], side: int, *, exact: bool
 ) -> tuple[Sequence[Decimal], Sequence[Decimal]]:
-    """Return list and net of each customer, exact; or rounded so that they add up, as the discounts between them do."""
+    """Return list and net of each customer; unless `exact`, rounded so that they and the discounts add up."""
     lists, nets = [each.lists[side] for each in customers], [each.nets[side] for each in customers]
     if exact:
         return lists, nets

@@ -22,15 +22,15 @@ _STEADY = Fraction(1, 10)
 
 
 def answers(report: Report) -> list[str]:
-    """Return the answer of every candidate; without any, the revenue of the usage."""
+    """Return the answer of every candidate; without candidates, the revenue of the usage."""
     return [answer(report, candidate) for candidate in report.candidates or (0,)]
 
 
 def answer(report: Report, candidate: int) -> str:
     """Say `Revenue rises by $1,234.56 (+3.42%), from $36,100.00 to $37,334.56, under kling.yaml.`
 
-    Where only one side offers some of the requests, what other prices change, what is lost and what is new; where a
-    candidate takes effect within the usage, how much of it lies before that, and the change after.
+    If only one side offers some of the requests, it adds the change by other prices, the lost and the new amount; if a
+    candidate takes effect within the usage, the share of the usage before that, and the change after it.
     """
     parts, since = _details(report, candidate)
     words = headline(report, candidate)
@@ -49,7 +49,7 @@ def headline(report: Report, candidate: int) -> str:
 
 
 def _moves(report: Report, candidate: int, noun: str = "Revenue", expected: Expected | None = None) -> str:
-    """Say how revenue moves: at unchanged usage, or as it is expected."""
+    """Say how revenue moves: at unchanged usage, or at the expected volume."""
     figures, total = report.figures, report.simulation.total
     before, after = (report.revenue(side) if expected else report.rounded(side) for side in (0, candidate))
     if not candidate:
@@ -66,14 +66,14 @@ def _moves(report: Report, candidate: int, noun: str = "Revenue", expected: Expe
 
 
 def _moves_parts(report: Report, candidate: int) -> bool:
-    """Return True where some rates bring more and others less, of requests that both sides offer."""
+    """Return True if some rates bring more and others less, while both sides offer the same requests."""
     if report.simulation.total.beside(candidate).requests:
         return False
     return any(part.amount for part in report.attribution(candidate).parts)
 
 
 def details(report: Report, candidate: int) -> str:
-    """Return what the headline leaves out of the answer; perhaps nothing."""
+    """Return the part of the answer that the headline leaves out; it may be empty."""
     return " ".join(filter(None, _details(report, candidate)))
 
 
@@ -94,7 +94,7 @@ def proposals(report: Report, candidate: int) -> Iterator[str]:
 
 
 def _parts(report: Report, candidate: int) -> Iterator[str]:
-    """Yield the change on what both sides price, what is lost, and what is new; nothing if both price the same."""
+    """Yield the change on requests of both sides, the lost and the new amount; nothing if both offer the same."""
     figures, total = report.figures, report.simulation.total
     one_side = total.beside(candidate)
     if not one_side.requests:
@@ -140,12 +140,12 @@ def scope(report: Report) -> str:
 
 
 def _contracts(report: Report) -> str:
-    """Say which option is needed for list, discount and net, where there are contracts and it was not given."""
+    """Name the missing option for list, discount and net, or for contracts; empty if nothing is missing."""
     simulation = report.simulation
     if account := simulation.by_account:
         needed = f" Amounts are by contract: list, discount and net of each account need --by {account}."
         return "" if report.has(account) else needed
-    # What an account was charged for the rows of a billing export is in them already.
+    # The rows of a billing export already have the charges of each account.
     rates = not isinstance(simulation.pricer, LedgerPricer)
     contracts = rates and any(side.card.contracts for side in simulation.sides)
     return " Amounts are at list prices: --contracts gives each account those of its contract." if contracts else ""
@@ -164,7 +164,7 @@ def _prices(report: Report) -> str:
 
 
 def own_days(report: Report) -> str:
-    """Say what the usage adds up to at its own days' prices, how that differs, or why it is not known; or ""."""
+    """Say the total at the prices of each row's own day and how it differs, or why it is not known; may be empty."""
     days, figures = report.own_days, report.figures
     if days is None:
         return ""
@@ -213,7 +213,7 @@ def every_sentence(report: Report) -> Iterator[str]:
 def annualised(report: Report, candidate: int) -> str:
     """Say `That is +$1,234.56 a year, at the pace of the last 90 days (2026-10-11 to 2027-01-08, x 365 / 90).`
 
-    Empty where days are not known; with what tells that these days are not like a year.
+    Reasons why these days may be unlike a year follow. Empty if days are not known.
     """
     pace, paced = report.pace, report.paced
     if pace is None or paced is None:
@@ -244,7 +244,7 @@ def _unlike_a_year(report: Report, pace: Pace) -> Iterator[str]:
 
 
 def reached(report: Report, target: "Target", found: "Reached | str") -> str:
-    """Say which factor reaches the target, or why none does."""
+    """Say which factor reaches the target, or why no factor does."""
     figures = report.figures
     if isinstance(found, str):
         return f"{found[0].upper()}{found[1:]}. All figures are of the candidate as it is."

@@ -1,4 +1,4 @@
-"""A table of the report: headings, what each column holds, rows of plain values, and perhaps their total."""
+"""A table of the report: headings, the kind of each column, rows of plain values, and optionally their total."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
@@ -36,13 +36,13 @@ Value = str | int | Decimal | Fraction | None
 
 
 class LazyRows(Sequence[tuple[Value, ...]]):
-    """Rows that are made anew whenever they are asked for: a workbook may have a million of them."""
+    """Rows that are made anew each time they are read, because a workbook may have a million of them."""
 
     def __init__(self, make: Callable[[], Iterator[tuple[Value, ...]]], size: int) -> None:
         self._make, self._size = make, size
 
     def __len__(self) -> int:
-        """Return how many rows there are, without making them."""
+        """Return the number of rows, without making them."""
         return self._size
 
     def __iter__(self) -> Iterator[tuple[Value, ...]]:
@@ -50,15 +50,15 @@ class LazyRows(Sequence[tuple[Value, ...]]):
         return self._make()
 
     def __getitem__(self, at: Any) -> Any:
-        """Return the row at a number, or some of them."""
+        """Return the row at an index, or the rows of a slice."""
         return tuple(self)[at]
 
 
 class Column(NamedTuple):
     """A heading, and the kind of the values below it.
 
-    `of` names the column that a change or a share is of: a change is `part` less that column, and a share is `part`
-    divided by it; `part` is the column before, unless it is named.
+    `of` names the column that a change or a share refers to: a change is `part` less that column, a share is `part`
+    divided by it. `part` names a column; by default it is the column before.
     """
 
     name: str
@@ -68,10 +68,10 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows of values, one for each column; `total` is a row too. `note` says what a reader must know of it.
+    """Rows of values, one for each column; `total` is a row too. `note` says what a reader must know.
 
     `tones` has, for each row, whether its changes are ordinary ones, lost or new; empty where all are ordinary.
-    `further` counts rows that it does not have.
+    `further` counts rows that are left out.
     """
 
     title: str
@@ -103,7 +103,7 @@ class Table(NamedTuple):
 
 
 def unlike(names: Iterable[str], same: Callable[[str], str] = str) -> list[str]:
-    """Return names of columns that differ in what `same` makes of them; the second of two equal ones gets a number."""
+    """Return unique names of columns, compared by `same`; the second of two equal ones gets a number."""
     unique: list[str] = []
     for name in names:
         heading, number = name, 1
@@ -115,7 +115,7 @@ def unlike(names: Iterable[str], same: Callable[[str], str] = str) -> list[str]:
 
 
 def written(value: Value, kind: Kind, figures: Figures) -> str:
-    """Write a value in the reader's locale; of exact amounts the digits alone."""
+    """Write a value in the reader's locale; an exact amount as digits alone."""
     if isinstance(value, str) or value is None:
         return value or ""
     if isinstance(value, Fraction):

@@ -20,7 +20,7 @@ from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import scope
 from ratecard.simulation.report.table import Column, Kind, Table, Value
 
-# Half of the drawing, in its own units; and of the bars of a terminal, in columns.
+# Half the width of the drawing, in its own units, and of the bars in a terminal, in columns.
 _HALF, _COLUMNS = 5_000, 16
 
 
@@ -54,7 +54,7 @@ def tornado_table(report: Report, share: Fraction, swings: Sequence[Swing], *, b
 
 
 def write_tornado(report: Report, share: Fraction, swings: Sequence[Swing], path: Path) -> None:
-    """Write it as the ending of the name says: .html, .csv or .json. Raises `SimulationError`."""
+    """Write a tornado in the format that the name ends in: .html, .csv or .json. Raises `SimulationError`."""
     writers = {".html": _html, ".csv": _csv, ".json": _json}
     try:
         with replacing(path) as new:
@@ -112,7 +112,7 @@ def _html(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
 
 
 def _bars(swing: Swing, most: Decimal) -> tuple[int, int, list[tuple[str, int, int]]] | None:
-    """Return a family's width, place of zero and bars; None where its prices cannot be moved."""
+    """Return the width of a family's drawing, the place of zero and the bars; None if its prices cannot be moved."""
     if swing.fall is None or swing.rise is None:
         return None
     bars = []
@@ -123,7 +123,7 @@ def _bars(swing: Swing, most: Decimal) -> tuple[int, int, list[tuple[str, int, i
 
 
 def _drawn(swing: Swing, most: Decimal) -> str:
-    """Draw bars on both sides of a line: what falls to the left, what rises to the right."""
+    """Draw bars on both sides of a line: `swing.fall` to the left, `swing.rise` to the right."""
     lengths = [_length(each, most, _COLUMNS) for each in (swing.fall, swing.rise) if each is not None and each]
     if len(lengths) < 2:
         return ""

@@ -1,7 +1,7 @@
 """The report as a workbook: each table on a sheet, with formulas for totals, changes and shares.
 
-A spreadsheet keeps 15 digits of a number. A cell has those of the exact amount under a format of two places, so that
-sums and pivots of the cells agree, whatever they are grouped by. Where all digits matter, they are beside it as text.
+A spreadsheet keeps 15 digits of a number. A cell has those of the exact amount and is shown rounded, so that sums and
+pivots of the cells agree in every grouping. Where all digits matter, a further column has them as text.
 """
 
 from collections import defaultdict
@@ -62,13 +62,13 @@ class Placed(NamedTuple):
 
 
 class _NoCells(dict[tuple[int, int], str]):
-    """The cells of a sheet's tables, by which the library finds tables that overlap; a sheet has only one.
+    """The cells of a sheet's tables, which the library keeps to find overlaps; a sheet has only one table.
 
-    Of a quarter of a million groups it would keep 400 MB.
+    For a quarter of a million groups they would take 400 MB.
     """
 
     def __setitem__(self, cell: tuple[int, int], area: str) -> None:
-        """Keep nothing."""
+        """Do nothing."""
 
 
 class Sheets:
@@ -76,7 +76,7 @@ class Sheets:
 
     def __init__(self, workbook: Workbook, figures: Figures) -> None:
         self.workbook, self.figures = workbook, figures
-        # The rows that are written.
+        # The number of rows written so far.
         self.rows = 0
         before, behind = (f'"{part}"' if part else "" for part in figures.symbol)
         money = f"{before}#,##0.{'0' * figures.places}{behind}"
@@ -97,7 +97,7 @@ class Sheets:
         self._heading = workbook.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
 
     def begin(self, name: str) -> Any:
-        """Return the sheet of a name; a new one comes after those that are there."""
+        """Return the sheet of a name; a missing one is added after the others."""
         title = name.translate(_NOT_IN_NAMES)[:_LONGEST_NAME]
         return self.workbook.get_worksheet_by_name(title) or self.workbook.add_worksheet(title)
 
@@ -112,8 +112,8 @@ class Sheets:
     ) -> Placed:
         """Add a sheet with a table; `above` are sentences over it.
 
-        `named` makes it a table of the spreadsheet by that name, as pivots want it. `formulas` are further cells that
-        are computed, by the number of the row, and then the heading of the column.
+        `named` makes it a table of the spreadsheet by that name, which pivots need. `formulas` are further computed
+        cells, by the number of the row and the heading of the column.
         """
         sheet = self.begin(name)
         for number, sentence in enumerate(above):
@@ -122,7 +122,7 @@ class Sheets:
         names = unlike((column.name for column in table.columns), str.lower)
         placed = Placed(sheet.name, top, top + 1, top + len(table.rows), {each: at for at, each in enumerate(names)})
         if table.rows and named:
-            # A table is made of cells in memory, so before its rows: each row leaves the memory when the next begins.
+            # The table comes before its rows: its cells must be in memory, and a row leaves it when the next begins.
             sheet.constant_memory, sheet.table_cells = False, _NoCells()
             headings = [{"header": each, "header_format": self._heading} for each in names]
             area = (top, 0, placed.last, len(names) - 1)
@@ -150,13 +150,13 @@ class Sheets:
     def chart(
         self, sheet: Any, row: int, kind: str, title: str, placed: Placed, table: Table, columns: Sequence[str]
     ) -> None:
-        """Draw some columns of a table over its first one, at a row of a sheet, as a chart of the spreadsheet."""
+        """Add a chart of some columns of a table over its first one, at a row of a sheet."""
         chart = self.workbook.add_chart({"type": kind})
         names, *_ = placed.columns
         for column in columns:
             at = [placed.sheet, placed.top, placed.columns[column]]
             series = {"name": at, "categories": placed.cells(names), "values": placed.cells(column)}
-            # A preview of a mail or a file manager computes nothing: it draws the values that the chart itself has.
+            # The preview of a mail or a file manager computes nothing: it draws only values that the chart itself has.
             amounts = [str(_cell_value(each[placed.columns[column]])) or None for each in table.rows]
             drawn = {"categories_data": [each[0] for each in table.rows], "values_data": amounts}
             series |= {"name_data": [column], **drawn}
@@ -172,7 +172,7 @@ class Sheets:
         sheet.insert_chart(row, 0, chart)
 
     def _write(self, sheet: Any, row: int, values: Sequence[Value], columns: Sequence[Column], formats: Any) -> None:
-        # A key of the usage may have the name of an amount; its column comes first.
+        # A key of the usage may have the name of an amount. Its column comes first, so the place of the amount wins.
         places = {column.name: number for number, column in enumerate(columns)}
         for number, (value, column) in enumerate(zip(values, columns, strict=True)):
             look = formats[column.kind]
@@ -192,7 +192,7 @@ class Sheets:
             sheet.write_blank(row, number, None, look)
         elif isinstance(value, str):
             if kind is Kind.DAY:
-                with suppress(ValueError):  # a total, or rows without a day
+                with suppress(ValueError):  # The text of a total, or of rows without a day, stays text.
                     sheet.write_datetime(row, number, date.fromisoformat(value), look)
                     return
             sheet.write_string(row, number, value, look)
@@ -202,7 +202,7 @@ class Sheets:
             sheet.write_number(row, number, _cell_value(value), look)
 
     def _sum(self, sheet: Any, placed: Placed, total: Sequence[Value], columns: Sequence[Column]) -> None:
-        """Write the totals as formulas; that of a share is one already."""
+        """Write the totals as formulas; the total of a share is one already."""
         for number, (value, column) in enumerate(zip(total, columns, strict=True)):
             if column.kind in _SUMMED and isinstance(value, (int, Decimal, Fraction)):
                 cells = ":".join(xl_rowcol_to_cell(row, number) for row in (placed.first, placed.last))
@@ -215,14 +215,14 @@ class Sheets:
 
 
 def _cell_value(value: Value) -> Decimal | str:
-    """Round a number to what a cell keeps."""
+    """Round a number to the 15 digits that a cell keeps; empty for other values."""
     if isinstance(value, Fraction):
         return _FIFTEEN.divide(Decimal(value.numerator), Decimal(value.denominator))
     return _FIFTEEN.create_decimal(value) if isinstance(value, (int, Decimal)) else ""
 
 
 def _share(part: Value, base: Value) -> Decimal | str:
-    """Return the value of a share's formula, from what its cells show."""
+    """Return the value of a share's formula, computed from the values of its cells."""
     if not isinstance(part, Decimal) or not isinstance(base, Decimal) or not base:
         return ""
     return _cell_value(Fraction(part) / Fraction(base))
@@ -235,26 +235,27 @@ _MODELS, _CHART_ROWS = 15, 22
 
 
 def write_spreadsheet(report: Report, path: Path, progress: Progress = silent) -> None:
-    """Write the workbook: exact amounts as numbers of 15 digits; beside those of groups all digits as text.
+    """Write the workbook: exact amounts as numbers of 15 digits; amounts of groups also as text with all digits.
 
-    Totals, changes, shares and the summary are formulas. Groups is a table of the spreadsheet, and charts are its own.
+    Totals, changes, shares and the summary are formulas. The groups are a table of the spreadsheet, which also draws
+    the charts.
     """
-    file = BytesIO()  # where the library cannot fail halfway
+    file = BytesIO()  # In memory, the library cannot fail halfway.
     with TemporaryDirectory(prefix="ratecard-") as work:
         workbook = Workbook(
             file, {"tmpdir": work, "constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
         )
         try:
             sheets = Sheets(workbook, report.figures)
-            groups = max(report.simulation.size(*report.simulation.by), 1)  # other sheets have few rows beside these
+            groups = max(report.simulation.size(*report.simulation.by), 1)  # The other sheets have few rows.
             progress("Writing", lambda: 100 * sheets.rows / groups)
             _write_sheets(sheets, report)
             if (failed := _failure(workbook)) is not None:
                 raise failed
         finally:
-            # Of a workbook that fails the library leaves the files of the rows open.
+            # If a workbook fails, the library leaves the files of its rows open.
             for sheet in workbook.worksheets():
-                with suppress(OSError):  # what is still to be written to a full disk
+                with suppress(OSError):  # On a full disk, closing a file fails too.
                     sheet.row_data_fh.close()
     path.write_bytes(file.getbuffer())
 
@@ -270,7 +271,7 @@ def _write_sheets(sheets: Sheets, report: Report) -> None:
 def _write_summary(sheets: Sheets, report: Report, models: Placed) -> None:
     """Write revenue under each side, from the totals of the sheet by model, and every sentence."""
     sentences, table = list(every_sentence(report)), sides_table(report, exact=True)
-    first = len(sentences) + 2  # below the sentences, an empty row and the headings
+    first = len(sentences) + 2  # The rows begin below the sentences, an empty row and the headings.
     revenue = [xl_rowcol_to_cell(first + side, 2) for side in range(len(report.names))]
     formulas = defaultdict[int, dict[str, str]](dict)
     if models.first <= models.last:
@@ -284,7 +285,7 @@ def _write_summary(sheets: Sheets, report: Report, models: Placed) -> None:
 
 
 def _write_charts(sheets: Sheets, report: Report, placed: Mapping[str, Placed]) -> None:
-    """Let the spreadsheet draw the models that change most under each candidate, and revenue by day."""
+    """Write the sheet of charts: revenue by period, and the models that change most under each candidate."""
     sheet, row = sheets.begin(_CHARTS), 0
     if (period := report.period) is not None:
         times = placed[f"By {heading(period).lower()}"]
@@ -308,7 +309,7 @@ def _write_charts(sheets: Sheets, report: Report, placed: Mapping[str, Placed]) 
 
 
 def _failure(workbook: Workbook) -> OSError | None:
-    """Close the workbook; return why its parts cannot be put together. The library's error holds an open archive."""
+    """Close the workbook; return why that fails, without the library's error, which holds an open archive."""
     try:
         workbook.close()
     except XlsxWriterException as error:
@@ -350,7 +351,7 @@ def _tables(report: Report) -> Iterator[tuple[str, Table]]:
 
 
 def _groups(report: Report, *keys: str) -> Table:
-    """Return a breakdown; one sentence where it has more rows than a sheet."""
+    """Return a breakdown; a single sentence if it has more rows than a sheet holds."""
     size = report.simulation.size(*keys)
     if size <= MOST_SHEET_ROWS:
         return breakdown(report, *keys)
