@@ -131,7 +131,7 @@ def _search(prices: PriceBook, search: str, name: str) -> ExplainedCharge:
 
 
 def _described(part: BaseModel | None) -> dict[str, str]:
-    """Return the keys of a part of a table with their values as text, without those that have none."""
+    """Return the keys of a part of a table with their values as text, without keys that have no value."""
     if part is None:
         return {}
     described = {name: _words(getattr(part, name)) for name in type(part).model_fields}
@@ -152,9 +152,9 @@ def _words(value: Any) -> str:
 
 
 class Working(NamedTuple):
-    """The steps behind a line: those to what it counts, as its method shows them, and its list rate and markup.
+    """The working of a line: the steps to its quantity, as its method shows them, its list rate and its markup.
 
-    They are empty, and None, where a line has no such steps.
+    They are empty or None if a line has no such steps.
     """
 
     counted: Steps = ()

@@ -26,9 +26,9 @@ GONE = "not offered"
 
 
 class ListPrice(NamedTuple):
-    """A price: of which model, for what (`price_of`), per which unit in words, and what it becomes on a day.
+    """A price of a model: what it is for (`price_of`), its unit in words, and the next price with its first day.
 
-    A factor of conditions has no unit. `price` is None where there is one only later, `next_price` where none follows.
+    A factor of conditions has no unit. `price` is None for a price that begins later, `next_price` if no price follows.
     """
 
     model: AnyModel
@@ -50,10 +50,10 @@ class ListPrice(NamedTuple):
 
 
 def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
-    """Yield every price of the models, families and patterns (`kling-*`) that are named; of all models if none is.
+    """Yield every price of the named models, families and patterns (`kling-*`); of all models without names.
 
-    Each has the price in the next version of its model, and its first day. Raises `QuoteError` for a name that is none
-    of these, and `TableError` for a version that contradicts its examples.
+    Each has the price in the next version of its model, and the first day of that. Raises `QuoteError` for an unknown
+    name, and `TableError` for a version that contradicts its examples.
     """
     for model, version in chosen_models(prices, names):
         later = next((each for each in reversed(model.versions) if each.begins > utc(prices.instant)), None)
@@ -67,7 +67,7 @@ def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
 
 
 def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[AnyModel, Version]]:
-    """Yield the named models that have a price, each once. Raises `QuoteError` for no model, family or pattern."""
+    """Yield the named models that have a price, each once. Raises `QuoteError` for an unknown name."""
     families = prices.tables.families
     in_effect = {model.model: (model, version) for model, version in prices._in_effect_all()}
     chosen: dict[str, tuple[AnyModel, Version]] = {} if names else dict(in_effect)

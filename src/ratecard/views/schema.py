@@ -21,7 +21,7 @@ from ratecard.tables.rate import WINDOW, Charge, Rate, RateFactor
 from ratecard.tables.scalars import MINIMUM_KEY, SOURCE_KEY, Number, Text, Words
 from ratecard.tables.units import Units, Vocabulary
 
-# Every file of a folder is one of these, recognised by its first key.
+# The models of the files of a folder; a file is recognised by its first key.
 _FILES: dict[str, type[BaseModel]] = {
     "family": Family,
     "units": Units,
@@ -31,9 +31,9 @@ _FILES: dict[str, type[BaseModel]] = {
     "contract": Contract,
     "monthly": Monthly,
 }
-# The definition of one value or a list.
+# The name of the definition of one value or a list.
 _WORDS = "Words"
-# Parts with fixed keys, and a word for any other key: the dimensions of a bucket, the conditions of a factor.
+# Fields that gather all keys which are not fixed: the dimensions of a bucket, the conditions of a factor.
 _GATHERED = {Bucket.__name__: "dimensions", RateFactor.__name__: "conditions"}
 # Lists with at least one item.
 _NEVER_EMPTY = ("models", "versions", "charges", "rates", "examples", "chains", "tiers", "limits")
@@ -84,7 +84,7 @@ def _parts(*models: type[BaseModel]) -> dict[str, Any]:
 
 
 def _recognised(key: str) -> dict[str, Any]:
-    """Return the rule by which a file is recognised: its key; a contract has terms of a month too."""
+    """Return the rule that recognises a file by its key; a contract may have the key `monthly` too."""
     return {"required": [key]} | ({"not": {"required": ["contract"]}} if key == "monthly" else {})
 
 
@@ -115,7 +115,7 @@ def _kinds(charge: type[Charge]) -> Iterator[type[Charge]]:
 def _line(charge: type[Charge]) -> dict[str, Any]:
     """Return the schema of a rate: its amount, and the attributes of the method."""
     number, words = TypeAdapter(Number).json_schema(), {"$ref": _PLACE.format(model=_WORDS)}
-    # The conditions of the shipped meters.yaml; an editor marks others, which `ratecard check` knows.
+    # An editor knows only the conditions of the shipped meters.yaml; `ratecard check` knows others too.
     conditions = shipped_meters().condition if "factors" in charge.model_fields else ()
     return {
         "type": "object",
@@ -145,7 +145,7 @@ def _plain(part: Any) -> Any:
         plain["description"] = " ".join(plain["description"].split())
     members = plain.pop("anyOf", [])
     written = [each for each in members if each != {"type": "null"}]
-    if len(written) < len(members):  # an optional key does not have a default value
+    if len(written) < len(members):  # The schema of an optional key has no default value.
         del plain["default"]
     return {**written[0], **plain} if len(written) == 1 else {**plain, "anyOf": written} if written else plain
 

@@ -1,6 +1,6 @@
 """The price sheet: every combination of values that decides a price, with its quote.
 
-A video model has a cell for each combination that its version accepts; any other has one unit of every rate.
+A video model has a cell for each combination that its version accepts; others have one for a unit of every rate.
 """
 
 import json
@@ -41,7 +41,7 @@ SHEET_COLUMNS = ("model", *ASKED, "total", "exact", "currency", "effective", "sk
 
 
 class Cell(NamedTuple):
-    """One combination of values that decides a price, and its quote; `usage` is what was rated if it is not a video."""
+    """One combination of values that decides a price, and its quote; `usage` is the rated usage, None for a video."""
 
     body: dict[str, Any]
     video: SourceVideo | None
@@ -92,7 +92,7 @@ def _unit_cells(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> 
     for usage in unit_usages(model, version, prices.tables):
         said = {key: value for key, value in usage.items() if key not in ("type", "model")}
         counted = json.dumps(said)
-        if counted not in shown:  # rates of other hours have the same usages
+        if counted not in shown:  # Rates of other hours have the same usages.
             shown.add(counted)
             body = {"model": model.model} | ({} if said == _ONE_SEARCH else {"usage": counted})
             try:
@@ -104,7 +104,7 @@ def _unit_cells(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> 
 
 
 def _only_matched(version: VideoVersion, name: str) -> bool:
-    """Return True for a field of which a version accepts nothing but what a reference clip says."""
+    """Return True if a version accepts only values of a field that a reference clip decides."""
     listed = getattr(version.accepts, name) or ()
     return bool(listed) and version.accepts.reference_video_total_duration is not None and {*listed} <= _OF_CLIP[name]
 
@@ -128,7 +128,7 @@ def _values(version: VideoVersion, name: str, with_clip: bool) -> tuple[Any, ...
 
 
 def _frame_rates(version: VideoVersion) -> tuple[int, ...]:
-    """Return the frame rates at which the price changes: the least, and the one from which it is multiplied."""
+    """Return the frame rates at which the price changes: the lowest, and those from which it is multiplied."""
     steps = {int(each): factor for charge in version.charges for each, factor in charge.frame_rates.items()}
     limits = version.accepts.target_fps
     return (*([limits.min] if limits and any(factor != 1 for factor in steps.values()) else []), *steps)

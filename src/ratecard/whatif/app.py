@@ -12,7 +12,7 @@ from ratecard.whatif.draft_pricer import DraftPricer
 from ratecard.whatif.report_process import RecordedUsage
 
 HOST = "127.0.0.1"
-# Seconds that open connections may keep the server from ending.
+# The seconds for which open connections may delay the end of the server.
 _GRACE = 2
 
 
@@ -55,13 +55,13 @@ def serve_page(
 
         from ratecard.whatif.page import WhatIfPage
 
-        # Another host name that resolves to this machine is how a foreign web page could reach this one.
+        # A foreign web page could reach this one by another host name that resolves to this machine.
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
         app.on_startup(ready)
 
         async def page() -> None:
             made = WhatIfPage(pricer, usage, command, recorded, day, tables)
-            # The storage of the tab is known only after it is connected; what only reads the page never is.
+            # The storage of a tab is known only once it is connected; programs that only read the page never connect.
             client = ui.context.client
             await client.connected()
             if client.has_socket_connection:

@@ -1,6 +1,6 @@
 """Save a draft as a candidate file, and open a candidate file as a draft.
 
-Saving never replaces a file without being told to. In an opened file, changes without a control are kept as written.
+Saving replaces a file only with `replace`. In an opened file, changes without a control are kept as written.
 """
 
 from pathlib import Path

@@ -12,9 +12,9 @@ from ratecard.whatif.draft import Where
 
 
 class RateChoice(NamedTuple):
-    """One rate or factor of a model: its charge, its attributes, its unit, and its amount; None if the day has none.
+    """One rate or factor of a model: its charge, attributes, unit and amount, which is None if the day lacks it.
 
-    A factor has no unit; that of a whole version has no charge.
+    A factor has no unit; a factor of a whole version has no charge.
     """
 
     charge: str
@@ -34,13 +34,13 @@ class RateChoice(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """The models, families and types that have a price on a day, each by the word of `scale`, and their rates."""
+    """The models, families and types that have a price on a day, by the words of a change `scale`, and their rates."""
 
     card: RateCard
     day: date
 
     def names(self) -> Mapping[str, Sequence[str]]:
-        """Return the names of models, families and types."""
+        """Return the names of models, families and types, by `model`, `family` and `type`."""
         parts = self._parts()
         groups = {part: sorted({each[part] for each in parts} - {""}) for part in ("family", "type")}
         return {"model": [each["model"] for each in parts], **groups}

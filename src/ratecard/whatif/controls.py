@@ -1,4 +1,4 @@
-"""The controls of one change: of a factor on many rates, of a single rate, or of what a file says."""
+"""The controls of one change: a factor on many rates, a single rate, a change kept from a file, or an elasticity."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -166,7 +166,7 @@ class RateControl(Control):
             self.rate = ui.select({}, label="Rate or factor", on_change=self._other_rate)
             self.amount = ui.input("New rate", value=change.amount, on_change=self.tried)
             self.amount.props("dense outlined debounce=200 inputmode=decimal")
-            # Apart from the field, so that the server does not send the field again while a person types in it.
+            # The label is not part of the field, so that the server does not send the field again while a person types.
             self.now = ui.label().classes("quiet now")
             for select in (self.model, self.rate):
                 select.props("dense outlined")
@@ -247,7 +247,7 @@ class KeptControl(Control):
 
 
 class AnswerControl(Control):
-    """An elasticity: how the volume of a model, family, type or of all answers another price."""
+    """An elasticity: how the volume of a model, a family, a type or all usage answers another price."""
 
     title = "Customers answer the price"
 
@@ -264,11 +264,11 @@ class AnswerControl(Control):
 
     @property
     def answer(self) -> tuple[str, str]:
-        """Return the name, and what is typed."""
+        """Return the name and the typed elasticity."""
         return str(self.chosen.value or ""), (self.typed.value or "").strip().replace(",", ".")
 
     def renew(self) -> None:
-        """Offer what has a price on another day; what is chosen stays."""
+        """Offer the names that have a price on another day; the chosen one stays."""
         name = str(self.chosen.value or "")
         self.chosen.set_options(self._offered(name), value=name)
 

@@ -25,7 +25,7 @@ _NUMBER = re.compile(rf"[+-]?\d{{1,15}}(\.\d{{1,{MOST_PLACES}}})?", re.ASCII)
 # Characters that programs put in place of a hyphen and of a blank.
 _SIGNS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{NARROW NO-BREAK SPACE}": " "})
 
-# The label of a draft that is no candidate yet.
+# The label of a draft that is not a candidate yet.
 YOURS = "your changes"
 
 # Attributes of rates, each with its values; also `model`, `family` or `type`, each with names.
@@ -102,7 +102,7 @@ class Factor(NamedTuple):
         return ""
 
     def entry(self) -> str:
-        """Return the change of a candidate."""
+        """Return the change as lines of a candidate file."""
         times = ("factor", scalar(self.factor)) if self.wrong else read_times(self.factor)[:2]
         selection = flow({self.part: self.names})
         if self.excluded:
@@ -127,7 +127,7 @@ class NewRate(NamedTuple):
         return bool(self.model and (self.charge or self.word == "factor") and self.amount)
 
     def entry(self) -> str:
-        """Return the change of a candidate."""
+        """Return the change as lines of a candidate file."""
         charge = [("charge", scalar(self.charge))] if self.charge else []
         return _lines(("set", scalar(self.model)), *charge, *_where(self.where), (self.word, scalar(self.amount)))
 
@@ -139,7 +139,7 @@ class Kept(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Return True: the file has it in full."""
+        """Return True: a change in a file is complete."""
         return True
 
     def entry(self) -> str:
@@ -206,7 +206,7 @@ class Draft(NamedTuple):
     """Changes that take effect on a day, which is typed text like everything else.
 
     Unfinished changes are left out of the candidate. `answers` are elasticities: how the volume of a model, family,
-    type or `all` answers prices, each as a name and what was typed. They are no part of the candidate.
+    type or `all` answers prices, each as a name and what was typed. They are not part of the candidate.
     """
 
     effective: str
@@ -256,7 +256,7 @@ class Draft(NamedTuple):
         return Side(label, self.card(current.card), current.at, named)
 
     def elasticities(self, simulation: Answers) -> dict[str, Elasticity]:
-        """Return the elasticities that are finished. Raises `DraftError` for those that this usage has no answer to."""
+        """Return the finished elasticities by name. Raises `DraftError` for wrong ones and for names without usage."""
         by_name: dict[str, Elasticity] = {}
         wrong: dict[int, str] = {}
         for number, (name, typed) in enumerate(self.answers):
@@ -316,6 +316,6 @@ def _frozen(value: Any) -> Any:
 
 
 def _joined(messages: Sequence[str]) -> str:
-    """Return the first message and the number of others, as a factor can be wrong for every model of a type."""
+    """Return the first message and the number of others: a factor can be wrong for every model of a type."""
     first, *more = dict.fromkeys(messages)
     return f"{first} ({len(more)} more like this)" if more else first

@@ -38,7 +38,7 @@ class DraftPricer:
     def __init__(self, simulation: Simulation, locale: "Locale" = ENGLISH) -> None:
         """Take a `simulation` with the current prices only, those of the day of the first draft."""
         self._standing, self._locale, self._busy = simulation, locale, Lock()
-        # The answer without changes on that day; made when it is first needed.
+        # The panel of the current prices alone, made when it is first needed.
         self._now: Panel | None = None
 
     @property
@@ -80,7 +80,7 @@ class DraftPricer:
     def _standing_at(self, day: date) -> Simulation:
         instant, known = utc(day), self._standing
         if known.sides[0].at != instant:
-            # Costs of another day keep it.
+            # Costs at the old day of the prices move to the new one; costs at a day of their own stay there.
             costs = known.costs and known.costs.following(known.sides[0].at)
             self._stand(known.comparison.roll_up, Side(day.isoformat(), self.card, instant), costs)
         return self._standing

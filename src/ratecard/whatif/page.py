@@ -91,12 +91,12 @@ class AnswerPanel:
             self.customer_prices.set_content(self.customers.table(str(self.customer.value)))
 
     def work(self, words: str) -> None:
-        """Say what is being done; an empty text once it is done."""
+        """Show what is being done; an empty text hides it."""
         self.doing.set_text(words)
         self.busy.set_visibility(bool(words))
 
     def keep(self, why: str) -> None:
-        """Keep the older figures, and say why they are not those of the controls."""
+        """Keep the older figures, and say why they do not follow the controls."""
         self.place.classes(add="old")
         self._hint(why)
 
@@ -140,7 +140,7 @@ _ABOUT = (
     " day."
 )
 _FAILED = "These figures are older: the last change could not be answered. The terminal says why."
-# Work that takes longer than this, in milliseconds, says so.
+# The page announces work that takes longer than this, in milliseconds.
 _PATIENCE = 300
 _KEY, _OPENED = "draft", "opened"
 _CONTROLS: Mapping[type, Callable[..., Control]] = {
@@ -226,12 +226,12 @@ class WhatIfPage:
         return Draft((self.day.value or "").strip(), changes, answers=answers)
 
     def kept(self, draft: Draft) -> None:
-        """Call the figures by the name of the candidate that was saved, and remember it as it was."""
+        """Name the figures after the saved candidate, and remember the candidate as it was saved."""
         app.storage.tab[_OPENED] = to_json(draft)
         self.tried()
 
     def opened(self, draft: Draft) -> None:
-        """Show a candidate that was opened, and remember it as it was."""
+        """Show an opened candidate, and remember it as it was."""
         app.storage.tab[_OPENED] = to_json(draft)
         self.open(draft)
 
@@ -281,11 +281,11 @@ class WhatIfPage:
         else:
             self.controls.remove(control)
         self.tried()
-        # Last, because it contains the button that was pressed.
+        # The box is deleted last, because it contains the button that was pressed.
         control.box.delete()
 
     def tried(self) -> None:
-        """Answer the current draft; of many moves in a row only the last one is answered."""
+        """Answer the current draft; after many changes in a row, only the last one is answered."""
         self.keep()
         background_tasks.create_lazy(self._answer(self._label(self.saving.named(self.draft()))), name=self.task)
 
@@ -304,7 +304,7 @@ class WhatIfPage:
         except Exception:
             self.answers.keep(_FAILED)
             raise
-        if answer is not None:  # None: the server stops
+        if answer is not None:  # It is None while the server stops.
             self._show_wrong(DraftError({}, {}))
             self.answers.show(answer)
 
@@ -328,7 +328,7 @@ class WhatIfPage:
             self._say_made()
 
     def _tell(self, name: str, words: str, percent: int | None) -> None:
-        """Say beside the buttons how far a report is."""
+        """Show the progress of a report beside the buttons."""
         self.made[name] = words if percent is None else f"{words}, {percent} %"
         self._say_made()
 
@@ -336,7 +336,7 @@ class WhatIfPage:
         self.making.set_text("; ".join(f"{name}: {words}" for name, words in self.made.items()))
 
     def _label(self, draft: Draft) -> str:
-        """Return the name of the changes in a report: the candidate's, and `changed` if it is not as it was opened."""
+        """Return the name of the changes in a report: the candidate's, with `changed` if it was changed since."""
         if draft.head == Head():
             return YOURS
         opened = app.storage.tab.get(_OPENED)
@@ -360,7 +360,7 @@ class WhatIfPage:
             self.answers.work("")
 
     def _other_day(self) -> None:
-        # While the typed text is not a day, the choices remain those of the last day.
+        # While the typed text is not a day, the choices remain those of the last valid day.
         with suppress(ValueError):
             self.day_shown = read_day(self.draft().effective)
         for control in (*self.controls, *self.answering):

@@ -1,7 +1,6 @@
-"""Reports of a draft, each made in a process of its own: its time and its memory are not those of the page.
+"""Reports of a draft, each made in a process of its own, so that the page has all its time and memory.
 
-The process is `python -m ratecard.whatif.report_process`. It reads what to make as JSON, and writes a line for each
-step.
+The process is `python -m ratecard.whatif.report_process`. It reads its task as JSON, and writes a line for each step.
 """
 
 import asyncio
@@ -28,16 +27,16 @@ from ratecard.simulation.simulate import simulate
 from ratecard.whatif.draft import Draft, from_json, to_json
 
 _CHANGED = "The tables have changed since the page was opened; start it again"
-# How far a report is, in percent, when its usage is priced: most of a workbook's time is its rows.
+# The progress of a report, in percent, once its usage is priced: a workbook takes most of its time for its rows.
 _SIMULATED = {".html": 90, ".xlsx": 10}
 # Seconds between two lines about one step.
 _EVERY = 1
-# Called with a step, and how far all of them are in percent, if that is known.
+# A function that is called with a step and, if it is known, the progress of all steps in percent.
 Tell = Callable[[str, int | None], object]
 
 
 class RecordedUsage(NamedTuple):
-    """The way to read the usage of the page again: files, arguments of `simulate`, what we pay, and the tables."""
+    """The way to read the usage of the page again: files, arguments of `simulate`, costs, tables and locale."""
 
     files: tuple[str, ...]
     settings: Mapping[str, Any]

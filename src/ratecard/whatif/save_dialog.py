@@ -68,7 +68,7 @@ class Saving:
     """A button, and its dialog, which shows the draft as a candidate file, saves it and promotes it.
 
     `command` simulates the same usage, without its prices. `tables` is the folder to which a saved candidate can be
-    promoted, or None; `kept` is told what was saved, and `renew` shows the new prices.
+    promoted, or None; `kept` is called with the saved draft, and `renew` shows the new prices.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Saving:
         self.dialog.open()
 
     def preview(self) -> None:
-        """Show the file; its name follows that of the candidate until another one is typed."""
+        """Show the file; its name follows that of the candidate until another file name is typed."""
         name = re.sub(r"[^a-z0-9]+", "-", self._word("candidate").lower()).strip("-")
         offered = f"{CANDIDATES_FOLDER}/{name or 'candidate'}.yaml"
         if not self.file.value or str(self.file.value).startswith(f"{CANDIDATES_FOLDER}/"):
@@ -173,14 +173,14 @@ class Saving:
             return
         finally:
             self.promote.props(remove="loading")
-        if self.made is None:  # the server stops
+        if self.made is None:  # It is None while the server stops.
             return
         self._say(done=f"Promoting {escape(str(self.saved))} adds {self.made.summary} of {escape(str(self.tables))}:")
         self.lines.set_content(escape("\n".join(f"{added}\n{added.text}" for added in self.made.added)))
         self._actions(write=True)
 
     async def promoted(self) -> None:
-        """Write those lines, and continue with the new tables."""
+        """Write the lines that are shown, and continue with the new tables."""
         if self.made is None:
             return
         made, self.made, self.saved = self.made, None, None

@@ -34,7 +34,7 @@ def _table_html(table: Table, figures: Figures) -> str:
     )
 
 
-# Colours of the report that can be read on light and on dark paper: the server does not know which the browser has.
+# Readable colours for light and for dark pages, because the server does not know which kind the browser shows.
 _COLOURS = {
     "var(--ink)": "#76808d",
     "var(--quiet)": "#8a939f",
@@ -119,7 +119,7 @@ class CustomerPrices(NamedTuple):
 
     @classmethod
     def of(cls, report: Report) -> "CustomerPrices":
-        """Take the customers of a report, the greatest discount first."""
+        """Return the prices of the customers of a report, the greatest discount first."""
         ranked = sorted(report.discounts, key=lambda each: (-each.discount(0), each.customer or ""))
         named = {NO_VALUE if each.customer is None else each.customer: each for each in ranked}
         return cls(named, ("Now", *(f"With {name}" for name in report.names[1:])), report.figures)
@@ -136,7 +136,7 @@ class CustomerPrices(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """Everything that changes with a draft, tables as HTML. What the usage does not have is None or empty."""
+    """Everything that changes with a draft, tables as HTML. Parts that the usage does not have are None or empty."""
 
     sentence: str
     scope: str
@@ -187,7 +187,7 @@ def panel_of(report: Report, now: Panel) -> Panel:
         _html(report, changing_most(report, "model", _MODELS, 1)),
         _html(report, winners_table(report, customers), _CUSTOMERS) if customers else "",
         _html(report, losers_table(report, customers), _CUSTOMERS) if customers else "",
-        # A factor or a rate leaves no request without a price: with the same scope the reasons are the same.
+        # Changes of rates do not take away prices, so with the same scope the unpriced rows are the same.
         now.unpriced if scope(report) == now.scope else _unpriced(report),
         customers=CustomerPrices.of(report) if report.discounts else None,
     )
