@@ -1,4 +1,4 @@
-"""Why a month comes to another amount than the one before: price, volume, mix, terms and refunds, exactly."""
+"""Why the amount of a month differs from the month before: price, volume, mix, terms and refunds, exactly."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ _ZERO = Fraction(0)
 
 @dataclass(frozen=True, slots=True)
 class MonthChange:
-    """The difference of a month to the one before, in parts that add up to it exactly.
+    """The difference between a month and the one before, in parts that add up to it exactly.
 
     With the quantity q and the mean price p of each SKU, before (0) and after (1), and Q of all SKUs of one unit:
     `price` is q1 x (p1 - p0) of SKUs of both months, `volume` is p0 x q0 x (Q1 / Q0 - 1), and `mix` the rest: other
-    shares of the SKUs, new ones, and those that are gone. `terms` and `refunds` are what these differ by.
+    shares of the SKUs, new ones, and those that are gone. `terms` and `refunds` are the differences of these.
     """
 
     before: Fraction
@@ -52,7 +52,7 @@ class MonthTotals:
 
 
 def change_of(before: MonthTotals, after: MonthTotals) -> MonthChange:
-    """Explain what a month adds to the one before."""
+    """Return the change from one month to the next, in parts."""
     then, now = _by_sku(before.lines), _by_sku(after.lines)
     price = volume = _ZERO
     for unit in {unit for unit, _ in (*then, *now)}:
@@ -69,7 +69,7 @@ def change_of(before: MonthTotals, after: MonthTotals) -> MonthChange:
 
 
 def _by_sku(lines: Sequence[StatementLine]) -> Mapping[tuple[str, str], tuple[Fraction, Fraction]]:
-    """Return quantity and amount of each SKU, by its unit."""
+    """Return the quantity and the amount of each SKU, by unit and SKU."""
     sums: dict[tuple[str, str], tuple[Fraction, Fraction]] = {}
     for line in lines:
         key = (line.rated.unit or "", line.rated.sku)

@@ -1,7 +1,7 @@
 """A statement as cost and usage of FOCUS 1.3, the FinOps Open Cost and Usage Specification.
 
-List and contracted costs are unit prices times quantities, so what a rounding adds, or what no decimal holds, is a row
-of its own; the billed costs of all rows come to what is payable.
+List and contracted costs are unit prices times quantities. So amounts that rounding adds, or that no decimal holds, are
+in an extra row, and the billed costs of all rows add up to the payable amount.
 """
 
 import csv
@@ -41,7 +41,7 @@ _Row = dict[str, Any]
 def focus_rows(statement: Statement, issuer: str) -> list[_Row]:
     """Return the rows of a statement by the columns of FOCUS; `issuer` is who provides the service and sends the bill.
 
-    Amounts are decimals; of what no decimal holds, 12 places. The billed costs add up to what is payable.
+    Amounts are decimals, rounded to 12 places if no decimal holds them. The billed costs add up to the payable amount.
     """
     usage = [line for line in statement.lines if line.rated.sku != ROUNDING_PART]
     rows = [_usage(line) for line in usage]
@@ -78,7 +78,7 @@ def _common(statement: Statement, issuer: str) -> _Row:
 def _usage(line: StatementLine) -> _Row:
     rated = line.rated
     list_rate = rated.unit_rate if rated.list_rate is None else rated.list_rate
-    # Units of FOCUS are words without signs.
+    # FOCUS writes units as words, without underscores.
     unit = (rated.unit or "unit").replace("_", " ")
     details = {f"x_{name}": ", ".join(values) for name, values in rated.attributes}
     row: _Row = {
@@ -97,7 +97,7 @@ def _usage(line: StatementLine) -> _Row:
         "ContractedUnitPrice": rated.unit_rate,
         "ListCost": multiply(line.quantity, list_rate),
         "ContractedCost": multiply(line.quantity, rated.unit_rate),
-        # If two balances paid one charge, units and price are those of all of it, and each amount its own.
+        # If two balances paid one charge, each row has the units and the price of the charge, but its own amount.
         "BilledCost": line.amount,
         "EffectiveCost": line.amount,
         "ServiceName": rated.type or "inference",
@@ -108,11 +108,10 @@ def _usage(line: StatementLine) -> _Row:
 def _term(line: TermLine) -> _Row:
     """Return a term's row: an included or drawn amount is a credit, a tier or a minimum an adjustment.
 
-    What a commitment pays was bought before: it is not billed again, and is the effective cost of the usage.
+    The amount that a commitment pays was bought before: it is not billed again, and is the effective cost of usage.
     """
     amount = nearest(line.amount, _PLACES)
     credit = line.kind in (INCLUDED, COMMITMENT)
-    # What a commitment pays was bought before: it is not billed again, and is the effective cost of the usage.
     effective = Decimal(0) if line.kind == COMMITMENT else amount
     costs = {"BilledCost": amount, "ContractedCost": amount, "ListCost": amount if credit else Decimal(0)}
     category = _CREDIT if credit else _ADJUSTMENT
@@ -123,7 +122,7 @@ def _term(line: TermLine) -> _Row:
             "ContractCommitmentID": line.source,
         }
         applied |= dict.fromkeys(("ContractCommitmentAppliedQuantity", "ContractCommitmentAppliedUnit"))
-        # A decimal that JSON reads as a number, with every digit.
+        # The cost is a number of JSON with every digit, which `json.dumps` would not write.
         cost = f'"ContractCommitmentAppliedCost": {plain_text(-amount)}'
         row["ContractApplied"] = f'{{"Elements": [{json.dumps(applied)[:-1]}, {cost}}}]}}'
     return row
@@ -136,7 +135,7 @@ def _refund(line: StatementLine) -> _Row:
 
 
 def _in_balance(line: StatementLine, row: _Row) -> _Row:
-    """Return the prices and the cost of a row in the balance that paid it, or that was paid back."""
+    """Return the prices and the cost of a row in the balance that paid it or got it back; empty without one."""
     if not line.rated.paid_in:
         return {}
     present = {name: of for name, of in _IN_PRICING_CURRENCY.items() if of in row}
@@ -146,7 +145,7 @@ def _in_balance(line: StatementLine, row: _Row) -> _Row:
 
 
 def _rest(statement: Statement, name: str, rows: list[_Row]) -> Decimal:
-    """Return what the rows lack of the total of a cost, because they are rounded."""
+    """Return the part of the total of a cost that its rows lack because they are rounded."""
     due = Fraction(statement.payable)
     if name == "EffectiveCost":
         due -= sum(line.amount for line in statement.terms if line.kind == COMMITMENT)

@@ -1,4 +1,4 @@
-"""The statement of a month: lines by SKU, the terms of the month, refunds, and what is payable."""
+"""The statement of a month: lines by SKU, the terms of the month, refunds, and the payable amount."""
 
 import json
 from collections import Counter
@@ -26,9 +26,9 @@ _COMPARED = ("quantity", "amount", "list_amount", "balance")
 class Statement:
     """The bill of an account for a month: exact lines, and one amount that is rounded once, half-up, to cents.
 
-    `lines` are the usage by SKU and rate, `terms` what the terms of the month add or take, `refunds` what was booked
-    back in the month. `digests` are those of the prices that rated the lines, `rows` counts what was read, and `usage`
-    is the fingerprint of the files. `change` is None where the month before is not known; `notes` say why.
+    `lines` are the usage by SKU and rate, `terms` the lines of the terms of the month, `refunds` the amounts that were
+    paid back in the month. `digests` are those of the prices that rated the lines, and `usage` is the fingerprint of
+    the files. `change` is None if the month before is not known; `notes` say why.
     """
 
     account: str
@@ -72,7 +72,7 @@ class Statement:
 
     @property
     def contracts(self) -> tuple[str, ...]:
-        """Return the contracts whose rates are on it."""
+        """Return the contracts whose rates are on the statement."""
         return tuple(sorted({line.rated.contract for line in self.lines} - {""}))
 
     @property
@@ -124,7 +124,7 @@ def line_record(line: StatementLine) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class IssuedDifference:
-    """A difference between an issued statement and a later run: of which line, which figure, then and now."""
+    """A figure of a line that differs between an issued statement and a later run, with both values."""
 
     part: str
     line: str
@@ -134,9 +134,9 @@ class IssuedDifference:
 
 
 def differences(issued: Mapping[str, Any], now: Statement) -> tuple[IssuedDifference, ...]:
-    """List what a statement says otherwise than the one that was issued for the same month; empty for the same.
+    """List the figures that differ from the statement issued for the same month; empty if all are the same.
 
-    The places of rates in their files and the files of the usage may differ. `issued` is what `to_dict` gave.
+    Places of rates in files, and the files of the usage, are not compared. `issued` is a result of `to_dict`.
     """
     changes, content = [], now.to_dict()
     for part in ("lines", "terms", "refunds"):

@@ -1,4 +1,4 @@
-"""Lines of a month: what is charged for one request at one rate, their sums by SKU and rate, and whose rate it is."""
+"""Lines of a month: the charges of a request by rate, their sums by SKU and rate, and the place of each rate."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -24,9 +24,9 @@ class StatementError(RateCardError):
 class Rated(NamedTuple):
     """The part that lines of one SKU at one rate share.
 
-    `unit` is None where it is not known, as of a video in the ledger. `charge` and `attributes` are those of the list
-    rate; empty for a line that no rate of the list says, such as a minimum. `paid_in` is the balance that paid a booked
-    line, and `worth` what one of it was worth.
+    `unit` is None if it is not known, as for a video in the ledger. `charge` and `attributes` are those of the list
+    rate; empty for a line without a rate of the list, such as a minimum. `paid_in` is the balance that paid a booked
+    line, and `worth` the worth of one unit of that balance.
     """
 
     sku: str
@@ -47,7 +47,7 @@ class Rated(NamedTuple):
 
     @property
     def is_usage(self) -> bool:
-        """Return True for usage, and False for what was paid back."""
+        """Return True for usage, and False for a refund."""
         return self.kind == USAGE_LINE
 
     @property
@@ -62,10 +62,10 @@ class Rated(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line of one request: when, at which rate, how many units, and its exact amounts at contract and at list.
+    """One line of one request: its instant, its rate, its quantity, and its exact amounts at contract and at list.
 
-    `settled` is what terms are over: the amount with its part of the rounding and the minimum of the request, and
-    nothing for the lines of these two; None where it is the amount. `request` is the id of a booked request.
+    `settled` is the amount to which terms apply: with its part of the rounding and the minimum of the request, and
+    zero for the lines of these two; None if it is the amount itself. `request` is the id of a booked request.
     """
 
     instant: datetime
@@ -85,7 +85,7 @@ class Line(NamedTuple):
 def with_added(lines: Sequence[Line]) -> list[Line]:
     """Give each line of a request its part of what rounding and a minimum add, in proportion to the amounts.
 
-    So a line that is free of charge takes its part of these with it, and all of a request is free without a rest.
+    So if terms make a line free, its part of these is free too, and a request can be free without a rest.
     """
     added = [line for line in lines if not line.rated.counts]
     counted = [line for line in lines if line.rated.counts]
@@ -111,13 +111,13 @@ class StatementLine(NamedTuple):
 
 
 class Sums:
-    """The sums of lines by SKU and rate, made while the lines pass by: a month may have millions."""
+    """The sums of lines by SKU and rate, made while the lines pass, because a month may have millions."""
 
     def __init__(self) -> None:
         self._sums: dict[Rated, StatementLine] = {}
 
     def passing(self, lines: Iterable[Line]) -> Iterator[Line]:
-        """Add up lines, and pass each of them on."""
+        """Add up lines, and yield each of them."""
         for line in lines:
             none = StatementLine(line.rated, 0, Decimal(0), Decimal(0), Decimal(0))
             known = self._sums.get(line.rated, none)

@@ -28,7 +28,7 @@ from ratecard.statements.rows import AccountRows
 from ratecard.statements.settle import PaidShares, Settled, settle_month
 from ratecard.tables.monthly import COMMITMENT, GRADUATED, INCLUDED, VOLUME, Term
 
-# The kinds of terms that take off what a request is charged, so that a refund of it is less too.
+# The kinds of terms that reduce the charge of a request, so that its refund is smaller too.
 TAKEN_OFF = (INCLUDED, GRADUATED, VOLUME)
 # The number of reasons for missing prices that a message names.
 _SHOWN = 20
@@ -50,10 +50,10 @@ def statement(
 
     `usage` is what `simulate` takes: a path (or paths, a folder, a pattern) of Parquet, CSV or JSON lines, or a frame;
     the account is its column `account`, else `customer`. Each row is rated at its own instant, by the contract of the
-    account. A billing export is not rated again: what was booked is on the statement, refunds apart. `month` is like
-    `2026-10`, `tables` a folder (default: the shipped one) or a card, `opening_balance` what a commitment had left at
-    the beginning of the month: without it, the usage must reach back to where the commitment begins. `columns`,
-    `dialect` and `memory` are those of `simulate`.
+    account. The rows of a billing export are not rated again: they keep their booked amounts, with refunds on lines of
+    their own. `month` is like `2026-10`, `tables` a folder (default: the shipped one) or a card, `opening_balance` the
+    balance of a commitment at the beginning of the month: without it, the usage must reach back to the beginning of the
+    commitment. `columns`, `dialect` and `memory` are those of `simulate`.
 
     Amounts of lines are exact, in `currency`: an account with rows in several has a statement for each, and the
     currency must be named. `payable` is rounded once, half-up, to cents. Raises `StatementError` where a row has no
@@ -87,7 +87,7 @@ def statement(
 
 
 def _currency_of(card: RateCard, rows: AccountRows, month: date) -> str:
-    """Return the currency in which the account is charged in a month; that of its contract where it has no row."""
+    """Return the currency in which the account is charged in a month; that of its contract if it has no row."""
     account = rows.account
     if rows.is_ledger:
         currencies = {USD if is_balance(name) else name for name in rows.distinct("currency", month)}
@@ -107,8 +107,8 @@ def _currency_of(card: RateCard, rows: AccountRows, month: date) -> str:
 def terms_in(card: RateCard, account: str, month: date) -> tuple[Term, ...]:
     """Return the terms that an account has in a month: those of its contract, else those that every account has.
 
-    Its contract is that of the first instant of the month, as terms hold in whole months. A contract without terms has
-    those of the one that it extends.
+    The contract is that of the first instant of the month, because terms hold in whole months. A contract without terms
+    has those of the contract that it extends.
     """
     first = utc(month)
     chain = card.in_force.chain(card.contract_of(None, account, first), first)
@@ -117,7 +117,7 @@ def terms_in(card: RateCard, account: str, month: date) -> tuple[Term, ...]:
 
 
 class _Month(NamedTuple):
-    """The statement of a month, what it leaves of commitments, and the number of rows in each other currency."""
+    """The statement of a month, the balances of commitments after it, and the number of rows in each other currency."""
 
     statement: Statement
     balances: Mapping[str, Fraction]
@@ -144,7 +144,7 @@ class AccountMonths:
         return replace(made, change=change, notes=tuple(notes))
 
     def _notes(self, month: date) -> list[str]:
-        """Say what is not on the statement: rows of others and of nobody, and what a month lacks that is not over."""
+        """Say what is not on the statement: rows of others or without an account, and the rest of the current month."""
         counts = self.rows.count(month)
         if not counts.of_account:
             near = did_you_mean(self.account, self.rows.accounts())
@@ -236,7 +236,7 @@ class AccountMonths:
         return settle_month(lines, terms, units, self.currency, balances, refunded=self.refunded, paid_before=paid)
 
     def _paid_before(self, month: date) -> PaidShares:
-        """Return which share was paid of requests of earlier months that were refunded."""
+        """Return the paid share of refunded requests of earlier months."""
         paid: dict[tuple[str, str], Fraction] = {}
         for earlier in sorted(each for each in self.rows.months(self.refunded) if each < month):
             terms = [term for term in terms_in(self.card, self.account, earlier) if term.kind in TAKEN_OFF]
@@ -258,7 +258,7 @@ class AccountMonths:
         return "\n".join(lines)
 
     def _before(self, month: date, *, known: bool) -> tuple[Statement | None, str]:
-        """Return the statement of the month before, or why there is none."""
+        """Return the statement of the month before, or why it is missing."""
         if (before := month_before(month)) not in self.months:
             return None, "the usage has no row of it"
         if not known and any(_begins(term) < before for term in self._commitments(before)):

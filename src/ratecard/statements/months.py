@@ -18,14 +18,14 @@ def read_month(given: date | str) -> date:
     if isinstance(given, str) and re.fullmatch("[0-9]{4}-[0-9]{2}", given):
         with suppress(ValueError):
             day = date.fromisoformat(f"{given}-01")
-    # The first and the last month of a calendar have no month before or after them.
+    # The first and the last month of Python's calendar have no month before or after them.
     if day is None or day.day != 1 or not date(1, 2, 1) <= date(day.year, day.month, 1) < date(9999, 12, 1):
         raise StatementError(f"'{given}' is not a month. Write it like 2026-10")
     return date(day.year, day.month, 1)
 
 
 def months_between(first: date, last: date) -> Iterator[date]:
-    """Yield the first days of the months from one to another, with both.
+    """Yield the first day of each month from one to another, both included.
 
     >>> [f"{each:%Y-%m}" for each in months_between(date(2026, 11, 1), date(2027, 1, 1))]
     ['2026-11', '2026-12', '2027-01']
@@ -36,15 +36,15 @@ def months_between(first: date, last: date) -> Iterator[date]:
 
 
 def current_month() -> date:
-    """Return the first day of the month of UTC that is not over."""
+    """Return the first day of the current month of UTC."""
     return datetime.now(UTC).date().replace(day=1)
 
 
 def next_month(month: date) -> date:
-    """Return the first day of the month after one."""
+    """Return the first day of the next month."""
     return date(month.year + month.month // 12, month.month % 12 + 1, 1)
 
 
 def month_before(month: date) -> date:
-    """Return the first day of the month before one."""
+    """Return the first day of the month before."""
     return date(month.year - (month.month == 1), (month.month - 2) % 12 + 1, 1)

@@ -25,7 +25,7 @@ _ONE = Decimal(1)
 
 
 class Unrated(NamedTuple):
-    """Rows without a price: why, how many, and when the first one was sent."""
+    """Rows without a price for one reason: how many, when the first one was sent, and their model."""
 
     reason: str
     rows: int
@@ -34,7 +34,7 @@ class Unrated(NamedTuple):
 
 
 class AccountRater:
-    """The rater of an account's rows in a month; prices of one day between two changes are one price book."""
+    """The rater of an account's rows in a month; rows of one day between two changes share a price book."""
 
     def __init__(self, card: RateCard, rows: AccountRows, currency: str, month: date) -> None:
         self.card, self.rows, self.currency, self.month = card, rows, currency, month
@@ -49,12 +49,12 @@ class AccountRater:
         self.elsewhere = Counter[str]()
 
     def lines(self) -> Iterator[Line]:
-        """Rate the rows of the month, or read what was booked; what has no price is kept in `unrated`."""
+        """Yield the lines of the month, rated or as booked; rows without a price are counted in `unrated`."""
         for instant, row in self.rows.of(self.month):
             try:
                 if self.rows.is_ledger:
                     entry = booked_entry(row, self.card.tables.limits)
-                    # Balances pay for what is priced in US dollars.
+                    # Balances pay for requests that are priced in US dollars.
                     if not self._is_elsewhere(USD if is_balance(entry.currency) else entry.currency):
                         yield self._bookings.line(entry, instant, self._book(instant)[1])
                 else:
@@ -102,7 +102,7 @@ class AccountRater:
         return self._books[place]
 
     def _lines(self, quote: Quote, instant: datetime, list_total: Decimal) -> Iterator[Line]:
-        """Yield the lines of a quote, and one for the rounding of its total, so that they sum to what is charged."""
+        """Yield the lines of a quote, and one for the rounding of its total, so that they add up to the charge."""
         of_list = Decimal(0)
         for line in quote.lines:
             rated, at_list = self._of(line, quote), line.amount
@@ -112,12 +112,12 @@ class AccountRater:
             yield Line(instant, rated, line.amount if line.unit == MINIMUM else line.quantity, line.amount, at_list)
         rounding, list_rounding = EXACT.subtract(quote.total, quote.exact), EXACT.subtract(list_total, of_list)
         if rounding or list_rounding:
-            # The total of what is no video is not rounded: then it is the minimum of the list that is not reached.
+            # Only totals of videos are rounded; for others, this adds the rest up to the minimum of the list.
             yield Line(instant, self._of(None, quote), Decimal(0), rounding, list_rounding)
 
     def _of(self, line: LineItem | None, quote: Quote) -> Rated:
-        """Return what a line shares with others of its SKU and rate; without a line, that of a model's rounding."""
-        # A rate of a contract stays when the list changes: then its lines are of several list rates.
+        """Return the part that lines of one SKU and rate share; without a line, that of a model's rounding."""
+        # A contract's rate stays when the list changes, so that its lines may have several list rates.
         rates = line and line.unit != MINIMUM and (line.unit_rate, line.list_rate, line.list_source)
         key = (line and (line.sku, line.source, rates), quote.model, quote.contract)
         if key not in self._rated:
@@ -132,7 +132,7 @@ class AccountRater:
         if line is None:
             sku = ROUNDING_PART if tables.models[name].type == "video" else f"{name}-{MINIMUM}"
             return Rated(sku, "", Decimal(0), "", Decimal(0), "", *whose)
-        # A minimum adds another amount to each request: it is counted in money.
+        # A minimum adds another amount to each request, so it is counted in money.
         rates = (_ONE, _ONE) if line.unit == MINIMUM else (line.unit_rate, line.list_rate)
         parts = (line.sku, line.unit, rates[0], line.source, rates[1], line.list_source)
         return Rated(*parts, *whose, place.charge, place.attributes)

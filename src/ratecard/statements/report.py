@@ -38,7 +38,7 @@ def title_of(statement: Statement) -> str:
 
 
 def sentences(statement: Statement, locale: Locale = ENGLISH) -> list[str]:
-    """Return what a statement comes to, by which prices, and what is not known."""
+    """Return sentences on the amount of a statement, its prices, and what is not known."""
     figures = Figures(locale, statement.currency)
     lines = [f"Payable: {figures.money(statement.payable)}"]
     if statement.list_total is not None and statement.list_total != statement.charges:
@@ -102,7 +102,7 @@ def _amount(amount: Fraction) -> Decimal:
 
 
 class WrittenTable(NamedTuple):
-    """A table as words: its title, headings (and whether numbers are below), and rows."""
+    """A table as text: its title, headings (each with True above numbers), and rows."""
 
     title: str
     headings: list[tuple[str, bool]]
@@ -110,7 +110,7 @@ class WrittenTable(NamedTuple):
 
 
 def written_tables(statement: Statement, locale: Locale = ENGLISH) -> Iterator[WrittenTable]:
-    """Yield each table as words of a locale, without empty columns."""
+    """Yield each table as text in a locale, without empty columns."""
     figures = Figures(locale, statement.currency)
     for table in tables_of(statement):
         kinds = [column.kind for column in table.columns]
@@ -137,12 +137,12 @@ def statement_html(statement: Statement, locale: Locale = ENGLISH) -> str:
 
 
 def statement_json(statement: Statement, locale: Locale = ENGLISH) -> str:
-    """Write a statement as JSON, to be issued: amounts are text of all digits."""
+    """Write a statement as JSON, to be issued; amounts are text with all digits."""
     return json.dumps(statement.to_dict(), indent=1, ensure_ascii=False) + "\n"
 
 
 def statement_csv(statement: Statement, locale: Locale = ENGLISH) -> str:
-    """Write a statement as CSV: a row for each line, term and refund, and the last one is what is payable."""
+    """Write a statement as CSV: a row for each line, term and refund, and a last one for the payable amount."""
     rows: list[dict[str, Any]] = [{"part": "line", **line_record(line)} for line in statement.lines]
     rows += [{**line.to_dict(), "part": line.kind} for line in statement.terms]
     rows += [{"part": "refund", **line_record(line)} for line in statement.refunds]
@@ -180,7 +180,7 @@ _TEXTS = {
 
 
 def ending_of(path: Path) -> str:
-    """Return the ending by which a file is written. Raises `StatementError` for one that no format has."""
+    """Return the ending that decides the format of a file. Raises `StatementError` for an unknown one."""
     ending = "".join(path.suffixes[-2:]).lower() if path.stem.lower().endswith(FOCUS) else path.suffix.lower()
     if ending not in STATEMENT_ENDINGS:
         allowed = ", ".join(STATEMENT_ENDINGS)
@@ -191,7 +191,7 @@ def ending_of(path: Path) -> str:
 def write_statement(statement: Statement, path: Path, *, issuer: str = "", locale: Locale = ENGLISH) -> None:
     """Write a statement in the format that a name ends in, whole or not at all.
 
-    `issuer` is who sends the bill, which a file of FOCUS says. Raises `StatementError`.
+    `issuer` is who sends the bill; only FOCUS needs it. Raises `StatementError`.
     """
     ending, place = ending_of(path), beside(path)
     if FOCUS in ending and not issuer:

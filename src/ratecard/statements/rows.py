@@ -44,16 +44,16 @@ def booked_entry(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntr
 
 
 class Bookings:
-    """The rows of a ledger for an account, as lines; the tables are asked once what a SKU counts."""
+    """The maker of lines from the rows of a ledger; it looks up once what a SKU counts."""
 
     def __init__(self, places: Mapping[str, RatePlace], families: Mapping[str, str], currency: str) -> None:
         self._places, self._families, self._currency = places, families, currency
         self._sold: dict[tuple[str, object], dict[str, tuple[str, RatePlace]]] = {}
 
     def line(self, entry: LedgerEntry, instant: datetime, prices: PriceBook) -> Line:
-        """Make the line of an entry: what was booked, in the currency of the statement, and units as they are.
+        """Return the line of an entry: the booked amount in the currency of the statement, and its quantity unchanged.
 
-        Raises `ValueError` for a currency without a worth in it.
+        Raises `ValueError` for a currency without a worth in that of the statement.
         """
         payers = worths(self._currency, prices.limits.rates)
         worth = entry.worth if entry.worth is not None else payers.get(entry.currency)
@@ -98,7 +98,7 @@ _SQL = DuckDbSql()
 
 
 class RowCounts(NamedTuple):
-    """How many rows a usage has, how many of them are an account's in a month, and how many are of no account."""
+    """The number of all rows of a usage, of those of an account in a month, and of those without an account."""
 
     all: int
     of_account: int
@@ -106,7 +106,7 @@ class RowCounts(NamedTuple):
 
 
 class AccountRows:
-    """The rows of one account in a usage that an engine has opened; of responses in a dialect, those of requests."""
+    """The rows of an account in a usage that an engine has opened; of responses in a dialect, the rows of requests."""
 
     def __init__(self, workspace: Workspace, opened: Any, account: str, dialect: UsageDialect | None = None) -> None:
         self.account, self._workspace, self._known = account, workspace, opened.known
@@ -143,13 +143,13 @@ class AccountRows:
         return {row[0].date() for row in self._rows(f"SELECT DISTINCT {month} FROM {self._table}{only}") if row[0]}
 
     def accounts(self) -> list[str]:
-        """Return names of accounts that the usage has, to say what was meant; not all of very many."""
+        """Return names of accounts in the usage, at most a thousand, to suggest the one that was meant."""
         if self._account is None:
             return []
         return self._texts(f"{self._account} FROM {self._table} LIMIT {_MOST_NAMES}")
 
     def count(self, month: date) -> RowCounts:
-        """Count all rows of the usage, those of the account in a month, and those of no account."""
+        """Count all rows of the usage, those of the account in a month, and those without an account."""
         where = (self._within(month), self._of_nobody)
         counted = ", ".join(f"count(*) FILTER (WHERE {each})" for each in where)
         return RowCounts(*next(self._rows(f"SELECT count(*), {counted} FROM {self._table}")))
@@ -161,21 +161,21 @@ class AccountRows:
         return self._texts(f"{self._text(name)} FROM {self._table} WHERE {self._within(month)}")
 
     def refunded(self) -> frozenset[str]:
-        """Return the ids of the requests of which something was paid back."""
+        """Return the ids of the requests that were refunded, in full or in part."""
         if not self.is_ledger or REQUEST not in self._present:
             return frozenset()
         where = f"{self._own} AND {self._is_refund}"
         return frozenset(self._texts(f"{self._text(REQUEST)} FROM {self._table} WHERE {where}"))
 
     def count_odd(self) -> int:
-        """Count the rows of the account whose timestamp is missing or not an instant: they are of no month."""
+        """Count the rows of the account whose timestamp is missing or not an instant, so that they have no month."""
         query = f"SELECT count(*) FROM {self._table} WHERE {self._own} AND ({self._instant}) IS NULL"
         return int(next(self._rows(query))[0])
 
     def of(self, month: date) -> Iterator[tuple[datetime, dict[str, str]]]:
         """Yield each row of the account in a month: its instant, and its columns as text.
 
-        Rows of one instant come in the order of what they hold, so that the order in the file means nothing.
+        Rows of one instant are in the order of their values, so that their order in the file does not matter.
         """
         names = self._present
         texts = ", ".join(self._text(name) for name in names)
@@ -186,7 +186,7 @@ class AccountRows:
             yield _EPOCH + micros * _MICROSECOND, row
 
     def usage_of(self, row: Mapping[str, str]) -> UsageShape:
-        """Return the row as a shape of its own: nothing of it is summed."""
+        """Return the row as a shape of its own, so that nothing is summed."""
         type_ = row.get("type") or None
         layout = self._known.layouts.get(type_ or "")
         attributes = {column.name for column in layout.attributes} if layout else set()
@@ -197,7 +197,7 @@ class AccountRows:
 
     @cached_property
     def _present(self) -> list[str]:
-        """Return the columns to read that exist: the view of a ledger has some that the export itself does not have."""
+        """Return the columns to read that the usage has; an export may lack some that the view of a ledger has."""
         present = {name for name, *_ in self._rows(f"DESCRIBE {self._table}")}
         return [name for name in self._names if self._known.columns.get(name) in present]
 

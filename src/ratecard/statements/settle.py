@@ -26,8 +26,8 @@ _INCLUDES, _TIERS = 0, 1
 class TermLine:
     """A line of the terms of a month: what a term adds to the charges, or takes from them.
 
-    `quantity` is what it is of, in `unit` (a unit or a currency): the included amount that was used, what lies in a
-    tier, what was drawn or is short. `balance` is what a commitment had before and has after it.
+    `quantity` is in `unit` (a unit or a currency): the included amount that was used, the part in a tier, the amount
+    that was drawn or is short. `balance` is that of a commitment before and after the line.
     """
 
     kind: str
@@ -53,12 +53,12 @@ class TermLine:
         return record | {"opening_balance": exact_text(self.balance[0]), "balance": exact_text(self.balance[1])}
 
 
-# The paid share of what was booked, by request and SKU.
+# The paid share of booked amounts, by request and SKU.
 PaidShares = Mapping[tuple[str, str], Fraction]
 
 
 class Settled(NamedTuple):
-    """The lines of the terms, the balances left, and which share of refunded requests was paid."""
+    """The lines of the terms, the balances left, and the paid share of refunded requests."""
 
     terms: tuple[TermLine, ...]
     balances: Mapping[str, Fraction]
@@ -77,11 +77,11 @@ def settle_month(
 ) -> Settled:
     """Settle the terms of one month over its lines, which come in the order of time.
 
-    `terms` are those that hold in the month; `balances` has what each commitment (by its `file:line`) has left at the
-    beginning of the month. Refunds are in no term, and of the terms of money those in another currency are left out.
-    Of a request that is `refunded`, now or later, no more is paid back than was paid for it: what included amounts and
-    tiers had taken off stays off; `paid_before` says it of requests of earlier months. Raises `StatementError` for a
-    line that two terms of one step are for, and for a commitment without a balance.
+    `terms` are those that hold in the month; `balances` has the balance of each commitment (by its `file:line`) at the
+    beginning of the month. Terms do not apply to refunds, and terms in another currency are left out. A request that is
+    `refunded`, now or later, gets back at most what was paid for it: reductions by included amounts and tiers stay.
+    `paid_before` has the paid shares of requests of earlier months. Raises `StatementError` if two terms of one step
+    apply to a line, and for a commitment without a balance.
     """
     terms = [term for term in terms if term.currency in (None, currency)]
     finder = _Finder(terms, units)
@@ -119,9 +119,9 @@ def settle_month(
 
 
 def _paid(kept: Iterable[tuple[Line, Fraction, Fraction | None]], times: Mapping[Rated, Fraction]) -> PaidShares:
-    """Return which share was paid of these requests: lines, each with what was not included and its price in its tiers.
+    """Return the paid share of requests, from their lines, each with the amount not included and its price in tiers.
 
-    Tiers of `volume` have no price before all lines are known: it is what they made of the rate.
+    Tiers of `volume` have no price (None) before all lines are known: then it is the amount times the rate's factor.
     """
     sums: dict[tuple[str, str], tuple[Fraction, Fraction]] = {}
     for line, amount, price in kept:
@@ -133,7 +133,7 @@ def _paid(kept: Iterable[tuple[Line, Fraction, Fraction | None]], times: Mapping
 
 
 def _never_paid(refunds: Iterable[Line], paid: PaidShares, currency: str) -> list[TermLine]:
-    """Return the line that takes from refunds what terms had taken off these requests; none if that is nothing."""
+    """Return the line that takes reductions by terms off the refunds of the same requests; empty without any."""
     booked = [(-line.charged, paid.get((line.request, line.rated.sku), Fraction(1))) for line in refunds]
     amount = sum((back * (1 - share) for back, share in booked), _ZERO)
     words = "refunds: what terms had taken off the refunded requests"
@@ -141,7 +141,7 @@ def _never_paid(refunds: Iterable[Line], paid: PaidShares, currency: str) -> lis
 
 
 class _Found(NamedTuple):
-    """A term that a line falls under, and how many of its units one unit of the line is; None for a term of money."""
+    """A term that applies to a line, and the factor from the unit of the line to its own; None for a term of money."""
 
     term: Term
     times: Fraction | None
@@ -152,14 +152,14 @@ class _Found(NamedTuple):
 
 
 class _Finder:
-    """The finder of the one term of a step that is for lines of a rate; asked once for each rate."""
+    """The finder of the one term of a step that applies to lines of a rate; it looks up each rate once."""
 
     def __init__(self, terms: Sequence[Term], units: Mapping[str, Unit]) -> None:
         self._terms, self._units = terms, units
         self._known: dict[tuple[Rated, int], _Found | None] = {}
 
     def term(self, rated: Rated, step: int) -> _Found | None:
-        """Return the term of a step for lines of a rate. Raises `StatementError` for two of them."""
+        """Return the term of a step that applies to lines of a rate. Raises `StatementError` if two apply."""
         place = (rated, step)
         if place not in self._known:
             matches = [match for term in self._terms if term.step == step if (match := self._for(term, rated))]
@@ -191,7 +191,7 @@ class _Included:
         self.term, self.used, self.credit = term, _ZERO, _ZERO
 
     def left_of(self, measure: Fraction, amount: Fraction) -> Fraction:
-        """Take what is still included of a line, and return the share of it that is left to be paid."""
+        """Use up the included part of a line, and return the share of the line that is left to be paid."""
         included = min(measure, Fraction(self.term.amount) - self.used)
         if not included:
             return Fraction(1)
@@ -200,13 +200,13 @@ class _Included:
         return 1 - included / measure
 
     def line(self) -> TermLine:
-        """Return the line of the term: the quantity that it included, and minus what that would have cost."""
+        """Return the line of the term: the quantity that it included, and the cost of that, below zero."""
         words = f"included: {plain_text(self.term.amount)} {self.term.measure}"
         return TermLine(INCLUDED, words, self.term.source, self.used, self.term.measure, -self.credit)
 
 
 class _Tiered:
-    """Tiers over the sums of lines in a month: each part in its own tier, or all of it in that of the sum."""
+    """Tiers over the sum of lines in a month: each part in its own tier, or everything in the tier of the sum."""
 
     def __init__(self, term: Term, currency: str) -> None:
         self.term, self._currency, self._whole = term, currency, _ZERO
@@ -214,7 +214,7 @@ class _Tiered:
         self._parts: dict[tuple[int, Rated], tuple[Fraction, Fraction]] = {}
 
     def take(self, rated: Rated, measure: Fraction, amount: Fraction) -> Fraction | None:
-        """Put a line into its tiers and return its price; of `volume`, into the first one until all is known: None."""
+        """Put a line into its tiers and return its price; None for `volume`, whose tier is not known before the end."""
         lower, self._whole = self._whole, self._whole + measure
         if self.term.kind == VOLUME or not measure:
             self._add(0, rated, measure, amount)
@@ -234,7 +234,7 @@ class _Tiered:
         self._parts[number, rated] = (known[0] + measure, known[1] + amount)
 
     def charge(self, charges: dict[Rated, Fraction]) -> list[TermLine]:
-        """Add what each rate comes to in its tiers to the charges, and return a line for each tier that has some."""
+        """Add the price of each rate in its tiers to the charges, and return a line for each tier in use."""
         chosen = tier_at(self.term.tiers, self._whole) if self.term.kind == VOLUME else None
         sums: dict[int, tuple[Fraction, Fraction]] = {}
         for (number, rated), (measure, amount) in self._parts.items():
@@ -249,7 +249,7 @@ class _Tiered:
         ]
 
     def times(self, charges: Mapping[Rated, Fraction]) -> Iterator[tuple[Rated, Fraction]]:
-        """Yield what the tiers made of each rate, as a factor on what it came to before them."""
+        """Yield each rate with its charge after the tiers as a factor on its amount before them."""
         before: dict[Rated, Fraction] = {}
         for (_, rated), (_, amount) in self._parts.items():
             before[rated] = before.get(rated, _ZERO) + amount
@@ -273,7 +273,7 @@ def _times_text(times: Decimal) -> str:
 
 
 def tier_at(tiers: Sequence[MonthlyTier], whole: Fraction) -> int:
-    """Return the number of the tier in which a whole lies; what is exactly at an edge is in the lower one.
+    """Return the number of the tier in which a sum lies; a sum exactly at an edge is in the lower tier.
 
     >>> tiers = (MonthlyTier(up_to=Decimal(10), rate=Decimal(2)), MonthlyTier(rate=Decimal(1)))
     >>> [tier_at(tiers, Fraction(whole)) for whole in ("9.99", "10", "10.01")]
@@ -283,20 +283,20 @@ def tier_at(tiers: Sequence[MonthlyTier], whole: Fraction) -> int:
 
 
 def priced(tier: MonthlyTier, measure: Fraction, amount: Fraction) -> Fraction:
-    """Price what lies in a tier: at its rate, or by its factor of what it comes to at contract prices."""
+    """Price a part in a tier: its measure at the rate of the tier, or its amount at contract prices by the factor."""
     if tier.rate is not None:
         return measure * Fraction(tier.rate)
     return amount * Fraction(tier.times or 0)
 
 
 def _charged(term: Term, charges: Mapping[Rated, Fraction], finder: _Finder) -> Fraction:
-    """Add up, after the tiers, the lines that a term is for."""
+    """Add up the charges, after the tiers, to which a term applies."""
     terms = ((finder.term(rated, term.step), amount) for rated, amount in charges.items())
     return sum((amount for each, amount in terms if each is not None and each.term is term), _ZERO)
 
 
 def _drawn(term: Term, charged: Fraction, balances: dict[str, Fraction]) -> TermLine:
-    """Draw charges from what a commitment has left."""
+    """Draw charges from the balance of a commitment. Raises `StatementError` if the balance is not known."""
     if term.source not in balances:
         words = f"commitment ({term.source}): what is left of it at the beginning of the month is not known"
         raise StatementError(f"{words}. Give the usage since {term.begins}, or an opening balance")
@@ -308,7 +308,7 @@ def _drawn(term: Term, charged: Fraction, balances: dict[str, Fraction]) -> Term
 
 
 def _true_up(term: Term, charged: Fraction) -> list[TermLine]:
-    """Return the line that lifts charges to a minimum; what a commitment paid counts, what is refunded does not."""
+    """Return the line that lifts charges to a minimum; amounts that a commitment paid count, refunds do not."""
     short = Fraction(term.amount) - charged
     words = f"minimum: {plain_text(term.amount)} {term.measure}"
     return [TermLine(MONTHLY_MINIMUM, words, term.source, short, term.measure, short)] if short > 0 else []

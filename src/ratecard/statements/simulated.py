@@ -29,9 +29,9 @@ _AMOUNTS = ("list", "contract", "terms", "payable")
 
 @dataclass(frozen=True, slots=True)
 class SimulatedMonth:
-    """An account's month under one side: a statement, or why there is none.
+    """An account's month under one side: a statement, or the reason for a missing one.
 
-    `reason` beside a statement says which rows are not on it, because they are in other currencies. `contracts` are
+    With a statement, `reason` says which rows are not on it because they are in other currencies. `contracts` are
     those of its rates and of its terms.
     """
 
@@ -64,10 +64,9 @@ def simulated_months(
 ) -> tuple[SimulatedMonth, ...]:
     """Make the statement of each account for each month of a usage, under the current prices and under candidates.
 
-    `accounts` are by default those that some side has a contract for. The other arguments are those of `simulate`. Rows
-    are rated one by one, in the order of time, as terms of a month need it: a roll-up that is kept is refused, and so
-    are the prices of one instant. Raises `StatementError`; for an account and a month without a statement the reason is
-    in its place.
+    By default, `accounts` are those with a contract on some side. The other arguments are those of `simulate`. Rows are
+    rated one by one in the order of time, because terms of a month need it; so kept roll-ups and prices of one instant
+    are refused. Raises `StatementError`; an account and a month without a statement has the reason in its place.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -101,7 +100,7 @@ def simulated_months(
 
 
 def _of_account(compared: Sequence[Side], rows: AccountRows, currency: str) -> Iterator[SimulatedMonth]:
-    """Yield the months of an account under each side; without those in which it has no row and no terms."""
+    """Yield the months of an account under each side, without those that have neither rows nor terms."""
     of_sides = [AccountMonths(side.card, rows, currency) for side in compared]
     for month in sorted(rows.months()):
         made = []
@@ -117,7 +116,7 @@ def _of_account(compared: Sequence[Side], rows: AccountRows, currency: str) -> I
 
 
 def _contracts_on(statement: Statement, card: RateCard) -> tuple[str, ...]:
-    """Return the contracts of the rates and terms of a statement: one without usage may have terms alone."""
+    """Return the contracts of the rates and terms of a statement; without usage it may have only terms."""
     places = {line.source for line in statement.terms}
     of_terms = {
         contract.contract
