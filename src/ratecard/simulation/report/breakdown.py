@@ -51,7 +51,7 @@ def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
         chosen = report.candidates[first - 1 : first - 1 + most]
         table = _table(report, (key,), rows, amounts, chosen, exact=False, several=True)
         names = {report.names[candidate] for candidate in chosen}
-        yield chosen, table.columns_named(*(each.name for each in table.columns if each.name not in names))
+        yield chosen, table.columns_named(*(column.name for column in table.columns if column.name not in names))
 
 
 def changing_most(report: Report, key: str, most: int, candidate: int, *, exact: bool = False) -> Table:
@@ -71,7 +71,7 @@ def changing_most(report: Report, key: str, most: int, candidate: int, *, exact:
 def largest(report: Report, key: str, most: int, *, exact: bool = False) -> Table:
     """Return the groups of a key with most revenue at the current prices, with their shares, and all others."""
     rows = rows_of(report, key, 0)
-    amounts = [row.amounts[0] for row in rows] if exact else [each[0] for each in shown(report, rows)]
+    amounts = [row.amounts[0] for row in rows] if exact else [row_amounts[0] for row_amounts in shown(report, rows)]
     order = sorted(
         range(len(rows)), key=lambda at: (rows[at].key == (ALL_OTHERS,), -amounts[at], rows[at].key[0] or "")
     )
@@ -125,7 +125,7 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
     if report.lost_and_new:
         columns += [Column("By prices", Kind.CHANGE), Column("Lost", Kind.LOST), Column("New", Kind.NEW)]
         parts = [(None,) * 3, *(report.parts(side, exact=exact) for side in report.candidates)]
-        rows = [(*row, *each) for row, each in zip(rows, parts, strict=True)]
+        rows = [(*row, *cells) for row, cells in zip(rows, parts, strict=True)]
     rows += [(*row, *(None,) * (len(columns) - 3)) for row in _further_sides(report, exact=exact)]
     return Table("Revenue under each", (Column("Prices"), Column("Of"), *columns), tuple(rows))
 
@@ -134,7 +134,7 @@ def _further_sides(report: Report, *, exact: bool) -> Iterator[tuple[Value, ...]
     """Yield rows at the expected volume, and at the prices of each row's own day, where these differ."""
     places = FRACTION_PLACES if exact else report.figures.places
     if (expected := report.expected) is not None:
-        revenues = [round_half_up(from_fraction(each, places), places) for each in expected.total.revenues]
+        revenues = [round_half_up(from_fraction(revenue, places), places) for revenue in expected.total.revenues]
         for side, name in enumerate(report.names):
             change = EXACT.subtract(revenues[side], revenues[0]) if side else None
             share = report.share(side) if side else None
@@ -208,7 +208,7 @@ def _table(
         chosen = [shown[side] for side in (0, *candidates)]
         shares = [share_of_change(row, candidate) for candidate in candidates]
         digits = row.amounts if details else ()
-        paid = (each for pair in margins.get(row.key, ()) for each in pair)
+        paid = (amount for pair in margins.get(row.key, ()) for amount in pair)
         return (*named, row.requests, *quantities, *values_of(chosen, shares), *more, *digits, *paid)
 
     if margins:
@@ -223,7 +223,7 @@ def _table(
     else:
         parts = [_lost_and_new_shown(report, rows, side, exact) for side in differing]
         lost_and_new = list(zip(*(column for part in parts for column in part), strict=True)) or [()] * len(rows)
-        lines = tuple(values(*each) for each in zip(rows, amounts, lost_and_new, strict=True))
+        lines = tuple(values(*arguments) for arguments in zip(rows, amounts, lost_and_new, strict=True))
     last = values(usage, totals, [amount for side in differing for amount in report.parts(side, exact=exact)[1:]])
     return Table(f"By {', '.join(keys)}", tuple(columns), lines, last)
 
@@ -238,7 +238,7 @@ def _lost_and_new_shown(report: Report, rows: Sequence[Row], side: int, exact: b
 def _lost_and_new(row: Row, sides: Iterable[int]) -> list[Decimal]:
     """Return the lost and the new amount of a row under each side."""
     beside = [row.beside(side) for side in sides]
-    return [amount for each in beside for amount in (EXACT.minus(each.lost), each.new)]
+    return [amount for one_sided in beside for amount in (EXACT.minus(one_sided.lost), one_sided.new)]
 
 
 def _rest(usage: Row, rows: Iterable[Row]) -> Row:

@@ -68,7 +68,7 @@ def bridge_table(report: Report, bridge: Bridge, *, exact: bool = False) -> Tabl
     rows: list[tuple[Value, ...]] = []
     for step, *parts in zip(bridge.steps, *shown, strict=True):
         sizes = step.sizes if exact else tuple(map(_size, step.sizes))
-        change = None if exact else total([each for each in parts if isinstance(each, Decimal)])
+        change = None if exact else total([part for part in parts if isinstance(part, Decimal)])
         changed = (change,) if change is not None else (*step.revenues, EXACT.subtract(*reversed(step.revenues)))
         rows.append((step.model, *step.requests, *sizes, *parts, *changed))
     none = (None,) * (4 + len(EFFECTS))
@@ -130,7 +130,7 @@ def _change(report: Report, bridge: Bridge) -> Decimal:
 
 
 def _shown(report: Report, parts: Sequence[Fraction], total: Decimal) -> list[Decimal]:
-    return list(apportion([from_fraction(each, _PLACES) for each in parts], report.figures.places, total))
+    return list(apportion([from_fraction(part, _PLACES) for part in parts], report.figures.places, total))
 
 
 def _size(size: Fraction | None) -> Decimal | None:

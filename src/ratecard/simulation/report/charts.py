@@ -45,7 +45,7 @@ def revenue_by_period(report: Report, period: str) -> Chart:
     """Draw a line for each side by day, week or month; with several candidates, the change of each."""
     rows = report.simulation.table(period)
     known = [(row.key[0], amounts) for row, amounts in zip(rows, shown(report, rows), strict=True) if row.key[0]]
-    times, amounts = [time for time, _ in known], [each for _, each in known]
+    times, amounts = [time for time, _ in known], [row for _, row in known]
     several, lines = len(report.candidates) > 1, []
     plotted = {
         side: [EXACT.subtract(row[side], row[0]) if several else row[side] for row in amounts]
@@ -81,8 +81,8 @@ def _coinciding(
         elif most * _SEEN < height:
             yield f"{name} and {other} look like one line: they differ by at most {figures.money(most)} a {period}."
         elif same:
-            of = figures.counted(len(distances), period)
-            yield f"{name} and {other} are equal on {figures.count(same)} of {of}."
+            periods = figures.counted(len(distances), period)
+            yield f"{name} and {other} are equal on {figures.count(same)} of {periods}."
 
 
 def largest_chart(report: Report, key: str) -> Chart:
@@ -194,8 +194,8 @@ def _points(
         figures.change(amount) if index in signed else figures.money(amount) for index, amount in enumerate(amounts)
     ]
     points = {axis: list(map(text, amounts)), "customdata": words, "hovertemplate": "%{customdata}"}
-    shown = [each if amount else "" for each, amount in zip(words, amounts, strict=True)]
-    return points | {"text": shown} if labelled else points
+    labels = [word if amount else "" for word, amount in zip(words, amounts, strict=True)]
+    return points | {"text": labels} if labelled else points
 
 
 def _labels(names: Sequence[str]) -> list[str]:
@@ -215,7 +215,7 @@ def _colours(changes: Sequence[Decimal]) -> list[str]:
 def _money_axis(figures: Figures, low: Decimal, high: Decimal) -> dict[str, Any]:
     """Return an axis of amounts, written as elsewhere in the report: with the sign before the currency's symbol."""
     ticks = _ticks(low, high)
-    places = max(places_of(plain(each)) for each in ticks)
+    places = max(places_of(plain(tick)) for tick in ticks)
     written = replace(figures, places=max(places, 2) if places else 0)
     labels = {"tickvals": list(map(text, ticks)), "ticktext": list(map(written.money, ticks))}
     return {"type": "linear", "tickmode": "array", **labels, "zerolinecolor": _QUIET}

@@ -59,10 +59,10 @@ def adding_up(parts: Sequence[Fraction]) -> list[Decimal]:
     [Decimal('0.333333333333'), Decimal('0.666666666667')]
     """
     exact, sum_ = list(map(as_decimal, parts)), nearest(sum(parts, Fraction(0)), FRACTION_PLACES)
-    if all(isinstance(each, Decimal) for each in exact):
-        return [each for each in exact if isinstance(each, Decimal)]
+    if all(isinstance(amount, Decimal) for amount in exact):
+        return [amount for amount in exact if isinstance(amount, Decimal)]
     places = max(FRACTION_PLACES, places_of(sum_))
-    return list(apportion([from_fraction(each, 2 * places) for each in parts], places, sum_))
+    return list(apportion([from_fraction(part, 2 * places) for part in parts], places, sum_))
 
 
 def apportion_rows(rows: Sequence[_Amounts], totals: _Amounts, places: int) -> tuple[tuple[Decimal, ...], ...]:

@@ -82,14 +82,14 @@ def _margin(report: Report) -> pyarrow.Table:
     margin = report.simulation.margin()
     models = margin.models
     columns: _Columns = {
-        "model": [each.model for each in models],
-        "requests": [each.requests for each in models],
-        "without cost": [each.unknown for each in models],
+        "model": [model.model for model in models],
+        "requests": [model.requests for model in models],
+        "without cost": [model.unknown for model in models],
     }
     for side, name in enumerate(side_names(report)):
-        columns[f"{name} revenue"] = [each.revenues[side] for each in models]
-        columns[f"{name} cost"] = [each.costs[side] for each in models]
-        columns[f"{name} margin"] = [each.margin(side) for each in models]
+        columns[f"{name} revenue"] = [model.revenues[side] for model in models]
+        columns[f"{name} cost"] = [model.costs[side] for model in models]
+        columns[f"{name} margin"] = [model.margin(side) for model in models]
     return table_of(columns)
 
 
@@ -97,15 +97,15 @@ def _discounts(report: Report) -> pyarrow.Table:
     """Return list, discount and net of every customer under each side, and its margin where costs are given."""
     customers = report.simulation.discounts()
     columns: _Columns = {
-        report.simulation.by_account: [each.customer for each in customers],
-        "requests": [each.requests for each in customers],
+        report.simulation.by_account: [customer.customer for customer in customers],
+        "requests": [customer.requests for customer in customers],
     }
     for side, name in enumerate(side_names(report)):
-        columns[f"{name} list"] = [each.lists[side] for each in customers]
-        columns[f"{name} discount"] = [each.discount(side) for each in customers]
-        columns[f"{name} net"] = [each.nets[side] for each in customers]
+        columns[f"{name} list"] = [customer.lists[side] for customer in customers]
+        columns[f"{name} discount"] = [customer.discount(side) for customer in customers]
+        columns[f"{name} net"] = [customer.nets[side] for customer in customers]
         if report.margin:
-            columns[f"{name} margin"] = [each.margins[side] for each in customers]
+            columns[f"{name} margin"] = [customer.margins[side] for customer in customers]
     return table_of(columns)
 
 

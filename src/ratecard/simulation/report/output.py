@@ -63,9 +63,9 @@ def _head(report: Report) -> dict[str, Any]:
         "margin": margin
         and {
             "total": _cost(margin.total, report.names),
-            "models": [_cost(each, report.names) for each in margin.models],
+            "models": [_cost(model, report.names) for model in margin.models],
         },
-        "discounts": [_discounted(each, report.names) for each in report.discounts],
+        "discounts": [_discounted(customer, report.names) for customer in report.discounts],
         "own_days": _or_reason(report.own_days),
         "pace": _pace(report),
         "customers": _customers(report),
@@ -87,7 +87,9 @@ def _pace(report: Report) -> dict[str, Any] | None:
     if pace is None or paced is None:
         return None
     now, *others = paced.total.revenues
-    changes = {f"{name} change": pace.year(each - now) for name, each in zip(report.names[1:], others, strict=True)}
+    changes = {
+        f"{name} change": pace.year(revenue - now) for name, revenue in zip(report.names[1:], others, strict=True)
+    }
     days = {name: getattr(pace, name) for name in ("first", "last", "days", "empty", "growth")}
     return days | {"year": {"current": pace.year(now), **changes}}
 
@@ -99,10 +101,10 @@ def _customers(report: Report) -> dict[str, Any] | None:
     by_name = {report.names[candidate]: report.customers(candidate) for candidate in report.candidates}
     rise = report.question.rise
     return {
-        name: {"more": each.more, "less": each.less, "same": each.same, "losing": each.losing}
-        | {"rise": rise, "above": each.above(rise)}
-        for name, each in by_name.items()
-        if each is not None
+        name: {"more": customers.more, "less": customers.less, "same": customers.same, "losing": customers.losing}
+        | {"rise": rise, "above": customers.above(rise)}
+        for name, customers in by_name.items()
+        if customers is not None
     }
 
 
@@ -110,11 +112,12 @@ def _expected(report: Report, expected: Expected) -> dict[str, Any]:
     """Return every side at the expected volume; the models add up to the total."""
     words = {"requests": "requests", "revenues": "revenue"}
     words |= {"costs": "cost", "margins": "margin"} if report.margin else {}
-    models: list[dict[str, Any]] = [{"model": each.model} for each in expected.models]
+    models: list[dict[str, Any]] = [{"model": expected_model.model} for expected_model in expected.models]
     total: dict[str, dict[str, Any]] = {}
     for side, name in enumerate(side_names(report)):
         columns = {
-            word: adding_up([getattr(each, key)[side] for each in expected.models]) for key, word in words.items()
+            word: adding_up([getattr(expected_model, key)[side] for expected_model in expected.models])
+            for key, word in words.items()
         }
         for number, model in enumerate(models):
             model[name] = {word: column[number] for word, column in columns.items()}
@@ -196,16 +199,16 @@ def write(report: Report, paths: Sequence[Path], progress: Progress = silent) ->
     for path in paths:
         if path.suffix.lower() not in WRITERS:
             raise SimulationError(f"{path}: '{path.suffix}' is not a format of reports. Allowed: {_ALLOWED}")
-    made: dict[Path, Path] = {}
+    places: dict[Path, Path] = {}
     writers: dict[str, Write] = {**WRITERS, ".xlsx": partial(write_spreadsheet, progress=progress)}
     progress("Writing", None)
     path = Path()
     try:
         for path in paths:
-            made[path.resolve()] = place = beside(path)
+            places[path.resolve()] = place = beside(path)
             writers[path.suffix.lower()](report, place)
             _keep(place)
-        for target, place in made.items():
+        for target, place in places.items():
             if place.is_dir():  # A folder cannot replace a file.
                 target.unlink(missing_ok=True)
             place.replace(target)
@@ -215,7 +218,7 @@ def write(report: Report, paths: Sequence[Path], progress: Progress = silent) ->
     except (OSError, duckdb.Error) as error:
         raise SimulationError(f"{path} cannot be written: {_reason(error)}. No report is written") from None
     finally:
-        for place in made.values():
+        for place in places.values():
             if place.is_dir():
                 shutil.rmtree(place)
             place.unlink(missing_ok=True)

@@ -105,7 +105,7 @@ def _values(report: Report) -> dict[str, Any]:
     """Return the values of the template."""
     figures, question, names = report.figures, report.question, count(1)
     target, result = question.target, question.reached
-    left, of = figures.count(report.unpriced), figures.counted(report.simulation.rows, "row")
+    left, rows = figures.count(report.unpriced), figures.counted(report.simulation.rows, "row")
     several, one = len(report.candidates) > 1, min(1, len(report.candidates))
     # A chart by period is a line, so that it is not among the bars.
     sides, keys, lines = sides_table(report), _keys(report), (DAY, *PERIODS)
@@ -126,7 +126,7 @@ def _values(report: Report) -> dict[str, Any]:
         "tiles_now": [] if report.candidates else _tiles(report, 0),
         "further_now": [] if report.candidates else list(sentences.further(report, 0)),
         "reached": [sentences.reached(report, target, result)] if target and result else [],
-        "unpriced": f"{left} of {of} {'has' if report.unpriced == 1 else 'have'} no price" if report.unpriced else "",
+        "unpriced": f"{left} of {rows} {'has' if report.unpriced == 1 else 'have'} no price" if report.unpriced else "",
         "unpriced_verb": "is" if report.unpriced == 1 else "are",
         "unpriced_table": sections.unpriced_table(report),
         "warnings": report.simulation.reading.warnings(),
@@ -229,11 +229,11 @@ def _margins(report: Report) -> Iterator[Table]:
 def _all(report: Report) -> Iterator[tuple[str, Table]]:
     """Yield the title and the table of every key of the report, each for as many candidates as fit."""
     for key in _keys(report):
-        for shown, table in narrow(report, key):
+        for candidates, table in narrow(report, key):
             size = report.simulation.size(key)
             most = f"The {MOST_OF_KEY:,} of {size:,} that matter most; a spreadsheet or CSV has all."
             note = most if size > MOST_OF_KEY else ""
-            yield _title(report, f"By {heading(key).lower()}", shown), table._replace(note=note)
+            yield _title(report, f"By {heading(key).lower()}", candidates), table._replace(note=note)
 
 
 def _title(report: Report, title: str, chosen: Sequence[int]) -> str:

@@ -112,7 +112,9 @@ class Report:
     def without_price(self) -> tuple[Unpriced, ...]:
         """Return the rows without a price, by reason; candidates are named as in the headings."""
         named = dict(zip((side.label for side in self.simulation.sides[1:]), self.names[1:], strict=True))
-        return tuple(replace(each, side=named.get(each.side, each.side)) for each in self.simulation.unpriced)
+        return tuple(
+            replace(unpriced, side=named.get(unpriced.side, unpriced.side)) for unpriced in self.simulation.unpriced
+        )
 
     @property
     def days(self) -> tuple[str, str] | None:
@@ -244,7 +246,7 @@ def expectation(report: Report, candidate: int = 1) -> str:
         named.append(change if name == "all" else f"{name} {change}")
     words = [f"at a volume of {', '.join(named)}"] if question.volumes else []
     if question.elasticities and candidate:
-        elastic = ", ".join(f"{name} {each.value}" for name, each in question.elasticities.items())
+        elastic = ", ".join(f"{name} {elasticity.value}" for name, elasticity in question.elasticities.items())
         words.append(f"once volume answers prices by {elastic}")
     return ", ".join(words) or "at the volume of the usage"
 
@@ -255,7 +257,7 @@ def _choices(side: Side) -> Iterator[str]:
     # A stack of candidates is named after each of its files.
     file = "+".join(Path(part).name for part in label.split("+")) if "/" in label else label
     if side.candidates:
-        names = "+".join(" ".join(each.candidate.split()) for each in side.candidates)
+        names = "+".join(" ".join(candidate.candidate.split()) for candidate in side.candidates)
         yield from (names, f"{names} ({file})")
     else:
         yield file
@@ -264,10 +266,10 @@ def _choices(side: Side) -> Iterator[str]:
 
 def _chosen(choices: Sequence[Sequence[str]], number: int) -> str:
     """Return the first choice of a side that is not also a name of something else."""
-    others = {each.casefold() for place, names in enumerate(choices) if place != number for each in names}
+    others = {name.casefold() for place, names in enumerate(choices) if place != number for name in names}
     others |= {CURRENT.casefold()}
     used = others | _COLUMNS | {f"{other} {word}" for other in others for word in _DERIVED}
-    return next((each for each in choices[number] if each.casefold() not in used), choices[number][-1])
+    return next((choice for choice in choices[number] if choice.casefold() not in used), choices[number][-1])
 
 
 def share_of_change(row: Row, candidate: int) -> Fraction | None:

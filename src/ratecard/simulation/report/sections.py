@@ -61,7 +61,7 @@ def _table(report: Report, customers: Customers, title: str, chosen: tuple[Row, 
     candidate, places = customers.candidate, report.figures.places
     pairs: Sequence[Sequence[Decimal]] = [row.both(candidate) for row in chosen]
     if not exact:
-        before, after = (round_half_up(each, places) for each in report.simulation.total.both(candidate))
+        before, after = (round_half_up(amount, places) for amount in report.simulation.total.both(candidate))
         now = customers.apportioned(chosen, "before", places, before)
         more = customers.apportioned(chosen, "change", places, EXACT.subtract(after, before))
         pairs = [(one, EXACT.add(one, change)) for one, change in zip(now, more, strict=True)]
@@ -94,21 +94,21 @@ def uncommon_table(report: Report, candidate: int, *, exact: bool = False) -> Ta
 
     With `exact`, for a workbook, the exact amounts.
     """
-    _, taken, added = report.parts(candidate, exact=exact)
+    _, lost_total, new_total = report.parts(candidate, exact=exact)
     lost, new = report.simulation.lost(candidate), report.simulation.new(candidate)
-    found = [*(("lost", each) for each in lost), *(("new", each) for each in new)]
+    one_sided = [*(("lost", uncommon) for uncommon in lost), *(("new", uncommon) for uncommon in new)]
     amounts = [
-        *report.shown([EXACT.minus(each.amount) for each in lost], taken, exact=exact),
-        *report.shown([each.amount for each in new], added, exact=exact),
+        *report.shown([EXACT.minus(uncommon.amount) for uncommon in lost], lost_total, exact=exact),
+        *report.shown([uncommon.amount for uncommon in new], new_total, exact=exact),
     ]
     rows = tuple(
-        (word, each.requests, each.type or NO_VALUE, each.model or NO_VALUE, each.reason, amount)
-        for (word, each), amount in zip(found, amounts, strict=True)
+        (word, uncommon.requests, uncommon.type or NO_VALUE, uncommon.model or NO_VALUE, uncommon.reason, amount)
+        for (word, uncommon), amount in zip(one_sided, amounts, strict=True)
     )
     columns = (Column("What"), Column("Requests", Kind.COUNT), Column("Type"), Column("Model"), Column("Reason"))
-    tones = [Kind(word) for word, _ in found]
-    requests, whole = sum(each.requests for _, each in found), EXACT.add(taken, added)
-    last = ("Total", requests, "", "", "", whole) if found else None
+    tones = [Kind(word) for word, _ in one_sided]
+    requests, change = sum(uncommon.requests for _, uncommon in one_sided), EXACT.add(lost_total, new_total)
+    last = ("Total", requests, "", "", "", change) if one_sided else None
     return Table("Lost and new", (*columns, Column("Adds", Kind.CHANGE)), rows, last, tones=tuple(tones))
 
 
@@ -119,8 +119,8 @@ def _name(row: Row) -> str:
 def unpriced_table(report: Report) -> Table:
     """List the rows without a price, by reason."""
     rows = (
-        (each.rows, each.type or NO_VALUE, each.reason, each.side, _example(each.examples[0]))
-        for each in report.without_price
+        (unpriced.rows, unpriced.type or NO_VALUE, unpriced.reason, unpriced.side, _example(unpriced.examples[0]))
+        for unpriced in report.without_price
     )
     columns = (Column("Rows", Kind.COUNT), Column("Type"), Column("Reason"), Column("Prices"), Column("For example"))
     return Table("Rows without a price", columns, tuple(rows))
@@ -128,7 +128,7 @@ def unpriced_table(report: Report) -> Table:
 
 def disputed_table(report: Report) -> Table:
     """List the rows of a billing export that do not agree with the prices under which they were billed."""
-    rows = ((each.rows, each.reason, _example(each.examples[0])) for each in report.simulation.disputed)
+    rows = ((disputed.rows, disputed.reason, _example(disputed.examples[0])) for disputed in report.simulation.disputed)
     return Table("Disputed rows", (Column("Rows", Kind.COUNT), Column("Reason"), Column("For example")), tuple(rows))
 
 
@@ -182,7 +182,7 @@ def greatest_parts(report: Report, candidate: int, most: int) -> list[tuple[str,
 
 def untouched_table(report: Report, candidate: int) -> Table:
     """List the changed rates that charged no usage, so that no figure includes them."""
-    rows = (_unused(each) for each in report.attribution(candidate).untouched)
+    rows = (_unused(rate) for rate in report.attribution(candidate).untouched)
     columns = (Column("Model"), Column("Rate"), *_RATES, Column("Lines"))
     return Table("Changed rates without usage", columns, tuple(rows))
 
@@ -223,7 +223,7 @@ def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact:
     With `exact`, for a workbook, the exact amounts, and the revenue of these rows.
     """
     places = report.figures.places
-    models = sorted(margin.models, key=lambda each: (-each.revenues[0], each.model))
+    models = sorted(margin.models, key=lambda model: (-model.revenues[0], model.model))
     columns = [Column("Model"), Column("Requests", Kind.COUNT), Column("Without cost", Kind.COUNT)]
     for name in (report.names[side] for side in sides):
         revenue, cost = (f"{name}: revenue", f"{name}: cost") if exact else ("", "")
@@ -231,8 +231,8 @@ def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact:
         columns += [Column(f"{name}: cost", Kind.MONEY), Column(f"{name}: margin", Kind.MONEY, cost, revenue)]
         columns.append(Column(f"{name}: margin %", Kind.SHARE, revenue))
 
-    costs = [report.shown([each.costs[side] for each in models], exact=exact) for side in sides]
-    margins = [report.shown([each.margin(side) for each in models], exact=exact) for side in sides]
+    costs = [report.shown([model.costs[side] for model in models], exact=exact) for side in sides]
+    margins = [report.shown([model.margin(side) for model in models], exact=exact) for side in sides]
 
     def values(each: Cost, paid: Sequence[Decimal], left: Sequence[Decimal]) -> tuple[Value, ...]:
         listed: list[Value] = [each.model, each.requests, each.unknown]
@@ -244,7 +244,7 @@ def margin_table(report: Report, margin: Margin, sides: Sequence[int], *, exact:
     rows = tuple(map(values, models, zip(*costs, strict=True), zip(*margins, strict=True)))
     total_row = replace(margin.total, model="Total")
     last = ([total_row.costs[side] for side in sides], [total_row.margin(side) for side in sides])
-    paid, left = last if exact else ([round_half_up(each, places) for each in amounts] for amounts in last)
+    paid, left = last if exact else ([round_half_up(amount, places) for amount in amounts] for amounts in last)
     return Table("Margin by model", tuple(columns), rows, values(total_row, paid, left))
 
 
@@ -254,29 +254,31 @@ def expected_table(report: Report, expected: Expected, *, exact: bool = False) -
     The greatest change comes first; of equal ones, the greatest revenue. With `exact`, the exact amounts.
     """
     figures = report.figures
-    models = sorted(expected.models, key=lambda each: (-abs(each.revenues[-1] - each.revenues[0]), -each.revenues[0]))
+    models = sorted(
+        expected.models, key=lambda model: (-abs(model.revenues[-1] - model.revenues[0]), -model.revenues[0])
+    )
     columns, last = [Column("Model")], list[Value](["Total"])
-    values: list[Sequence[Value]] = [[each.model for each in models]]
+    values: list[Sequence[Value]] = [[model.model for model in models]]
 
     def add(name: str, kind: Kind, amounts: Sequence[Fraction], total: Decimal | None = None) -> None:
         columns.append(Column(name, kind))
         places = _REQUEST_PLACES if kind is Kind.QUANTITY else figures.places
         if total is None:
             total = round_half_up(from_fraction(sum(amounts, Fraction(0)), places), places)
-        rounded = apportion([from_fraction(each, 2 * _PLACES) for each in amounts], places, total)
+        rounded = apportion([from_fraction(amount, 2 * _PLACES) for amount in amounts], places, total)
         values.append(amounts if exact else rounded)
         last.append(sum(amounts, Fraction(0)) if exact else total)
 
     for side, name in enumerate(report.names):
-        add(f"{name}: requests", Kind.QUANTITY, [each.requests[side] for each in models])
-        add(f"{name}: revenue", Kind.MONEY, [each.revenues[side] for each in models])
+        add(f"{name}: requests", Kind.QUANTITY, [model.requests[side] for model in models])
+        add(f"{name}: revenue", Kind.MONEY, [model.revenues[side] for model in models])
         if side:
             # As in the headline, the change is the difference of the two amounts that are shown.
             change = EXACT.subtract(report.revenue(side), report.revenue(0))
-            add(f"{name}: change", Kind.CHANGE, [each.revenues[side] - each.revenues[0] for each in models], change)
+            add(f"{name}: change", Kind.CHANGE, [model.revenues[side] - model.revenues[0] for model in models], change)
         if report.margin is not None:
-            add(f"{name}: cost", Kind.MONEY, [each.costs[side] for each in models])
-            add(f"{name}: margin", Kind.MONEY, [each.margins[side] for each in models])
+            add(f"{name}: cost", Kind.MONEY, [model.costs[side] for model in models])
+            add(f"{name}: margin", Kind.MONEY, [model.margins[side] for model in models])
     return Table("Expected by model", tuple(columns), tuple(zip(*values, strict=True)), tuple(last))
 
 
@@ -365,10 +367,10 @@ def discounts_table(report: Report, sides: Sequence[int], *, exact: bool = False
         columns.append(Column(f"{name}: net", Kind.MONEY))
     shown = {side: _shown(report, customers, side, exact=exact) for side in sides}
     ranked = []
-    for at, each in enumerate(customers):
-        below, discounts = any(map(each.below_cost, sides)), list(map(each.discount, sides))
+    for at, party in enumerate(customers):
+        below, discounts = any(map(party.below_cost, sides)), list(map(party.discount, sides))
         if below or any(discounts):
-            ranked.append((not below, -max(discounts), each.customer or "", at))
+            ranked.append((not below, -max(discounts), party.customer or "", at))
     named = [at for *_, at in sorted(ranked)[:MOST_OF_KEY]]
 
     def line(name: str, chosen: Sequence[int]) -> tuple[Value, ...]:
@@ -390,11 +392,11 @@ def _shown(
     report: Report, customers: Sequence[Discounted], side: int, *, exact: bool
 ) -> tuple[Sequence[Decimal], Sequence[Decimal]]:
     """Return list and net of each customer; unless `exact`, rounded so that they and the discounts add up."""
-    lists, nets = [each.lists[side] for each in customers], [each.nets[side] for each in customers]
+    lists, nets = [customer.lists[side] for customer in customers], [customer.nets[side] for customer in customers]
     if exact:
         return lists, nets
     net = report.rounded(side)
     given_up = EXACT.subtract(round_half_up(total(lists), report.figures.places), net)
     shown = report.shown(nets, net, exact=False)
-    discounts = report.shown([each.discount(side) for each in customers], given_up, exact=False)
+    discounts = report.shown([customer.discount(side) for customer in customers], given_up, exact=False)
     return list(map(EXACT.add, shown, discounts)), shown

@@ -188,7 +188,7 @@ def further(report: Report, candidate: int) -> Iterator[str]:
     if report.expected is not None and candidate:
         low, high = report.expected.ranges[candidate]
         if low != high:
-            ends = " and ".join(report.figures.money(report.figures.rounded(each)) for each in (low, high))
+            ends = " and ".join(report.figures.money(report.figures.rounded(revenue)) for revenue in (low, high))
             yield f"Within the ranges of the elasticities, revenue is between {ends}."
     if report.margin is not None:
         yield _margin(report, candidate)
@@ -285,7 +285,7 @@ def _customers(report: Report, customers: Customers) -> str:
 
 def _margin(report: Report, candidate: int) -> str:
     figures, margin = report.figures, report.margin
-    sides = [found for side in (0, candidate) if (found := report.margin_of(side)) is not None]
+    sides = [amounts for side in (0, candidate) if (amounts := report.margin_of(side)) is not None]
     if margin is None:
         return ""
     paid, then = (figures.money(figures.rounded(cost)) for cost, _, _ in sides)

@@ -48,7 +48,7 @@ def tornado_table(report: Report, share: Fraction, swings: Sequence[Swing], *, b
     rows = []
     for swing in swings:
         row: list[Value] = [round_half_up(swing.revenue, report.figures.places)]
-        row += [each and round_half_up(each, report.figures.places) for each in (swing.fall, swing.rise)]
+        row += [amount and round_half_up(amount, report.figures.places) for amount in (swing.fall, swing.rise)]
         rows.append((*row, swing.family, *([_drawn(swing, most)] if bars else []), swing.reason))
     return Table("Revenue if one family alone were cheaper or dearer", tuple(columns), tuple(rows))
 
@@ -124,7 +124,7 @@ def _bars(swing: Swing, most: Decimal) -> tuple[int, int, list[tuple[str, int, i
 
 def _drawn(swing: Swing, most: Decimal) -> str:
     """Draw bars on both sides of a line: `swing.fall` to the left, `swing.rise` to the right."""
-    lengths = [_length(each, most, _COLUMNS) for each in (swing.fall, swing.rise) if each is not None and each]
+    lengths = [_length(amount, most, _COLUMNS) for amount in (swing.fall, swing.rise) if amount is not None and amount]
     if len(lengths) < 2:
         return ""
     left, right = lengths

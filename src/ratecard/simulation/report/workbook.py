@@ -120,11 +120,11 @@ class Sheets:
             sheet.write_string(number, 0, sentence)
         top = len(above) + 1 if above else 0
         names = unlike((column.name for column in table.columns), str.lower)
-        placed = Placed(sheet.name, top, top + 1, top + len(table.rows), {each: at for at, each in enumerate(names)})
+        placed = Placed(sheet.name, top, top + 1, top + len(table.rows), {title: at for at, title in enumerate(names)})
         if table.rows and named:
             # The table comes before its rows: its cells must be in memory, and a row leaves it when the next begins.
             sheet.constant_memory, sheet.table_cells = False, _NoCells()
-            headings = [{"header": each, "header_format": self._heading} for each in names]
+            headings = [{"header": title, "header_format": self._heading} for title in names]
             area = (top, 0, placed.last, len(names) - 1)
             sheet.add_table(*area, {"name": named, "columns": headings, "style": "Table Style Light 1"})
             sheet.constant_memory = True
@@ -157,8 +157,8 @@ class Sheets:
             at = [placed.sheet, placed.top, placed.columns[column]]
             series = {"name": at, "categories": placed.cells(names), "values": placed.cells(column)}
             # The preview of a mail or a file manager computes nothing: it draws only values that the chart itself has.
-            amounts = [str(_cell_value(each[placed.columns[column]])) or None for each in table.rows]
-            drawn = {"categories_data": [each[0] for each in table.rows], "values_data": amounts}
+            amounts = [str(_cell_value(values[placed.columns[column]])) or None for values in table.rows]
+            drawn = {"categories_data": [values[0] for values in table.rows], "values_data": amounts}
             series |= {"name_data": [column], **drawn}
             signed = {"invert_if_negative": True, "invert_if_negative_color": _FALL, "fill": {"color": _RISE}}
             chart.add_series(series | (signed if kind == "bar" else {}))
@@ -177,10 +177,10 @@ class Sheets:
         for number, (value, column) in enumerate(zip(values, columns, strict=True)):
             look = formats[column.kind]
             if column.of and value is not None:
-                of, part_at = places[column.of], places[column.part] if column.part else number - 1
-                base, part = (xl_rowcol_to_cell(row, place) for place in (of, part_at))
+                base_at, part_at = places[column.of], places[column.part] if column.part else number - 1
+                base, part = (xl_rowcol_to_cell(row, place) for place in (base_at, part_at))
                 if column.kind in (Kind.PERCENT, Kind.SHARE):
-                    shown = _share(values[part_at], values[of])
+                    shown = _share(values[part_at], values[base_at])
                     sheet.write_formula(row, number, f'=IF({base}=0,"",{part}/{base})', look, shown)
                 else:
                     sheet.write_formula(row, number, f"={part}-{base}", look, _cell_value(value))
