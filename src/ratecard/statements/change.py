@@ -56,7 +56,7 @@ def change_of(before: MonthTotals, after: MonthTotals) -> MonthChange:
     then, now = _by_sku(before.lines), _by_sku(after.lines)
     price = volume = _ZERO
     for unit in {unit for unit, _ in (*then, *now)}:
-        quantities = [sum((each[0] for key, each in side.items() if key[0] == unit), _ZERO) for side in (then, now)]
+        quantities = [sum((pair[0] for key, pair in side.items() if key[0] == unit), _ZERO) for side in (then, now)]
         for key, (quantity, amount) in then.items():
             if key[0] == unit and quantities[0]:
                 volume += amount * (quantities[1] / quantities[0] - 1)

@@ -138,9 +138,9 @@ def _in_balance(line: StatementLine, row: _Row) -> _Row:
     """Return the prices and the cost of a row in the balance that paid it or got it back; empty without one."""
     if not line.rated.paid_in:
         return {}
-    present = {name: of for name, of in _IN_PRICING_CURRENCY.items() if of in row}
+    present = {name: source_name for name, source_name in _IN_PRICING_CURRENCY.items() if source_name in row}
     worth = Fraction(line.rated.worth)
-    prices = {name: nearest(Fraction(row[of]) / worth, _PLACES) for name, of in present.items()}
+    prices = {name: nearest(Fraction(row[source_name]) / worth, _PLACES) for name, source_name in present.items()}
     return {"PricingCurrency": line.rated.paid_in, **prices}
 
 
@@ -158,8 +158,8 @@ def _rest(statement: Statement, name: str, rows: list[_Row]) -> Decimal:
 
 def _complete(row: _Row) -> _Row:
     """Complete a row with every column, and with its cost in the currency of its price."""
-    for name, of in _IN_PRICING_CURRENCY.items():
-        row.setdefault(name, row.get(of))
+    for name, source_name in _IN_PRICING_CURRENCY.items():
+        row.setdefault(name, row.get(source_name))
     return {name: row.get(name) for name in FOCUS_COLUMNS}
 
 

@@ -144,11 +144,11 @@ def differences(issued: Mapping[str, Any], now: Statement) -> tuple[IssuedDiffer
         for name in dict.fromkeys((*then, *today)):
             old, new = then.get(name), today.get(name)
             for figure in _COMPARED:
-                was, is_ = ("" if each is None else str(each.get(figure, "")) for each in (old, new))
+                was, is_ = ("" if line is None else str(line.get(figure, "")) for line in (old, new))
                 if was != is_:
                     changes.append(IssuedDifference(part, name, figure, was, is_))
     for figure in ("list_total", "charges", "exact", "payable", "prices"):
-        was, is_ = (_words(each.get(figure)) for each in (issued, content))
+        was, is_ = (_words(record.get(figure)) for record in (issued, content))
         if was != is_:
             changes.append(IssuedDifference("statement", "", figure, was, is_))
     return tuple(changes)
@@ -162,7 +162,7 @@ def _by_name(lines: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]
     """Return lines by name; several of one name by their number too."""
     seen, named = Counter[str](), dict[str, Mapping[str, Any]]()
     for line in lines:
-        name = " ".join(str(line[each]) for each in _NAMES if line.get(each))
+        name = " ".join(str(line[field]) for field in _NAMES if line.get(field))
         seen[name] += 1
         named[name if seen[name] == 1 else f"{name} ({seen[name]})"] = line
     return named

@@ -193,7 +193,7 @@ class AccountMonths:
         older = [term for term in commitments if _begins(term) < month]
         for term in older:
             months = months_between(_begins(term), month_before(month))
-            if lacking := [each for each in months if each not in self.months]:
+            if lacking := [earlier for earlier in months if earlier not in self.months]:
                 words = f"the commitment of {self.account} ({term.source}) begins with {term.begins:%Y-%m}"
                 missing = f"the usage has no row of {lacking[0]:%Y-%m}, so that it is not known what is left of it"
                 raise StatementError(f"{words}, and {missing}. Give the usage since then, or an opening balance")
@@ -238,7 +238,7 @@ class AccountMonths:
     def _paid_before(self, month: date) -> PaidShares:
         """Return the paid share of refunded requests of earlier months."""
         paid: dict[tuple[str, str], Fraction] = {}
-        for earlier in sorted(each for each in self.rows.months(self.refunded) if each < month):
+        for earlier in sorted(day for day in self.rows.months(self.refunded) if day < month):
             terms = [term for term in terms_in(self.card, self.account, earlier) if term.kind in TAKEN_OFF]
             if terms:
                 rater = AccountRater(self.card, self.rows, self.currency, earlier)
@@ -247,12 +247,12 @@ class AccountMonths:
 
     def _unrated_text(self, month: date, rater: AccountRater) -> str:
         """List the rows without a price, by reason, as lines of text."""
-        reasons = sorted(rater.unrated.values(), key=lambda each: (-each.rows, each.reason, each.model))
-        count = sum(each.rows for each in reasons)
+        reasons = sorted(rater.unrated.values(), key=lambda unrated: (-unrated.rows, unrated.reason, unrated.model))
+        count = sum(unrated.rows for unrated in reasons)
         lines = [f"no statement of {self.account} for {month:%Y-%m}: {plural(count, 'row')} without a price"]
-        for each in reasons[:_SHOWN]:
-            of = f"{plural(each.rows, 'row')} of {each.model or 'no model'}"
-            lines.append(f"  {of}: {each.reason} (the first at {each.first:%Y-%m-%dT%H:%M:%SZ})")
+        for unrated in reasons[:_SHOWN]:
+            rows_of_model = f"{plural(unrated.rows, 'row')} of {unrated.model or 'no model'}"
+            lines.append(f"  {rows_of_model}: {unrated.reason} (the first at {unrated.first:%Y-%m-%dT%H:%M:%SZ})")
         if len(reasons) > _SHOWN:
             lines.append(f"  and {plural(len(reasons) - _SHOWN, 'more reason')}")
         return "\n".join(lines)

@@ -103,14 +103,14 @@ class AccountRater:
 
     def _lines(self, quote: Quote, instant: datetime, list_total: Decimal) -> Iterator[Line]:
         """Yield the lines of a quote, and one for the rounding of its total, so that they add up to the charge."""
-        of_list = Decimal(0)
+        list_sum = Decimal(0)
         for line in quote.lines:
             rated, at_list = self._of(line, quote), line.amount
             if line.list_rate != line.unit_rate:
                 at_list = multiply(line.quantity, line.list_rate)
-            of_list = EXACT.add(of_list, at_list)
+            list_sum = EXACT.add(list_sum, at_list)
             yield Line(instant, rated, line.amount if line.unit == MINIMUM else line.quantity, line.amount, at_list)
-        rounding, list_rounding = EXACT.subtract(quote.total, quote.exact), EXACT.subtract(list_total, of_list)
+        rounding, list_rounding = EXACT.subtract(quote.total, quote.exact), EXACT.subtract(list_total, list_sum)
         if rounding or list_rounding:
             # Only totals of videos are rounded; for others, this adds the rest up to the minimum of the list.
             yield Line(instant, self._of(None, quote), Decimal(0), rounding, list_rounding)

@@ -38,7 +38,7 @@ def booked_entry(row: Mapping[str, str], limits: Sequence[Limits]) -> LedgerEntr
     details = {name: row[name] for name in _DETAILS if row.get(name)}
     notes = row.get("model") or row.get("notes")
     try:
-        return entry_in({**row, "notes": notes, "inferenceDetails": details}, [each.rates for each in limits], 1)
+        return entry_in({**row, "notes": notes, "inferenceDetails": details}, [version.rates for version in limits], 1)
     except LedgerError as error:
         raise ValueError(str(error).removeprefix("row 1: ")) from None
 
@@ -84,9 +84,9 @@ class Bookings:
             return None, NOWHERE
         key = (name, now.version.effective)
         if key not in self._sold:
-            lines = {each: sold[0].line for each, sold in sold_by_sku(now).items()}
-            places = {each: self._places.get(line.source, NOWHERE) for each, line in lines.items()}
-            self._sold[key] = {each: (line.unit, places[each]) for each, line in lines.items()}
+            lines = {sold_sku: sold[0].line for sold_sku, sold in sold_by_sku(now).items()}
+            places = {sold_sku: self._places.get(line.source, NOWHERE) for sold_sku, line in lines.items()}
+            self._sold[key] = {sold_sku: (line.unit, places[sold_sku]) for sold_sku, line in lines.items()}
         return self._sold[key].get(sku, (None, NOWHERE))
 
 
@@ -151,7 +151,7 @@ class AccountRows:
     def count(self, month: date) -> RowCounts:
         """Count all rows of the usage, those of the account in a month, and those without an account."""
         where = (self._within(month), self._of_nobody)
-        counted = ", ".join(f"count(*) FILTER (WHERE {each})" for each in where)
+        counted = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in where)
         return RowCounts(*next(self._rows(f"SELECT count(*), {counted} FROM {self._table}")))
 
     def distinct(self, name: str, month: date) -> list[str]:

@@ -105,17 +105,17 @@ def settle_month(
             charges[line.rated] = charges.get(line.rated, _ZERO) + amount
         if line.request in refunded:
             kept.append((line, amount, price))
-    found_lines = [each.line() for each in included.values()]
+    term_lines = [included_term.line() for included_term in included.values()]
     for tiers in tiered.values():
-        found_lines += tiers.charge(charges)
+        term_lines += tiers.charge(charges)
     left = dict(balances or {})
     for term in (term for term in terms if term.kind == COMMITMENT):
-        found_lines.append(_drawn(term, _charged(term, charges, finder), left))
+        term_lines.append(_drawn(term, _charged(term, charges, finder), left))
     for term in (term for term in terms if term.kind == MONTHLY_MINIMUM):
-        found_lines += _true_up(term, _charged(term, charges, finder))
+        term_lines += _true_up(term, _charged(term, charges, finder))
     times = {rated: times for tiers in tiered.values() for rated, times in tiers.times(charges)}
     paid = {**(paid_before or {}), **_paid(kept, times)}
-    return Settled((*found_lines, *_never_paid(refunds, paid, currency)), left, paid)
+    return Settled((*term_lines, *_never_paid(refunds, paid, currency)), left, paid)
 
 
 def _paid(kept: Iterable[tuple[Line, Fraction, Fraction | None]], times: Mapping[Rated, Fraction]) -> PaidShares:
@@ -292,7 +292,7 @@ def priced(tier: MonthlyTier, measure: Fraction, amount: Fraction) -> Fraction:
 def _charged(term: Term, charges: Mapping[Rated, Fraction], finder: _Finder) -> Fraction:
     """Add up the charges, after the tiers, to which a term applies."""
     terms = ((finder.term(rated, term.step), amount) for rated, amount in charges.items())
-    return sum((amount for each, amount in terms if each is not None and each.term is term), _ZERO)
+    return sum((amount for match, amount in terms if match is not None and match.term is term), _ZERO)
 
 
 def _drawn(term: Term, charged: Fraction, balances: dict[str, Fraction]) -> TermLine:

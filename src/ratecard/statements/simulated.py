@@ -45,9 +45,9 @@ class SimulatedMonth:
     @property
     def amounts(self) -> tuple[Decimal | None, Decimal, Fraction, Decimal] | None:
         """Return the lines at list and at contract prices, what the terms add to them, and the amount to pay."""
-        if (made := self.statement) is None:
+        if (statement := self.statement) is None:
             return None
-        return made.list_total, made.charges, made.exact - Fraction(made.charges), made.payable
+        return statement.list_total, statement.charges, statement.exact - Fraction(statement.charges), statement.payable
 
 
 def simulated_months(
@@ -83,7 +83,8 @@ def simulated_months(
             words = f"{side.label}: the statement of a month has the prices of each row's own instant"
             raise StatementError(f"{words}. Compare tables or candidate files, and no dates or bills")
     named = sorted(
-        {*accounts} or {name for side in compared for each in side.card.contracts.values() for name in each.accounts}
+        {*accounts}
+        or {name for side in compared for contract in side.card.contracts.values() for name in contract.accounts}
     )
     spoken = table_dialect(dialect) if dialect is not None else None
     with closing(Workspace(memory)) as workspace:
@@ -101,29 +102,32 @@ def simulated_months(
 
 def _of_account(compared: Sequence[Side], rows: AccountRows, currency: str) -> Iterator[SimulatedMonth]:
     """Yield the months of an account under each side, without those that have neither rows nor terms."""
-    of_sides = [AccountMonths(side.card, rows, currency) for side in compared]
+    months_by_side = [AccountMonths(side.card, rows, currency) for side in compared]
     for month in sorted(rows.months()):
-        made = []
-        for side, months in zip(compared, of_sides, strict=True):
+        simulated = []
+        for side, months in zip(compared, months_by_side, strict=True):
             try:
                 statement, reason = months.statement(month, None), "; ".join(months.elsewhere(month))
                 names = _contracts_on(statement, side.card)
-                made.append(SimulatedMonth(rows.account, month, side.label, statement, reason, names))
+                simulated.append(SimulatedMonth(rows.account, month, side.label, statement, reason, names))
             except StatementError as error:
-                made.append(SimulatedMonth(rows.account, month, side.label, None, str(error)))
-        if any(each.reason or (each.statement and (each.statement.lines or each.statement.terms)) for each in made):
-            yield from made
+                simulated.append(SimulatedMonth(rows.account, month, side.label, None, str(error)))
+        if any(
+            one_month.reason or (one_month.statement and (one_month.statement.lines or one_month.statement.terms))
+            for one_month in simulated
+        ):
+            yield from simulated
 
 
 def _contracts_on(statement: Statement, card: RateCard) -> tuple[str, ...]:
     """Return the contracts of the rates and terms of a statement; without usage it may have only terms."""
     places = {line.source for line in statement.terms}
-    of_terms = {
+    term_contracts = {
         contract.contract
         for contract in card.contracts.values()
         if any(term.source in places for term in contract.terms)
     }
-    return tuple(sorted({*statement.contracts} | of_terms))
+    return tuple(sorted({*statement.contracts} | term_contracts))
 
 
 def write_months(found: Sequence[SimulatedMonth], path: Path) -> None:
@@ -131,9 +135,9 @@ def write_months(found: Sequence[SimulatedMonth], path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow(("account", "month", "prices", "contracts", *_AMOUNTS, "reason"))
-        for each in found:
-            *exact, payable = each.amounts or (None,) * len(_AMOUNTS)
+        for month in found:
+            *exact, payable = month.amounts or (None,) * len(_AMOUNTS)
             amounts = ["" if amount is None else exact_text(amount) for amount in exact]
             amounts.append("" if payable is None else f"{payable:f}")
-            names = " ".join(each.contracts)
-            lines.writerow((each.account, f"{each.month:%Y-%m}", each.side, names, *amounts, each.reason))
+            names = " ".join(month.contracts)
+            lines.writerow((month.account, f"{month.month:%Y-%m}", month.side, names, *amounts, month.reason))

@@ -86,8 +86,10 @@ def _facts(model: Model[Any], version: Version) -> dict[str, str]:
         "Patterns": ", ".join(model.patterns or ()),
         "Effective": str(version.effective),
         "Announced": str(version.announced or ""),
-        "Earlier versions": ", ".join(str(each.effective) for each in model.versions if each.begins < version.begins),
-        "Later versions": ", ".join(str(each.effective) for each in model.versions if each.begins > version.begins),
+        "Earlier versions": ", ".join(
+            str(earlier.effective) for earlier in model.versions if earlier.begins < version.begins
+        ),
+        "Later versions": ", ".join(str(later.effective) for later in model.versions if later.begins > version.begins),
         "Retires": str(model.retired.on) if model.retired else "",
         "Source": version.source,
         "Reference": version.reference or "",
@@ -144,10 +146,10 @@ def _words(value: Any) -> str:
     if isinstance(value, BaseModel):
         return ", ".join(f"{key.rstrip('_')} {words}" for key, words in _described(value).items())
     if isinstance(value, dict):
-        return ", ".join(f"{key} = {_words(one)}" for key, one in value.items())
+        return ", ".join(f"{key} = {_words(item)}" for key, item in value.items())
     if isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
         # In a list of parts, such as sizes, values are clear without their keys.
-        return ", ".join(" ".join(_described(one).values()) for one in value)
+        return ", ".join(" ".join(_described(item).values()) for item in value)
     return value_text(value)
 
 
@@ -176,13 +178,13 @@ def workings(
     ((Decimal('5'), 's x 1280 x 720 x 24 fps / 1024 =', Decimal('108000'), 'tokens'), Decimal('10.7'), Decimal('1.25'))
     """
     _, version = prices.in_effect(quote.model)
-    of = {rate.source: (charge, rate.rate) for charge in version.charges for rate in charge.rates}
+    rates_by_source = {rate.source: (charge, rate.rate) for charge in version.charges for rate in charge.rates}
     shape = _shape(prices, version, fields, source) if isinstance(version, VideoVersion) else {}
 
     def working(line: LineItem) -> Working:
-        if line.source not in of:
+        if line.source not in rates_by_source:
             return Working()
-        charge, rate = of[line.source]
+        charge, rate = rates_by_source[line.source]
         counted = multiply(line.quantity, Decimal(prices.tables.units[charge.unit].per))
         marked_up = rate and charge.markup != 1 and multiply(rate, charge.markup) == line.unit_rate
         return Working(method_of(charge).working(shape, counted), *((rate, charge.markup) if marked_up else ()))

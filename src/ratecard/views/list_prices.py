@@ -56,11 +56,14 @@ def list_prices(prices: PriceBook, names: Sequence[str]) -> Iterator[ListPrice]:
     name, and `TableError` for a version that contradicts its examples.
     """
     for model, version in chosen_models(prices, names):
-        later = next((each for each in reversed(model.versions) if each.begins > utc(prices.instant)), None)
+        later = next((newer for newer in reversed(model.versions) if newer.begins > utc(prices.instant)), None)
         begins = later.effective if later else None
         if model.retired and (later is None or model.retired_at(later.effective)):
             later, begins = None, model.retired.on
-        now, then = ({} if each is None else _prices_of(prices, model, each) for each in (version, later))
+        now, then = (
+            {} if priced_version is None else _prices_of(prices, model, priced_version)
+            for priced_version in (version, later)
+        )
         for key in {**now, **(then if begins else {})}:
             family, changed = prices.tables.families.get(model.model, ""), now.get(key) != then.get(key)
             yield ListPrice(model, family, *key, now.get(key), then.get(key), begins if changed else None)
@@ -72,12 +75,14 @@ def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[Any
     in_effect = {model.model: (model, version) for model, version in prices._in_effect_all()}
     chosen: dict[str, tuple[AnyModel, Version]] = {} if names else dict(in_effect)
     for name in names:
-        fitting = [each for each in in_effect if name == families.get(each) or fnmatchcase(each, name)]
+        fitting = [
+            model_name for model_name in in_effect if name == families.get(model_name) or fnmatchcase(model_name, name)
+        ]
         if not fitting and not _MARKS.isdisjoint(name):
             raise QuoteError(f"No model fits {name}. Name a model, a family, or a pattern like kling-*")
         if not fitting and prices.tables.named(name) is None and (near := did_you_mean(name, set(families.values()))):
             raise QuoteError(f"No model or family is called {name}.{near}")
-        chosen |= {each: in_effect[each] for each in fitting}
+        chosen |= {model_name: in_effect[model_name] for model_name in fitting}
         if not fitting:
             model, version = prices.in_effect(name)
             chosen[model.model] = model, version
@@ -91,7 +96,7 @@ def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[tup
     for charge in version.charges:
         per = _per(prices.tables.units[charge.unit])
         for rate in listed_rates(charge):
-            values = [f"{name} {' or '.join(each)}" for name, each in rate.conditions.items()]
+            values = [f"{name} {' or '.join(words)}" for name, words in rate.conditions.items()]
             # This avoids `tokens, tokens input`.
             named = [] if charge.charge in rate.conditions else [charge.charge]
             amounts[", ".join(named + values), per] = rate.amount

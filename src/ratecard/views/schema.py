@@ -133,7 +133,7 @@ def _line(charge: type[Charge]) -> dict[str, Any]:
 def _plain(part: Any) -> Any:
     """Simplify a schema to what a person writes: no titles, no null, no key that the loader adds."""
     if isinstance(part, list):
-        return [_plain(each) for each in part]
+        return [_plain(item) for item in part]
     if not isinstance(part, dict):
         return part
     if "discriminator" in part:
@@ -144,7 +144,7 @@ def _plain(part: Any) -> Any:
     if isinstance(plain.get("description"), str):
         plain["description"] = " ".join(plain["description"].split())
     members = plain.pop("anyOf", [])
-    written = [each for each in members if each != {"type": "null"}]
+    written = [member for member in members if member != {"type": "null"}]
     if len(written) < len(members):  # The schema of an optional key has no default value.
         del plain["default"]
     return {**written[0], **plain} if len(written) == 1 else {**plain, "anyOf": written} if written else plain

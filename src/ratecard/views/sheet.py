@@ -129,7 +129,7 @@ def _values(version: VideoVersion, name: str, with_clip: bool) -> tuple[Any, ...
 
 def _frame_rates(version: VideoVersion) -> tuple[int, ...]:
     """Return the frame rates at which the price changes: the lowest, and those from which it is multiplied."""
-    steps = {int(each): factor for charge in version.charges for each, factor in charge.frame_rates.items()}
+    steps = {int(frame_rate): factor for charge in version.charges for frame_rate, factor in charge.frame_rates.items()}
     limits = version.accepts.target_fps
     return (*([limits.min] if limits and any(factor != 1 for factor in steps.values()) else []), *steps)
 

@@ -60,12 +60,12 @@ def serve_page(
         app.on_startup(ready)
 
         async def page() -> None:
-            made = WhatIfPage(pricer, usage, command, recorded, day, tables)
+            what_if_page = WhatIfPage(pricer, usage, command, recorded, day, tables)
             # The storage of a tab is known only once it is connected; programs that only read the page never connect.
             client = ui.context.client
             await client.connected()
             if client.has_socket_connection:
-                made.start()
+                what_if_page.start()
 
         with suppress(KeyboardInterrupt):
             ui.run(

@@ -83,7 +83,7 @@ def opened(path: Path, base: RateCard) -> Draft:
     """Read a candidate file as a draft. Raises `TableError` for a file that is not a valid candidate."""
     file = load_candidate(path)
     head = file.candidate
-    changes = tuple(_change(index, told, file, base) for index, told in file.changes)
+    changes = tuple(_change(index, change, file, base) for index, change in file.changes)
     until, announced = (str(day) if day else "" for day in (head.until, head.announced))
     return Draft(str(head.effective), changes, Head(head.candidate, head.proposed_by, head.why), until, announced)
 
@@ -101,5 +101,5 @@ def _change(index: int, change: Told, file: CandidateFile, base: RateCard) -> Dr
         for choice in Choices(base, file.candidate.effective).rates(change.set[0]):
             if meant == (choice.word, choice.charge, {name: set(values) for name, values in choice.where}):
                 return NewRate(change.set[0], choice.charge, choice.where, written[change.word], choice.word)
-    of = Positions(file.text.name, file.content)
-    return Kept(model_lines(of, ("changes", index), _DASH, _KEYS, "\n"))
+    positions = Positions(file.text.name, file.content)
+    return Kept(model_lines(positions, ("changes", index), _DASH, _KEYS, "\n"))

@@ -42,13 +42,13 @@ class Choices(NamedTuple):
     def names(self) -> Mapping[str, Sequence[str]]:
         """Return the names of models, families and types, by `model`, `family` and `type`."""
         parts = self._parts()
-        groups = {part: sorted({each[part] for each in parts} - {""}) for part in ("family", "type")}
-        return {"model": [each["model"] for each in parts], **groups}
+        groups = {part: sorted({model[part] for model in parts} - {""}) for part in ("family", "type")}
+        return {"model": [model["model"] for model in parts], **groups}
 
     def _parts(self) -> list[dict[str, str]]:
         """Return the name, the type and the family of each model; a model without a family has an empty one."""
         families, models = self.card.tables.families, self.card.at(self.day).models()
-        return [{"model": each.model, "type": each.type, "family": families.get(each.model, "")} for each in models]
+        return [{"model": model.model, "type": model.type, "family": families.get(model.model, "")} for model in models]
 
     def rates(self, model: str) -> Sequence[RateChoice]:
         """Return the rates and factors of a model, in the order of its table; empty if it has no price."""
@@ -69,12 +69,12 @@ class Choices(NamedTuple):
 
     def conditions(self, part: str, names: Sequence[str]) -> Sequence[tuple[str, tuple[str, ...]]]:
         """Return the attributes of the rates of some models, families or types, each with values that share a rate."""
-        models = [each["model"] for each in self._parts() if each[part] in names]
+        models = [model["model"] for model in self._parts() if model[part] in names]
         rates = (choice for model in models for choice in self.rates(model) if choice.word == "rate")
         return sorted({condition for choice in rates for condition in choice.where})
 
     def exceptions(self, part: str, names: Sequence[str]) -> Sequence[tuple[str, str]]:
         """Return the families and models, as (`family` or `model`, name), that families or types can leave out."""
-        chosen = [each for each in self._parts() if part != "model" and each[part] in names]
+        chosen = [model for model in self._parts() if part != "model" and model[part] in names]
         smaller = ("family", "model") if part == "type" else ("model",)
-        return [(kind, name) for kind in smaller for name in sorted({each[kind] for each in chosen} - {""})]
+        return [(kind, name) for kind in smaller for name in sorted({model[kind] for model in chosen} - {""})]

@@ -116,7 +116,7 @@ class FactorControl(Control):
             (self.where, choices.conditions(part, names), list(where), _called),
             (self.excluded, choices.exceptions(part, names), list(excluded), lambda key: " ".join(json.loads(key))),
         ):
-            keys = _with([json.dumps(each) for each in offered], chosen)
+            keys = _with([json.dumps(option) for option in offered], chosen)
             select.set_options({key: called(key) for key in keys}, value=chosen)
             select.set_visibility(bool(keys))
 
@@ -205,7 +205,7 @@ class RateControl(Control):
         self._offer(next(iter(rates)) if len(rates) == 1 else None)
 
     def _found(self) -> dict[str, RateChoice]:
-        return {_of(each): each for each in self.choices().rates(str(self.model.value or ""))}
+        return {_of(choice): choice for choice in self.choices().rates(str(self.model.value or ""))}
 
     def _offer(self, chosen: str | None, gone: RateChoice | None = None) -> None:
         """Offer the rates of the model, and the chosen one even if this day lacks it."""
@@ -276,7 +276,7 @@ class AnswerControl(Control):
         """Return everything that can be chosen; a model with the name of its family is offered once."""
         options, names = {ALL: "all usage"}, self.choices().names()
         for part in ("type", "family", "model"):
-            options |= {each: f"{part} {each}" for each in names[part]}
+            options |= {option: f"{part} {option}" for option in names[part]}
         return options if name in options or not name else options | {name: name}
 
 
@@ -285,7 +285,7 @@ def _fixed(lists: Mapping[str, Sequence[str]]) -> Where:
 
 
 def _with(offered: Sequence[str], chosen: Sequence[str]) -> list[str]:
-    return [*offered, *(each for each in chosen if each not in offered)]
+    return [*offered, *(option for option in chosen if option not in offered)]
 
 
 def _of(choice: RateChoice) -> str:

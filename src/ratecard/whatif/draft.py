@@ -234,7 +234,9 @@ class Draft(NamedTuple):
         dates = {"until": self.until, "announced": self.announced}
         lines += [f"{key}: {scalar(day)}" for key, day in dates.items() if day]
         lines += [f"proposed_by: {proposed_by}", f"why: {why}", "changes:"]
-        return "".join(f"{line}\n" for line in lines) + "".join(each.entry() for each in self.changes if each.finished)
+        return "".join(f"{line}\n" for line in lines) + "".join(
+            change.entry() for change in self.changes if change.finished
+        )
 
     def file(self) -> CandidateFile:
         """Return the candidate, as if read from a file. Raises `DraftError`."""
@@ -283,7 +285,11 @@ class Draft(NamedTuple):
                 changes.setdefault(numbers[rest[0]], []).append(fault.message)
             else:
                 head.setdefault(str(first), fault.message)
-        unread = {n: each.wrong for n, each in enumerate(self.changes) if isinstance(each, Factor) and each.finished}
+        unread = {
+            number: change.wrong
+            for number, change in enumerate(self.changes)
+            if isinstance(change, Factor) and change.finished
+        }
         errors = {number: unread.get(number) or _joined(words) for number, words in changes.items()}
         return DraftError(errors, head)
 

@@ -158,7 +158,9 @@ class Saving:
             self.saved = path
             self.kept(draft)
             again = f"{self.command} --current {draft.effective} --candidate {shlex.quote(str(path))}"
-            again += "".join(f" --elasticity {shlex.quote('='.join(each))}" for each in draft.answers if all(each))
+            again += "".join(
+                f" --elasticity {shlex.quote('='.join(answer))}" for answer in draft.answers if all(answer)
+            )
             self._say(done=f"Saved {escape(str(path))}. The same figures, as a report:<code>{escape(again)}</code>")
 
     async def look(self) -> None:

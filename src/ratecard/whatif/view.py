@@ -92,7 +92,7 @@ def revenue_by_family(report: Report) -> Chart:
     rows = report.simulation.by_model
     for row, amounts in zip(rows, shown(report, rows), strict=True):
         sums.setdefault(families.get(row.key[0] or "", NO_VALUE), []).append(amounts[0])
-    order = sorted(((total(amounts), family) for family, amounts in sums.items()), key=lambda each: (-each[0], each[1]))
+    order = sorted(((total(amounts), family) for family, amounts in sums.items()), key=lambda pair: (-pair[0], pair[1]))
     bars = [(family, amount) for amount, family in order[:_FAMILIES]]
     return bar_chart(report, "Revenue by family", "The families that bring most.", bars)
 
@@ -120,17 +120,17 @@ class CustomerPrices(NamedTuple):
     @classmethod
     def of(cls, report: Report) -> "CustomerPrices":
         """Return the prices of the customers of a report, the greatest discount first."""
-        ranked = sorted(report.discounts, key=lambda each: (-each.discount(0), each.customer or ""))
-        named = {NO_VALUE if each.customer is None else each.customer: each for each in ranked}
+        ranked = sorted(report.discounts, key=lambda customer: (-customer.discount(0), customer.customer or ""))
+        named = {NO_VALUE if customer.customer is None else customer.customer: customer for customer in ranked}
         return cls(named, ("Now", *(f"With {name}" for name in report.names[1:])), report.figures)
 
     def table(self, customer: str) -> str:
         """Show list, discount and net of one customer, rounded so that they add up."""
         columns = (Column("Prices"), *(Column(name, Kind.MONEY) for name in ("List", "Discount", "Net")))
-        one, places = self.customers[customer], self.figures.places
+        discounted, places = self.customers[customer], self.figures.places
         rows = []
         for side, name in enumerate(self.sides):
-            listed, net = (round_half_up(amounts[side], places) for amounts in (one.lists, one.nets))
+            listed, net = (round_half_up(amounts[side], places) for amounts in (discounted.lists, discounted.nets))
             rows.append((name, listed, EXACT.subtract(listed, net), net))
         return _table_html(Table("", columns, tuple(rows)), self.figures)
 
