@@ -85,7 +85,7 @@ class Line(NamedTuple):
 def with_added(lines: Sequence[Line]) -> list[Line]:
     """Give each line of a request its part of what rounding and a minimum add, in proportion to the amounts.
 
-    So if terms make a line free, its part of these is free too, and a request can be free without a rest.
+    So if terms make a line free, its part of these is free too, and nothing is left of a free request.
     """
     added = [line for line in lines if not line.rated.counts]
     counted = [line for line in lines if line.rated.counts]

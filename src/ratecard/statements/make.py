@@ -74,14 +74,14 @@ def statement(
     if not account.strip():
         raise StatementError("the account is empty, and a statement is of one account. Name it as the usage does")
     card = tables if isinstance(tables, RateCard) else load_rate_card(tables)
-    spoken = table_dialect(dialect) if dialect is not None else None
+    usage_dialect = table_dialect(dialect) if dialect is not None else None
     with enough_memory(), closing(Workspace(memory)) as workspace:
-        opening = opened_usage(workspace, usage, columns or {}, None, None, [card], silent, spoken)
+        opening = opened_usage(workspace, usage, columns or {}, None, None, [card], silent, usage_dialect)
         with opening as opened:
-            rows = AccountRows(workspace, opened, account, spoken)
-            if odd := rows.count_odd():
+            rows = AccountRows(workspace, opened, account, usage_dialect)
+            if odd_rows := rows.count_odd():
                 words = "is missing or not an instant, so that it is not known of which month they are"
-                raise StatementError(f"{plural(odd, 'row')} of {account}: timestamp {words}")
+                raise StatementError(f"{plural(odd_rows, 'row')} of {account}: timestamp {words}")
             currency = currency or _currency_of(card, rows, begins)
             return AccountMonths(card, rows, currency).statement(begins, opening_balance)
 

@@ -105,11 +105,11 @@ class AccountRater:
         """Yield the lines of a quote, and one for the rounding of its total, so that they add up to the charge."""
         list_sum = Decimal(0)
         for line in quote.lines:
-            rated, at_list = self._of(line, quote), line.amount
+            rated, list_amount = self._of(line, quote), line.amount
             if line.list_rate != line.unit_rate:
-                at_list = multiply(line.quantity, line.list_rate)
-            list_sum = EXACT.add(list_sum, at_list)
-            yield Line(instant, rated, line.amount if line.unit == MINIMUM else line.quantity, line.amount, at_list)
+                list_amount = multiply(line.quantity, line.list_rate)
+            list_sum = EXACT.add(list_sum, list_amount)
+            yield Line(instant, rated, line.amount if line.unit == MINIMUM else line.quantity, line.amount, list_amount)
         rounding, list_rounding = EXACT.subtract(quote.total, quote.exact), EXACT.subtract(list_total, list_sum)
         if rounding or list_rounding:
             # Only totals of videos are rounded; for others, this adds the rest up to the minimum of the list.
@@ -128,14 +128,14 @@ class AccountRater:
         tables = self.card.tables
         place = self._places.get(line.list_source, NOWHERE) if line else NOWHERE
         name = place.model or quote.model
-        whose = (quote.contract or "", name, tables.models[name].type, tables.families.get(name, ""))
+        origin = (quote.contract or "", name, tables.models[name].type, tables.families.get(name, ""))
         if line is None:
             sku = ROUNDING_PART if tables.models[name].type == "video" else f"{name}-{MINIMUM}"
-            return Rated(sku, "", Decimal(0), "", Decimal(0), "", *whose)
+            return Rated(sku, "", Decimal(0), "", Decimal(0), "", *origin)
         # A minimum adds another amount to each request, so it is counted in money.
         rates = (_ONE, _ONE) if line.unit == MINIMUM else (line.unit_rate, line.list_rate)
         parts = (line.sku, line.unit, rates[0], line.source, rates[1], line.list_source)
-        return Rated(*parts, *whose, place.charge, place.attributes)
+        return Rated(*parts, *origin, place.charge, place.attributes)
 
 
 def _quote(prices: PriceBook, shape: UsageShape) -> Quote:

@@ -133,9 +133,9 @@ def _paid(kept: Iterable[tuple[Line, Fraction, Fraction | None]], times: Mapping
 
 
 def _never_paid(refunds: Iterable[Line], paid: PaidShares, currency: str) -> list[TermLine]:
-    """Return the line that takes reductions by terms off the refunds of the same requests; empty without any."""
+    """Return the line that lowers refunds by what terms had taken off these requests; empty without reductions."""
     booked = [(-line.charged, paid.get((line.request, line.rated.sku), Fraction(1))) for line in refunds]
-    amount = sum((back * (1 - share) for back, share in booked), _ZERO)
+    amount = sum((refund * (1 - share) for refund, share in booked), _ZERO)
     words = "refunds: what terms had taken off the refunded requests"
     return [TermLine(NEVER_PAID, words, "", amount, currency, amount)] if amount else []
 
@@ -249,7 +249,7 @@ class _Tiered:
         ]
 
     def times(self, charges: Mapping[Rated, Fraction]) -> Iterator[tuple[Rated, Fraction]]:
-        """Yield each rate with its charge after the tiers as a factor on its amount before them."""
+        """Yield each rate and the factor from its amount before the tiers to its charge after them."""
         before: dict[Rated, Fraction] = {}
         for (_, rated), (_, amount) in self._parts.items():
             before[rated] = before.get(rated, _ZERO) + amount

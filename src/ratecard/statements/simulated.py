@@ -86,16 +86,16 @@ def simulated_months(
         {*accounts}
         or {name for side in compared for contract in side.card.contracts.values() for name in contract.accounts}
     )
-    spoken = table_dialect(dialect) if dialect is not None else None
+    usage_dialect = table_dialect(dialect) if dialect is not None else None
     with closing(Workspace(memory)) as workspace:
-        if kept := kept_place(usage, workspace.folder, None):
-            words = f"{kept} is a roll-up, which has no instants of its rows, and terms of a month need their order"
+        if place := kept_place(usage, workspace.folder, None):
+            words = f"{place} is a roll-up, which has no instants of its rows, and terms of a month need their order"
             raise StatementError(f"{words}. Give the usage that it was made of")
         cards = [side.card for side in compared]
-        with opened_usage(workspace, usage, columns or {}, None, None, cards, silent, spoken) as opened:
+        with opened_usage(workspace, usage, columns or {}, None, None, cards, silent, usage_dialect) as opened:
             months: list[SimulatedMonth] = []
             for account in named:
-                rows = AccountRows(workspace, opened, account, spoken)
+                rows = AccountRows(workspace, opened, account, usage_dialect)
                 months += _of_account(compared, rows, currency)
             return tuple(months)
 

@@ -1,4 +1,4 @@
-"""The price sheet: one row for each price, with what it becomes next, for a page that customers read."""
+"""The price sheet: one row for each price, with its next price, for a page that customers read."""
 
 from collections.abc import Iterator, Sequence
 from datetime import date

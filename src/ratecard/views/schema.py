@@ -1,4 +1,4 @@
-"""The JSON Schema by which editors check and complete tables, made from the models of the tables.
+"""The JSON Schema with which editors check and complete tables, made from the models of the tables.
 
 It knows keys, methods, types and the form of every value; `ratecard check` knows the rules between values.
 """
@@ -37,7 +37,7 @@ _WORDS = "Words"
 _GATHERED = {Bucket.__name__: "dimensions", RateFactor.__name__: "conditions"}
 # Lists with at least one item.
 _NEVER_EMPTY = ("models", "versions", "charges", "rates", "examples", "chains", "tiers", "limits")
-# The draft that most editors know.
+# The draft of JSON Schema that most editors know.
 _DRAFT = "http://json-schema.org/draft-07/schema#"
 _PLACE = "#/definitions/{model}"
 

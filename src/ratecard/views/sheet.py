@@ -90,11 +90,11 @@ def price_cells(prices: PriceBook, name: str) -> Iterator[Cell]:
 def _unit_cells(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Iterator[Cell]:
     shown = set[str]()
     for usage in unit_usages(model, version, prices.tables):
-        said = {key: value for key, value in usage.items() if key not in ("type", "model")}
-        counted = json.dumps(said)
-        if counted not in shown:  # Rates of other hours have the same usages.
-            shown.add(counted)
-            body = {"model": model.model} | ({} if said == _ONE_SEARCH else {"usage": counted})
+        fields = {key: value for key, value in usage.items() if key not in ("type", "model")}
+        usage_text = json.dumps(fields)
+        if usage_text not in shown:  # Rates of other hours have the same usages.
+            shown.add(usage_text)
+            body = {"model": model.model} | ({} if fields == _ONE_SEARCH else {"usage": usage_text})
             try:
                 yield Cell(body, None, prices.rate(usage), usage)
             except QuoteError:

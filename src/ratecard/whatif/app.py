@@ -17,7 +17,7 @@ _GRACE = 2
 
 
 class PortError(OSError):
-    """The port cannot be used."""
+    """A port that cannot be used."""
 
 
 def free_port(port: int) -> int:
@@ -43,9 +43,9 @@ def serve_page(
 ) -> None:
     """Serve the page until it is interrupted. Requests to another host name than this machine's are refused.
 
-    `usage` and `command` (which simulates the same usage) are shown, `recorded` is how it is read again for a report,
-    `day` is that of the prices, `tables` the folder to which saved candidates can be promoted; `show` opens a browser,
-    and `ready` is called once.
+    `usage` and `command` (which simulates the same usage) are shown, `recorded` says how to read it again for a
+    report, `day` is that of the prices, `tables` the folder to which saved candidates can be promoted; `show` opens a
+    browser, and `ready` is called once.
     """
     with TemporaryDirectory(prefix="ratecard-") as folder:
         # Otherwise NiceGUI keeps files in the current folder.

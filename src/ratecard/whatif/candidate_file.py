@@ -24,11 +24,11 @@ _OF_TABLES = "units.yaml"
 
 
 class SaveError(RateCardError):
-    """A draft cannot be saved under this name; the message says why, and what is allowed."""
+    """A draft that cannot be saved under a name; the message says why, and what is allowed."""
 
 
 class FileThereError(SaveError):
-    """A file of this name exists, and `replace` was not given."""
+    """A file that exists already, and may not be replaced without `replace`."""
 
 
 def save(draft: Draft, base: RateCard, path: Path, *, replace: bool = False) -> None:

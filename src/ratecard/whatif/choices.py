@@ -1,4 +1,4 @@
-"""What can be chosen on a day: models, families and types that have a price, and the rates of a model."""
+"""The choices of a day: models, families and types that have a price, and the rates of a model."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date

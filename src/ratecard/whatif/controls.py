@@ -104,13 +104,13 @@ class FactorControl(Control):
         return Factor(str(self.part.value), names, factor, _fixed(where), _fixed(excluded), *rounding)
 
     def renew(self) -> None:
-        """Offer what has a price on another day. A choice without a price stays, and is refused with a message."""
+        """Offer names with a price on another day. A chosen one without a price stays and is refused with a message."""
         chosen = list(self.chosen.value or ())
         self.chosen.set_options(_with(self.choices().names()[str(self.part.value)], chosen), value=chosen)
         self._offer(self.where.value or (), self.excluded.value or ())
 
     def _offer(self, where: Iterable[str], excluded: Iterable[str]) -> None:
-        """Offer the attributes that can limit the rates and what can be left out; keep those that are chosen."""
+        """Offer the attributes that can limit the rates, and the names to leave out; keep the chosen ones."""
         part, names, choices = str(self.part.value), list(self.chosen.value or ()), self.choices()
         for select, offered, chosen, called in (
             (self.where, choices.conditions(part, names), list(where), _called),
@@ -273,7 +273,7 @@ class AnswerControl(Control):
         self.chosen.set_options(self._offered(name), value=name)
 
     def _offered(self, name: str) -> dict[str, str]:
-        """Return everything that can be chosen; a model with the name of its family is offered once."""
+        """Return the names to choose from, with labels; a model with the name of its family is offered once."""
         options, names = {ALL: "all usage"}, self.choices().names()
         for part in ("type", "family", "model"):
             options |= {option: f"{part} {option}" for option in names[part]}

@@ -1,4 +1,4 @@
-"""What the page shows of an answer: a sentence, a few large figures, charts and tables."""
+"""The parts of an answer on the page: a sentence, a few large figures, charts and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal

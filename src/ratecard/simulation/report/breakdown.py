@@ -40,7 +40,7 @@ def breakdown(report: Report, *keys: str) -> Table:
 
 
 def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
-    """Yield tables by a key that fit on a page, each with the numbers of its candidates; of several, a few a table."""
+    """Yield tables by a key, each after the numbers of its candidates: as many as fit on a page."""
     rows = rows_of(report, key, min(1, len(report.candidates)))
     amounts = shown(report, rows)
     if len(report.candidates) <= 1:
@@ -131,7 +131,7 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
 
 
 def _further_sides(report: Report, *, exact: bool) -> Iterator[tuple[Value, ...]]:
-    """Yield rows at the expected volume, and at the prices of each row's own day, where these differ."""
+    """Yield rows at the expected volume, and at the prices of each row's own day, if the report has them."""
     places = FRACTION_PLACES if exact else report.figures.places
     if (expected := report.expected) is not None:
         revenues = [round_half_up(from_fraction(revenue, places), places) for revenue in expected.total.revenues]
@@ -156,7 +156,7 @@ def columns_of(
 ) -> Iterator[Column]:
     """Yield the columns of amounts: the current one; each candidate's amount, change and change in percent.
 
-    With `several`, the headings of changes have the candidates' names; with `named`, that of a single amount has.
+    With `several`, all headings have the names of the candidates; with `named`, only those of amounts have.
     """
     yield Column(CURRENT, Kind.MONEY)
     for candidate in candidates:

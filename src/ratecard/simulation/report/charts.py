@@ -72,7 +72,7 @@ def revenue_by_period(report: Report, period: str) -> Chart:
 def _coinciding(
     figures: Figures, lines: Sequence[tuple[str, Sequence[Decimal]]], period: str, height: Decimal
 ) -> Iterator[str]:
-    """Yield a sentence for each two lines that coincide, or are so near that they look like one."""
+    """Yield a sentence for each pair of lines that coincide, in part or almost, so that they look like one."""
     for (name, line), (other, another) in combinations(lines, 2):
         distances = [EXACT.subtract(one, two).copy_abs() for one, two in zip(line, another, strict=True)]
         most, same = max(distances, default=Decimal(0)), distances.count(Decimal(0))
@@ -176,7 +176,7 @@ def waterfall(report: Report, candidate: int) -> Chart:
 
 
 def _span(before: Decimal, changes: Sequence[Decimal]) -> tuple[Decimal, Decimal, bool]:
-    """Return the ends of a waterfall's axis, and whether it is cut: without zero, so that small steps can be seen."""
+    """Return the ends of a waterfall's axis, and True if it leaves out zero, so that small steps can be seen."""
     levels = list(accumulate(map(Fraction, changes), initial=Fraction(before)))
     least, most = min(levels), max(levels)
     pad = (most - least or most) / _PAD

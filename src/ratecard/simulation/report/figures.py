@@ -1,4 +1,4 @@
-"""How numbers are shown: rounded by the largest remainder so that they add up, as a locale writes them."""
+"""Numbers for readers: rounded by the largest remainder so that they add up, and written as in a locale."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -157,7 +157,7 @@ class Figures:
         return self._written(self.locale.decimal_formats[None], amount, places_of(amount))
 
     def percent(self, share: Fraction | None, *, signed: bool = True) -> str:
-        """Write a share of one as percent, half-up to two decimals; nothing for None. A change has a sign.
+        """Write a share of one as percent, half-up to two decimals; empty for None. A change has a sign.
 
         >>> Figures(ENGLISH, "USD", 2).percent(Fraction(1, 3)), Figures(ENGLISH, "USD", 2).percent(Fraction(-1, 10**6))
         ('+33.33%', '-<0.01%')

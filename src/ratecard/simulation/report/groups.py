@@ -29,9 +29,9 @@ _COARSE = 10**6
 
 
 class GroupField(NamedTuple):
-    """A column of the groups: its name, its integer expression, how many decimals that has (None: text), and its kind.
+    """A column of the groups: its name, its integer expression, its number of decimals (None for text), and its kind.
 
-    An `amount` is what one side charges; a `part` is lost, new, a cost or a margin; the others are made of these.
+    An `amount` is what one side charges; a `part` is lost, new, a cost or a margin; other kinds are made of these.
     """
 
     name: str
@@ -156,7 +156,7 @@ def _csv_value(field: GroupField) -> str:
 
 
 def json_value(field: GroupField) -> str:
-    """Return a value as JSON holds it: an amount as text, a count as a number."""
+    """Return the expression of a value in JSON: an amount is text, a count is a number."""
     if field.places is None:
         return field.expression
     if field.kind == "count":

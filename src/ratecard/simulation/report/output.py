@@ -137,17 +137,17 @@ def _discounted(party: Discounted, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _cost(cost: Cost, names: Sequence[str]) -> dict[str, Any]:
-    named: dict[str, Any] = {"model": cost.model} if cost.model else {}
-    named |= {"requests": cost.requests, "requests_without_cost": cost.unknown}
+    record: dict[str, Any] = {"model": cost.model} if cost.model else {}
+    record |= {"requests": cost.requests, "requests_without_cost": cost.unknown}
     amounts = zip(names, cost.revenues, cost.costs, cost.unknown_revenues, strict=True)
     for side, (name, revenue, paid, unknown) in enumerate(amounts):
-        named[name] = {
+        record[name] = {
             "revenue": revenue,
             "cost": paid,
             "margin": cost.margin(side),
             "revenue_without_cost": unknown,
         }
-    return named
+    return record
 
 
 def _total(report: Report) -> dict[str, Any]:

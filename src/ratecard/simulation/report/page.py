@@ -1,4 +1,4 @@
-"""A simulation as one HTML page: the answer, what has no price, charts, and tables that sort on a click.
+"""A simulation as one HTML page: the answer, rows without a price, charts, and tables that sort on a click.
 
 The page loads nothing: the library of its charts is written into it.
 """
@@ -107,7 +107,7 @@ def _values(report: Report) -> dict[str, Any]:
     target, result = question.target, question.reached
     left, rows = figures.count(report.unpriced), figures.counted(report.simulation.rows, "row")
     several, one = len(report.candidates) > 1, min(1, len(report.candidates))
-    # A chart by period is a line, so that it is not among the bars.
+    # A period has a line chart of its own, so it is not drawn as bars.
     sides, keys, lines = sides_table(report), _keys(report), (DAY, *PERIODS)
     return {
         "names": report.names,

@@ -1,4 +1,4 @@
-"""The tables of a report: customers, periods, why revenue changes, margin, rows without a price, and what was read."""
+"""The tables of a report: customers, why revenue changes, margin, rows without a price, and the usage that was read."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -149,21 +149,21 @@ def attribution_table(report: Report, candidate: int, *, exact: bool = False) ->
 
     With `exact`, for a workbook, the exact amounts.
     """
-    why = report.attribution(candidate)
-    difference = why.difference if exact else report.difference(candidate)
-    amounts = report.shown([part.amount for part in why.parts], difference, exact=exact)
+    attribution = report.attribution(candidate)
+    difference = attribution.difference if exact else report.difference(candidate)
+    amounts = report.shown([part.amount for part in attribution.parts], difference, exact=exact)
     rows: list[tuple[Value, ...]] = []
-    for part, amount in zip(why.parts, amounts, strict=True):
+    for part, amount in zip(attribution.parts, amounts, strict=True):
         lines = " → ".join(filter(None, (part.old_source, part.new_source)))
-        added = (part.unit, amount, part.amount, lines)
-        rows.append((part.model, part.label, part.old, part.new, _share(part), *added))
+        cells = (part.unit, amount, part.amount, lines)
+        rows.append((part.model, part.label, part.old, part.new, _share(part), *cells))
     columns = (
         *(Column("Model"), Column("Rate")),
         *_RATES,
         *(Column("Per"), Column("Adds", Kind.CHANGE), Column("Adds, exact", Kind.EXACT), Column("Lines")),
     )
-    last: tuple[Value, ...] = ("Total", "", None, None, "", "", difference, why.difference, "")
-    tones = tuple(_TONES.get(part.kind, Kind.CHANGE) for part in why.parts)
+    last: tuple[Value, ...] = ("Total", "", None, None, "", "", difference, attribution.difference, "")
+    tones = tuple(_TONES.get(part.kind, Kind.CHANGE) for part in attribution.parts)
     return Table("Why", columns, tuple(rows), last, tones=tones)
 
 
@@ -306,7 +306,7 @@ _ROUNDING = (
 
 
 def about_table(report: Report) -> Table:
-    """List everything that names the input and the program."""
+    """List the command, the prices, the usage and the versions of programs."""
     simulation, count = report.simulation, report.figures.count
     rows = [("Command", report.question.command)] if report.question.command else []
     rows += [

@@ -152,7 +152,7 @@ def _contracts(report: Report) -> str:
 
 
 def _prices(report: Report) -> str:
-    """Say at which prices the requests are."""
+    """Say which prices the requests have."""
     current, *candidates = report.simulation.sides
     if not current.has_rates:
         return "as they were billed"
@@ -288,7 +288,7 @@ def _margin(report: Report, candidate: int) -> str:
     sides = [amounts for side in (0, candidate) if (amounts := report.margin_of(side)) is not None]
     if margin is None:
         return ""
-    paid, then = (figures.money(figures.rounded(cost)) for cost, _, _ in sides)
+    old_cost, new_cost = (figures.money(figures.rounded(cost)) for cost, _, _ in sides)
     before, after = (
         figures.money(figures.rounded(left))
         + (f" ({figures.percent(share, signed=False)} of revenue)" if share else "")
@@ -300,7 +300,7 @@ def _margin(report: Report, candidate: int) -> str:
         if count
         else "Nothing is sold"
     )
-    cost = f"at a cost of {paid}" if paid == then else f"and cost from {paid} to {then}"
+    cost = f"at a cost of {old_cost}" if old_cost == new_cost else f"and cost from {old_cost} to {new_cost}"
     moves = f"goes from {before} to {after}" if candidate else f"is {before}"
     noun = "Margin" if report.expected is None else "Expected margin"
     words = f"{noun} {moves}, {cost}. {below} below cost."

@@ -70,7 +70,7 @@ class Column(NamedTuple):
 class Table(NamedTuple):
     """Rows of values, one for each column; `total` is a row too. `note` says what a reader must know.
 
-    `tones` has, for each row, whether its changes are ordinary ones, lost or new; empty where all are ordinary.
+    `tones` has the kind of change of each row (ordinary, lost or new); it is empty if all are ordinary.
     `further` counts rows that are left out.
     """
 
@@ -84,7 +84,7 @@ class Table(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return the number of rows, with those that it leaves out."""
+        """Return the number of rows, including those that are left out."""
         return len(self.rows) + self.further
 
     def without(self, kind: Kind) -> "Table":
@@ -92,7 +92,7 @@ class Table(NamedTuple):
         return self._keeping([index for index, column in enumerate(self.columns) if column.kind is not kind])
 
     def columns_named(self, *names: str) -> "Table":
-        """Return the same table with these columns alone, in this order."""
+        """Return the same table with only these columns, in this order."""
         known = [column.name for column in self.columns]
         return self._keeping([known.index(name) for name in names])
 

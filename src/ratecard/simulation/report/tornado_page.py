@@ -1,4 +1,4 @@
-"""A tornado (what moving the prices of one family does to revenue) as a sentence, a table, and a page with bars."""
+"""A tornado (how revenue moves with the prices of one family) as a sentence, a table, and a page with bars."""
 
 import csv
 import json
