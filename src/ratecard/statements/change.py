@@ -60,8 +60,8 @@ def change_of(before: MonthTotals, after: MonthTotals) -> MonthChange:
         for key, (quantity, amount) in then.items():
             if key[0] == unit and quantities[0]:
                 volume += amount * (quantities[1] / quantities[0] - 1)
-            if key[0] == unit and quantity and (counted := now.get(key, (_ZERO, _ZERO)))[0]:
-                price += counted[1] - counted[0] * amount / quantity
+            if key[0] == unit and quantity and (later := now.get(key, (_ZERO, _ZERO)))[0]:
+                price += later[1] - later[0] * amount / quantity
     usage = [sum((amount for _, amount in side.values()), _ZERO) for side in (then, now)]
     mix = usage[1] - usage[0] - price - volume
     terms, refunds = after.terms - before.terms, after.refunds - before.refunds

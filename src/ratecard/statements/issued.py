@@ -144,13 +144,13 @@ def differences(issued: Mapping[str, Any], now: Statement) -> tuple[IssuedDiffer
         for name in dict.fromkeys((*then, *today)):
             old, new = then.get(name), today.get(name)
             for figure in _COMPARED:
-                was, is_ = ("" if line is None else str(line.get(figure, "")) for line in (old, new))
-                if was != is_:
-                    changes.append(IssuedDifference(part, name, figure, was, is_))
+                old_text, new_text = ("" if line is None else str(line.get(figure, "")) for line in (old, new))
+                if old_text != new_text:
+                    changes.append(IssuedDifference(part, name, figure, old_text, new_text))
     for figure in ("list_total", "charges", "exact", "payable", "prices"):
-        was, is_ = (_words(record.get(figure)) for record in (issued, content))
-        if was != is_:
-            changes.append(IssuedDifference("statement", "", figure, was, is_))
+        old_text, new_text = (_words(record.get(figure)) for record in (issued, content))
+        if old_text != new_text:
+            changes.append(IssuedDifference("statement", "", figure, old_text, new_text))
     return tuple(changes)
 
 

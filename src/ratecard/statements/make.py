@@ -136,12 +136,12 @@ class AccountMonths:
         """Make the statement of a month, and its change against the month before."""
         if opening_balance is not None:
             self._known[month] = self._settled(month, self._opening(month, opening_balance))
-        made = self._month(month).statement
-        before, why = self._before(month, known=opening_balance is None)
-        change = change_of(before.totals, made.totals) if before else None
+        settled = self._month(month).statement
+        before, reason = self._before(month, known=opening_balance is None)
+        change = change_of(before.totals, settled.totals) if before else None
         notes = self._notes(month)
-        notes += [f"No change against {month_before(month):%Y-%m}: {why}"] if why else []
-        return replace(made, change=change, notes=tuple(notes))
+        notes += [f"No change against {month_before(month):%Y-%m}: {reason}"] if reason else []
+        return replace(settled, change=change, notes=tuple(notes))
 
     def _notes(self, month: date) -> list[str]:
         """Say what is not on the statement: rows of others or without an account, and the rest of the current month."""
@@ -193,13 +193,13 @@ class AccountMonths:
         older = [term for term in commitments if _begins(term) < month]
         for term in older:
             months = months_between(_begins(term), month_before(month))
-            if lacking := [earlier for earlier in months if earlier not in self.months]:
+            if gaps := [earlier for earlier in months if earlier not in self.months]:
                 words = f"the commitment of {self.account} ({term.source}) begins with {term.begins:%Y-%m}"
-                missing = f"the usage has no row of {lacking[0]:%Y-%m}, so that it is not known what is left of it"
+                missing = f"the usage has no row of {gaps[0]:%Y-%m}, so that it is not known what is left of it"
                 raise StatementError(f"{words}, and {missing}. Give the usage since then, or an opening balance")
         if older:
-            left = self._month(month_before(month)).balances
-            balances |= {term.source: left[term.source] for term in older if term.source in left}
+            carried = self._month(month_before(month)).balances
+            balances |= {term.source: carried[term.source] for term in older if term.source in carried}
         return balances
 
     def _month(self, month: date) -> _Month:
@@ -217,7 +217,7 @@ class AccountMonths:
         if rater.unrated:
             raise StatementError(self._unrated_text(month, rater))
         lines = sums.sorted()
-        made = Statement(
+        settled_statement = Statement(
             self.account,
             month,
             self.currency,
@@ -227,7 +227,7 @@ class AccountMonths:
             tuple(sorted(rater.digests)),
             self.rows.source.fingerprint,
         )
-        return _Month(made, settled.balances, rater.elsewhere)
+        return _Month(settled_statement, settled.balances, rater.elsewhere)
 
     def _settle(
         self, lines: Iterable[Line], terms: Sequence[Term], balances: Mapping[str, Fraction], paid: PaidShares

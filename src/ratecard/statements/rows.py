@@ -151,8 +151,8 @@ class AccountRows:
     def count(self, month: date) -> RowCounts:
         """Count all rows of the usage, those of the account in a month, and those without an account."""
         where = (self._within(month), self._of_nobody)
-        counted = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in where)
-        return RowCounts(*next(self._rows(f"SELECT count(*), {counted} FROM {self._table}")))
+        counts = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in where)
+        return RowCounts(*next(self._rows(f"SELECT count(*), {counts} FROM {self._table}")))
 
     def distinct(self, name: str, month: date) -> list[str]:
         """Return the texts that a column has in the rows of the account in a month."""
@@ -190,9 +190,9 @@ class AccountRows:
         type_ = row.get("type") or None
         layout = self._known.layouts.get(type_ or "")
         attributes = {column.name for column in layout.attributes} if layout else set()
-        counted = {column.name for column in (*layout.quantities, *layout.counts)} if layout else set()
+        quantity_names = {column.name for column in (*layout.quantities, *layout.counts)} if layout else set()
         values = {name: value for name, value in row.items() if name in attributes}
-        values[RAW_QUANTITIES] = json.dumps({name: value for name, value in row.items() if name in counted})
+        values[RAW_QUANTITIES] = json.dumps({name: value for name, value in row.items() if name in quantity_names})
         return UsageShape(type_, row.get("model"), json.dumps(values), None)
 
     @cached_property

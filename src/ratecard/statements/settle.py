@@ -164,8 +164,8 @@ class _Finder:
         if place not in self._known:
             matches = [match for term in self._terms if term.step == step if (match := self._for(term, rated))]
             if len(matches) > 1:
-                both = " and ".join(f"{match.term.kind} ({match.term.source})" for match in matches[:2])
-                words = f"SKU {rated.sku} of {rated.model} meets two terms of one step: {both}"
+                two_terms = " and ".join(f"{match.term.kind} ({match.term.source})" for match in matches[:2])
+                words = f"SKU {rated.sku} of {rated.model} meets two terms of one step: {two_terms}"
                 raise StatementError(f"{words}. Write in one of them what it is for, or leaves out: for, except")
             self._known[place] = matches[0] if matches else None
         return self._known[place]
@@ -180,8 +180,8 @@ class _Finder:
             raise StatementError(f"{words}: a video in the ledger has its total alone. Make the statement of the usage")
         if not rated.counts or rated.unit not in self._units:
             return None
-        theirs, ours = self._units[rated.unit], self._units[term.unit or ""]
-        return _Found(term, Fraction(theirs.per, ours.per)) if theirs.counts == ours.counts else None
+        line_unit, term_unit = self._units[rated.unit], self._units[term.unit or ""]
+        return _Found(term, Fraction(line_unit.per, term_unit.per)) if line_unit.counts == term_unit.counts else None
 
 
 class _Included:

@@ -75,15 +75,15 @@ def chosen_models(prices: PriceBook, names: Sequence[str]) -> Iterator[tuple[Any
     in_effect = {model.model: (model, version) for model, version in prices._in_effect_all()}
     chosen: dict[str, tuple[AnyModel, Version]] = {} if names else dict(in_effect)
     for name in names:
-        fitting = [
+        matches = [
             model_name for model_name in in_effect if name == families.get(model_name) or fnmatchcase(model_name, name)
         ]
-        if not fitting and not _MARKS.isdisjoint(name):
+        if not matches and not _MARKS.isdisjoint(name):
             raise QuoteError(f"No model fits {name}. Name a model, a family, or a pattern like kling-*")
-        if not fitting and prices.tables.named(name) is None and (near := did_you_mean(name, set(families.values()))):
+        if not matches and prices.tables.named(name) is None and (near := did_you_mean(name, set(families.values()))):
             raise QuoteError(f"No model or family is called {name}.{near}")
-        chosen |= {model_name: in_effect[model_name] for model_name in fitting}
-        if not fitting:
+        chosen |= {model_name: in_effect[model_name] for model_name in matches}
+        if not matches:
             model, version = prices.in_effect(name)
             chosen[model.model] = model, version
     yield from chosen.values()
@@ -111,9 +111,9 @@ def _prices_of(prices: PriceBook, model: AnyModel, version: Version) -> dict[tup
 
 def _per(unit: Unit) -> str:
     """Return a unit in words, like `million tokens` or `second of video`."""
-    noun, of, what = unit.counts.partition(" of ")
+    noun, separator, thing = unit.counts.partition(" of ")
     many = _MANY.get(unit.per, f"{unit.per:,} ")
-    return f"{many}{_plural(noun) if many else noun}{of}{what}"
+    return f"{many}{_plural(noun) if many else noun}{separator}{thing}"
 
 
 def _plural(noun: str) -> str:

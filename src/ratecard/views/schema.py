@@ -153,15 +153,15 @@ def _plain(part: Any) -> Any:
 def _choice(discriminator: dict[str, Any]) -> dict[str, Any]:
     """Return a schema that selects a member by one word, so that an editor shows only the errors of that member."""
     word, members = discriminator["propertyName"], discriminator["mapping"]
-    meant: dict[str, list[str]] = {}
+    words_by_place: dict[str, list[str]] = {}
     for value, place in members.items():
-        meant.setdefault(place, []).append(value)
+        words_by_place.setdefault(place, []).append(value)
     return {
         "type": "object",
         "properties": {word: {"enum": sorted(members)}},
         "required": [word],
         "allOf": [
             {"if": {"properties": {word: {"enum": sorted(values)}}, "required": [word]}, "then": {"$ref": place}}
-            for place, values in sorted(meant.items())
+            for place, values in sorted(words_by_place.items())
         ],
     }

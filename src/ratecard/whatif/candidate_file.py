@@ -37,14 +37,14 @@ def save(draft: Draft, base: RateCard, path: Path, *, replace: bool = False) -> 
     `replace` allows replacing a file. Raises `DraftError` for a draft that is not a valid candidate, `SaveError` for a
     name that cannot be written; then no file is changed.
     """
-    meant = draft.card(base)
+    card = draft.card(base)
     old = _checked(path, replace=replace)
     try:
         replace_files(path.parent, {} if old is None else {path.name: old}, {path.name: draft.text().encode()})
-        written = base.with_candidate(path)
+        saved_card = base.with_candidate(path)
     except TableError as error:
         raise SaveError("; ".join(fault.message for fault in error.faults)) from None
-    if written.digest != meant.digest:
+    if saved_card.digest != card.digest:
         raise SaveError(f"{path} does not mean what was tried; it has changed while it was written")
 
 
@@ -97,9 +97,9 @@ def _change(index: int, change: Told, file: CandidateFile, base: RateCard) -> Dr
             rounding = (change.round.mode, written["round"]["to"]) if change.round else ()
             return Factor(*named[0], written[change.word], tuple(change.where.items()), left_out, *rounding)
     if isinstance(change, SetRate) and len(change.set) == 1:
-        meant = (change.word, change.charge or "", {name: set(values) for name, values in change.where.items()})
+        selection = (change.word, change.charge or "", {name: set(values) for name, values in change.where.items()})
         for choice in Choices(base, file.candidate.effective).rates(change.set[0]):
-            if meant == (choice.word, choice.charge, {name: set(values) for name, values in choice.where}):
+            if selection == (choice.word, choice.charge, {name: set(values) for name, values in choice.where}):
                 return NewRate(change.set[0], choice.charge, choice.where, written[change.word], choice.word)
     positions = Positions(file.text.name, file.content)
     return Kept(model_lines(positions, ("changes", index), _DASH, _KEYS, "\n"))

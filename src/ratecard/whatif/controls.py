@@ -193,9 +193,9 @@ class RateControl(Control):
 
     def renew(self) -> None:
         """Offer the rates of another day; the chosen model and rate stay."""
-        was, key, model = self._choice, self.rate.value, self.model.value
+        choice, key, model = self._choice, self.rate.value, self.model.value
         self.model.set_options(self._models(model), value=model)
-        self._offer(key, was and was._replace(amount=None))
+        self._offer(key, choice and choice._replace(amount=None))
 
     def _models(self, chosen: str | None) -> list[str]:
         return _with(self.choices().names()["model"], [chosen] if chosen else [])

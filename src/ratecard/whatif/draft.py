@@ -55,8 +55,8 @@ def read_times(typed: str) -> Times:
     if "," in number and "." not in number:
         number = number.replace(",", ".", 1)
     if not _NUMBER.fullmatch(number) or (not percent and not number[0].isdigit()):
-        how = "Write a factor like 1.10, or a change like 10% or -15%"
-        raise ValueError(f"'{typed}' is neither a factor nor a percentage. {how}")
+        hint = "Write a factor like 1.10, or a change like 10% or -15%"
+        raise ValueError(f"'{typed}' is neither a factor nor a percentage. {hint}")
     if percent:
         share = read_percent(f"{number}%")
         factor = add(Decimal(1), share)

@@ -157,11 +157,11 @@ class Saving:
         else:
             self.saved = path
             self.kept(draft)
-            again = f"{self.command} --current {draft.effective} --candidate {shlex.quote(str(path))}"
-            again += "".join(
+            command = f"{self.command} --current {draft.effective} --candidate {shlex.quote(str(path))}"
+            command += "".join(
                 f" --elasticity {shlex.quote('='.join(answer))}" for answer in draft.answers if all(answer)
             )
-            self._say(done=f"Saved {escape(str(path))}. The same figures, as a report:<code>{escape(again)}</code>")
+            self._say(done=f"Saved {escape(str(path))}. The same figures, as a report:<code>{escape(command)}</code>")
 
     async def look(self) -> None:
         """Show the lines that promoting the saved candidate would add to the tables, once they are proved."""

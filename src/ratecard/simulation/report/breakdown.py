@@ -118,9 +118,9 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
     rows: list[tuple[Value, ...]] = [(report.names[0], report.simulation.sides[0].label, before, None, None)]
     for candidate in report.candidates:
         change = EXACT.subtract(amounts[candidate], before)
-        side, why = report.simulation.sides[candidate], report.simulation.no_effect[candidate - 1]
-        named = report.names[candidate] + (f" (no change: {why})" if why else "")
-        rows.append((named, side.label, amounts[candidate], change, share_of_change(usage, candidate)))
+        side, reason = report.simulation.sides[candidate], report.simulation.no_effect[candidate - 1]
+        name = report.names[candidate] + (f" (no change: {reason})" if reason else "")
+        rows.append((name, side.label, amounts[candidate], change, share_of_change(usage, candidate)))
     columns = [Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT)]
     if report.lost_and_new:
         columns += [Column("By prices", Kind.CHANGE), Column("Lost", Kind.LOST), Column("New", Kind.NEW)]
@@ -249,7 +249,7 @@ def _rest(usage: Row, rows: Iterable[Row]) -> Row:
             usage.requests - row.requests,
             tuple(map(remaining, usage.quantities, row.quantities)),
             tuple(map(remaining, usage.amounts, row.amounts)),
-            tuple(one.less(other) for one, other in zip(usage.lost_and_new, row.lost_and_new, strict=True)),
+            tuple(rest.less(part) for rest, part in zip(usage.lost_and_new, row.lost_and_new, strict=True)),
         )
     return usage
 

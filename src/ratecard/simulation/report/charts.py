@@ -74,15 +74,15 @@ def _coinciding(
 ) -> Iterator[str]:
     """Yield a sentence for each pair of lines that coincide, in part or almost, so that they look like one."""
     for (name, line), (other, another) in combinations(lines, 2):
-        distances = [EXACT.subtract(one, two).copy_abs() for one, two in zip(line, another, strict=True)]
-        most, same = max(distances, default=Decimal(0)), distances.count(Decimal(0))
-        if not most:
+        distances = [EXACT.subtract(amount, near).copy_abs() for amount, near in zip(line, another, strict=True)]
+        greatest, equal_count = max(distances, default=Decimal(0)), distances.count(Decimal(0))
+        if not greatest:
             yield f"{name} and {other} are one line: they are equal every {period}."
-        elif most * _SEEN < height:
-            yield f"{name} and {other} look like one line: they differ by at most {figures.money(most)} a {period}."
-        elif same:
+        elif greatest * _SEEN < height:
+            yield f"{name} and {other} look like one line: they differ by at most {figures.money(greatest)} a {period}."
+        elif equal_count:
             periods = figures.counted(len(distances), period)
-            yield f"{name} and {other} are equal on {figures.count(same)} of {periods}."
+            yield f"{name} and {other} are equal on {figures.count(equal_count)} of {periods}."
 
 
 def largest_chart(report: Report, key: str) -> Chart:
@@ -105,8 +105,8 @@ def change_by_model(report: Report, candidate: int) -> Chart:
     for kind, amounts in by_kind.items():
         drawn = {"name": kind.value, "marker": {"color": _TONES[kind]}}
         data.append(data[0] | drawn | _points(report, "x", amounts, signed=range(len(amounts)), labelled=True))
-    also = ", ".join(kind.value for kind in by_kind)
-    note = "The models that change most" + (f": by prices, {also}." if also else ".")
+    parts_text = ", ".join(kind.value for kind in by_kind)
+    note = "The models that change most" + (f": by prices, {parts_text}." if parts_text else ".")
     # The parts below zero go to the left of a bar, the others to the right.
     bars = [[*map(Fraction, parts)] for parts in zip(prices, *by_kind.values(), strict=True)]
     zero = Fraction(0)

@@ -82,8 +82,8 @@ def apportion_rows(rows: Sequence[_Amounts], totals: _Amounts, places: int) -> t
     columns = [current]
     for side, rounded in enumerate(wholes, 1):
         changes = [EXACT.subtract(row[side], row[0]) for row in rows]
-        shown = apportion(changes, places, EXACT.subtract(rounded, first))
-        columns.append(tuple(EXACT.add(one, change) for one, change in zip(current, shown, strict=True)))
+        apportioned = apportion(changes, places, EXACT.subtract(rounded, first))
+        columns.append(tuple(EXACT.add(amount, change) for amount, change in zip(current, apportioned, strict=True)))
     return tuple(zip(*columns, strict=True))
 
 

@@ -43,7 +43,7 @@ def write_json(report: Report, path: Path) -> None:
 
 def _head(report: Report) -> dict[str, Any]:
     simulation, margin = report.simulation, report.margin
-    named = {report.names[candidate]: candidate for candidate in report.candidates}
+    candidates = {report.names[candidate]: candidate for candidate in report.candidates}
     return {
         "command": report.question.command or None,
         "currency": report.figures.currency,
@@ -57,9 +57,9 @@ def _head(report: Report) -> dict[str, Any]:
         "unpriced": report.without_price,
         "disputed": simulation.disputed,
         "total": _total(report),
-        "attribution": {name: report.attribution(candidate).parts for name, candidate in named.items()},
-        "lost": {name: simulation.lost(candidate) for name, candidate in named.items()},
-        "new": {name: simulation.new(candidate) for name, candidate in named.items()},
+        "attribution": {name: report.attribution(candidate).parts for name, candidate in candidates.items()},
+        "lost": {name: simulation.lost(candidate) for name, candidate in candidates.items()},
+        "new": {name: simulation.new(candidate) for name, candidate in candidates.items()},
         "margin": margin
         and {
             "total": _cost(margin.total, report.names),

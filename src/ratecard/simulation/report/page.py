@@ -106,7 +106,7 @@ def _values(report: Report) -> dict[str, Any]:
     figures, question, names = report.figures, report.question, count(1)
     target, result = question.target, question.reached
     left, rows = figures.count(report.unpriced), figures.counted(report.simulation.rows, "row")
-    several, one = len(report.candidates) > 1, min(1, len(report.candidates))
+    several, first = len(report.candidates) > 1, min(1, len(report.candidates))
     # A period has a line chart of its own, so it is not drawn as bars.
     sides, keys, lines = sides_table(report), _keys(report), (DAY, *PERIODS)
     return {
@@ -118,10 +118,10 @@ def _values(report: Report) -> dict[str, Any]:
         # The page unpacks this text. Without a time in it, the same script always makes the same page.
         "plotly": b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode(),
         "several": several,
-        "sides": sides if len(sides.rows) > 1 + one else None,
+        "sides": sides if len(sides.rows) > 1 + first else None,
         "answers": sentences.answers(report) if several else [],
-        "headline": "" if several else sentences.headline(report, one),
-        "details": [] if several else list(filter(None, [sentences.details(report, one)])),
+        "headline": "" if several else sentences.headline(report, first),
+        "details": [] if several else list(filter(None, [sentences.details(report, first)])),
         "scope": list(filter(None, (sentences.scope(report), sentences.own_days(report)))),
         "tiles_now": [] if report.candidates else _tiles(report, 0),
         "further_now": [] if report.candidates else list(sentences.further(report, 0)),

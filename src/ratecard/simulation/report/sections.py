@@ -62,9 +62,9 @@ def _table(report: Report, customers: Customers, title: str, chosen: tuple[Row, 
     pairs: Sequence[Sequence[Decimal]] = [row.both(candidate) for row in chosen]
     if not exact:
         before, after = (round_half_up(amount, places) for amount in report.simulation.total.both(candidate))
-        now = customers.apportioned(chosen, "before", places, before)
-        more = customers.apportioned(chosen, "change", places, EXACT.subtract(after, before))
-        pairs = [(one, EXACT.add(one, change)) for one, change in zip(now, more, strict=True)]
+        amounts = customers.apportioned(chosen, "before", places, before)
+        changes = customers.apportioned(chosen, "change", places, EXACT.subtract(after, before))
+        pairs = [(amount, EXACT.add(amount, change)) for amount, change in zip(amounts, changes, strict=True)]
 
     def values(row: Row, pair: Sequence[Decimal]) -> tuple[Value, ...]:
         shares = [share_of_prices(row, candidate)]
@@ -341,17 +341,17 @@ def _read(report: Report) -> Iterator[tuple[str, str]]:
     if reading.chosen:
         words = f"{count(report.simulation.rows)} of {count(reading.found)} rows: {reading.chosen}"
         yield "Rows chosen", words
-    named = (name if name == theirs else f"{name} (in the usage: {theirs})" for name, theirs in reading.columns.items())
+    named = (name if name == column else f"{name} (in the usage: {column})" for name, column in reading.columns.items())
     yield "Columns read", ", ".join(named)
     if reading.missing:
         missing = (f"{type_}: {', '.join(names)}" for type_, names in reading.missing.items())
         yield "Known columns that are missing", "; ".join(missing)
     if reading.unused:
-        meant = (
+        unused = (
             f"{name} (did you mean {reading.meant[name]}?)" if name in reading.meant else name
             for name in reading.unused
         )
-        yield "Columns not used", ", ".join(meant)
+        yield "Columns not used", ", ".join(unused)
 
 
 def discounts_table(report: Report, sides: Sequence[int], *, exact: bool = False) -> Table:

@@ -41,8 +41,8 @@ def answer(report: Report, candidate: int) -> str:
 
 def headline(report: Report, candidate: int) -> str:
     """Return the first clause of the answer as a sentence: expected revenue, where volume may differ."""
-    if candidate and (why := report.simulation.no_effect[candidate - 1]):
-        return f"No change under {report.names[candidate]}: {why}."
+    if candidate and (reason := report.simulation.no_effect[candidate - 1]):
+        return f"No change under {report.names[candidate]}: {reason}."
     if report.expected is None:
         return f"{_moves(report, candidate)}."
     return f"{_moves(report, candidate, 'Expected revenue', report.expected)}, {expectation(report, candidate)}."
