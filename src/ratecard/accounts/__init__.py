@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ratecard.accounts.usage import trailing_seven_days as trailing_seven_days
     from ratecard.base.errors import CurrencyError as CurrencyError
 
-# Loaded when it is asked for: a quote needs none of it.
+# Each module is imported at the first use of a name, because quotes do not need them.
 _NAMES_OF = {
     "ratecard.accounts.keys": ("Amounts", "ApiKey", "ApiKeyList", "ConsumptionLimits", "KeyUsage", "within_limits"),
     "ratecard.accounts.periods": ("next_refresh", "period_end", "period_start"),

@@ -28,7 +28,7 @@ from ratecard.base.suggestions import suggestions
 from ratecard.line_items.ledger_entry import check_paid, worth_of
 from ratecard.line_items.quote import Estimate, Quote
 
-# The balance that a key record has no limit for.
+# Key records have no limit for this balance.
 _UNLIMITED = "BUNDLED_CREDITS"
 _LOST = "a float has lost its digits already. Give a Decimal, an int or text"
 
@@ -43,18 +43,18 @@ class _Record(BaseModel):
     _as_read: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     def __init__(self, /, **fields: Any) -> None:
-        """Make a record in Python, where an amount that is a float may have lost digits: it is refused."""
+        """Make a record from values of Python; refuse floats, which may have lost digits."""
         self._refuse_floats(fields)
         super().__init__(**fields)
 
-    # Otherwise pydantic calls it for what is read, too: the limits of a record that another parser of JSON read are
-    # floats, which is not the caller's mistake.
+    # Without this, pydantic calls `__init__` for data that it validates too. There a float is allowed: another parser
+    # of JSON may have read the limits as floats, which is not the caller's mistake.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @classmethod
     def _refuse_floats(cls, fields: Mapping[str, Any]) -> None:
-        if at := _float_in(fields, ()):
-            _refuse(cls.__name__, PydanticCustomError("float", _LOST), at, fields)
+        if path := _float_in(fields, ()):
+            _refuse(cls.__name__, PydanticCustomError("float", _LOST), path, fields)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -75,11 +75,11 @@ class _Record(BaseModel):
         """Read a record from JSON; numbers keep every digit. Raises pydantic's `ValidationError`."""
         try:
             data = _copied(read_json(json_data), _finite)
-            if _float_in(data, ()):  # NaN or Infinity: other numbers are none
+            if _float_in(data, ()):  # NaN or Infinity: all other numbers are decimals
                 raise JsonError("has a number that JSON does not have: NaN or Infinity")
         except JsonError as error:
-            wrong = PydanticCustomError("json_invalid", "The record {reason}", {"reason": str(error)})
-            _refuse(cls.__name__, wrong, (), json_data)
+            custom_error = PydanticCustomError("json_invalid", "The record {reason}", {"reason": str(error)})
+            _refuse(cls.__name__, custom_error, (), json_data)
         return cls.model_validate(data, **options)
 
     def model_dump_json(self, *, indent: int | None = None, ensure_ascii: bool = False, **options: Any) -> str:
@@ -91,20 +91,20 @@ class _Record(BaseModel):
         return written if indent is None else spaced(written, indent)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Copy the record with other values, which are validated."""
+        """Return a copy of the record with the values of `update`, which are validated."""
         self._refuse_floats(update or {})
         return self.model_validate({**self._as_read, **(update or {})})
 
     @model_serializer(mode="wrap")
     def _as_it_was_read(self, write: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
-        # The options decide what is left of this; nested records write themselves, as they were read.
-        left = write(self)
-        # As JSON, a decimal of an unknown field would be text already.
-        parts = type(self).model_fields if info.mode_is_json() else left
+        # The options decide which fields are written; nested records write themselves as they were read.
+        selected = write(self)
+        # In JSON mode pydantic has turned the decimals of unknown fields into text, so these fields are copied as read.
+        parts = type(self).model_fields if info.mode_is_json() else selected
         written = {
-            name: _copied(left[name] if name in parts and isinstance(given, (dict, list)) else given)
-            for name, given in self._as_read.items()
-            if name in left and not (given is None and info.exclude_none)
+            name: _copied(selected[name] if name in parts and isinstance(value, (dict, list)) else value)
+            for name, value in self._as_read.items()
+            if name in selected and not (value is None and info.exclude_none)
         }
         return cast(dict[str, Any], _copied(written, _plain)) if info.mode_is_json() else written
 
@@ -128,9 +128,9 @@ def _float_in(given: object, at: tuple[str | int, ...]) -> tuple[str | int, ...]
 
 
 def _check_spelling(given: Mapping[Any, Any], known: Collection[str]) -> None:
-    """Refuse an unknown name that looks like a known one, because a limit under another name would not hold.
+    """Refuse an unknown name that looks like a known one, because a limit under another name would not apply.
 
-    If the known one is there too, only another way to write it is refused: an `updatedAt` beside `createdAt` is new.
+    If the known name is there too, only another spelling of it is refused: `updatedAt` next to `createdAt` is accepted.
     """
     fields = {_folded(name): name for name in known}
     missing = [spelling for spelling, name in fields.items() if name not in given]
@@ -138,8 +138,8 @@ def _check_spelling(given: Mapping[Any, Any], known: Collection[str]) -> None:
         if name in known:
             continue
         spelling = _folded(str(name))
-        for near in [spelling] if spelling in fields else suggestions(spelling, missing, most=1):
-            words = f"'{echo(str(name))}' is not known. Did you mean '{fields[near]}'? Allowed: {', '.join(known)}"
+        for nearest in [spelling] if spelling in fields else suggestions(spelling, missing, most=1):
+            words = f"'{echo(str(name))}' is not known. Did you mean '{fields[nearest]}'? Allowed: {', '.join(known)}"
             raise PydanticCustomError("misspelt", "{words}", {"words": words})
 
 
@@ -154,7 +154,7 @@ def _finite(number: Decimal) -> Decimal:
 
 
 def _json(value: Any, ascii_only: bool) -> str:
-    """Write JSON with decimals as numbers of all their digits, which the standard encoder refuses."""
+    """Return JSON text with decimals as numbers of all their digits; the standard encoder refuses decimals."""
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise ValueError(f"JSON has no {value}")
@@ -170,7 +170,7 @@ def _json(value: Any, ascii_only: bool) -> str:
 
 
 def _copied(value: Any, change: Callable[[Decimal], Any] | None = None) -> Any:
-    """Copy JSON data, in which a record is what it was read from, with `change` applied to every decimal."""
+    """Return a copy of JSON data, with records as they were read, and `change` applied to every decimal."""
     if isinstance(value, _Record):
         value = value._as_read
     if isinstance(value, Mapping):
@@ -182,14 +182,14 @@ def _copied(value: Any, change: Callable[[Decimal], Any] | None = None) -> Any:
 
 def _plain(number: Decimal) -> Any:
     """Return a number for a JSON writer that has no decimals. Raises `ValueError` if digits would be lost."""
-    shown = json.loads(str(number))
-    if Decimal(str(shown)) != number:
+    parsed = json.loads(str(number))
+    if Decimal(str(parsed)) != number:
         raise ValueError(f"{number} has more digits than this writer keeps; use model_dump_json")
-    return shown
+    return parsed
 
 
 def _nothing_is(empty: Any) -> BeforeValidator:
-    return BeforeValidator(lambda given: empty if given is None else given)
+    return BeforeValidator(lambda value: empty if value is None else value)
 
 
 def _no_flag(given: object) -> object:
@@ -287,15 +287,15 @@ def within_limits(
 ) -> bool:
     """Return True if a key stays within its spending limits of the current period when it pays a charge.
 
-    The charge is that of a quote, or the most of an estimate: the check before a text request runs.
+    The charge is the total of a quote, or the highest amount of an estimate, to check a text request before it runs.
 
-    `currency` (`usd`, `diem`, `vcu`) is what pays the charge, by default that of the quote; if several balances pay,
-    `paid` is what each of them pays, as `settle` splits it, and each is compared with its own limit. `spent` is what
-    the key spent in the period so far, by currency or in the one that pays; by default the record's
-    `currentPeriodUsage`, of which a negative amount counts as 0. A currency without a limit is unlimited, and so are
-    bundled credits. Raises `CurrencyError` for a quote that is not in USD, for a currency without a limit or a rate in
-    limits.yaml, and for an amount that is not exact; pydantic's `ValidationError` for a mapping that is not a key
-    record.
+    `currency` (`usd`, `diem`, `vcu`) pays the charge; by default it is that of the quote. If several balances pay,
+    `paid` has the amount of each, as `settle` splits it, and each is compared with its own limit. `spent` is what the
+    key has spent in the period so far: amounts by currency, or one amount in the currency that pays; by default the
+    record's `currentPeriodUsage`, where a negative amount counts as 0. A currency without a limit is unlimited, and so
+    are bundled credits. Raises `CurrencyError` for a quote that is not in USD, for a currency that key records do not
+    have or without a rate in limits.yaml, and for an amount that is not exact; pydantic's `ValidationError` for a
+    mapping that is not a key record.
 
     >>> from datetime import UTC
     >>> from ratecard import load_rate_card
@@ -310,19 +310,19 @@ def within_limits(
     for field in ("consumptionLimits", "currentPeriodUsage") if spent is None else ("consumptionLimits",):
         _check_currencies(field, fields.get(field))
     key = ApiKey.model_validate(key_record)
-    most = quote.highest if isinstance(quote, Estimate) else quote.total
+    charge = quote.highest if isinstance(quote, Estimate) else quote.total
     if paid is not None and currency is not None:
         raise CurrencyError("currency and paid are both given. Leave out currency")
     if paid is not None:
-        check_paid(most, quote.currency, quote.rates, paid)
-        parts = {name.lower(): part for name, part in paid.items() if part and name != _UNLIMITED}
+        check_paid(charge, quote.currency, quote.rates, paid)
+        amounts = {name.lower(): part for name, part in paid.items() if part and name != _UNLIMITED}
     else:
         payer = quote.currency if currency is None else str(currency).upper()
         _limit_of(key, payer.lower())
-        parts = {payer.lower(): EXACT.divide(most, worth_of(payer, quote.currency, quote.rates))}
-    before = _spent(key, spent, parts)
-    limits = {name: _limit_of(key, name) for name in parts}
-    return all(limit is None or add(before[name], parts[name]) <= limit for name, limit in limits.items())
+        amounts = {payer.lower(): EXACT.divide(charge, worth_of(payer, quote.currency, quote.rates))}
+    spent_so_far = _spent(key, spent, amounts)
+    limits = {name: _limit_of(key, name) for name in amounts}
+    return all(limit is None or add(spent_so_far[name], amounts[name]) <= limit for name, limit in limits.items())
 
 
 def _limit_of(key: ApiKey, name: str) -> Decimal | None:
@@ -337,21 +337,21 @@ def _spent(
     key: ApiKey, spent: Mapping[str, Decimal] | Decimal | None, parts: Mapping[str, Decimal]
 ) -> Mapping[str, Decimal]:
     if spent is None:
-        # Where more was refunded than spent, the limit is still the most.
+        # If refunds exceed the spending, the key may still spend no more than its limit.
         return {name: max(Decimal(0), getattr(key.currentPeriodUsage, name)) for name in Amounts.model_fields}
     if not isinstance(spent, Mapping):
         if len(parts) > 1:
             raise CurrencyError(f"spent={spent!r} of a charge that {', '.join(parts)} pay. Give it by currency")
         return dict.fromkeys(parts, _exact("spent", spent))
-    before: dict[str, Decimal] = {}
+    amounts: dict[str, Decimal] = {}
     for name, amount in spent.items():
-        known = str(name).lower()
-        if known not in Amounts.model_fields:
+        currency = str(name).lower()
+        if currency not in Amounts.model_fields:
             raise CurrencyError(f"spent has {name!r}. Allowed: {', '.join(Amounts.model_fields)}")
-        if known in before:
+        if currency in amounts:
             raise CurrencyError(f"spent has {name!r} twice; keep one")
-        before[known] = _exact(f"spent[{name!r}]", amount)
-    return dict.fromkeys(Amounts.model_fields, Decimal(0)) | before
+        amounts[currency] = _exact(f"spent[{name!r}]", amount)
+    return dict.fromkeys(Amounts.model_fields, Decimal(0)) | amounts
 
 
 def _exact(name: str, given: object) -> Decimal:

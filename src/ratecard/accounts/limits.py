@@ -16,11 +16,11 @@ from ratecard.tables.limits import LIMIT_TYPES, TIERS, EndpointRetirement, Faile
 from ratecard.tables.metered import TextModel
 from ratecard.tables.version import Version
 
-# The base path of the present API: links in its answers begin with it.
+# The base path of the API, with which links in its answers begin.
 BASE_PATH = "/api/v1"
-# The type of `limits.yaml` whose limit a type has, if that is another one.
+# Types that share the limit of another type of `limits.yaml`.
 _SHARED = {"speech": "audio", "transcription": "audio", "music": "audio", "edit": "image", "upscale": "image"}
-# Why a type has no limit.
+# Types without a limit, and the messages that say why.
 _NO_LIMIT = {
     "rpc": "type 'rpc' has no published limit of requests; a batch of calls is limited by its own table",
     "surcharge": "type 'surcharge' has no limit of its own: a search is part of a text request",
@@ -47,7 +47,7 @@ class Limit:
         ('x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests')
         """
         counted = ("requests",) if self.tokens is None else ("requests", "tokens")
-        return (*(f"x-ratelimit-{each}-{what}" for what in counted for each in _HEADERS), "x-ratelimit-type")
+        return (*(f"x-ratelimit-{part}-{kind}" for kind in counted for part in _HEADERS), "x-ratelimit-type")
 
     def fits(
         self, tokens: int | None = None, *, requests_left: int | None = None, tokens_left: int | None = None
@@ -96,7 +96,7 @@ class Sunset:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """All requests are refused until an instant, with a message."""
+    """The refusal of all requests until an instant, and its message."""
 
     until: datetime
     message: str
@@ -120,21 +120,24 @@ def limit_of(limits: Limits, type_: str, tier: str | None, partner: bool) -> Lim
     for limit in limits.text:
         if (limit.tier, limit.partner) == (tier, partner):
             return Limit(limit.requests, limit.tokens)
-    who = "partners" if partner else "everybody"
-    raise LimitError(f"tier={tier!r} of text has no limit for {who}. Tiers: {', '.join(TIERS)}")
+    audience = "partners" if partner else "everybody"
+    raise LimitError(f"tier={tier!r} of text has no limit for {audience}. Tiers: {', '.join(TIERS)}")
 
 
 def _of_type(limits: Limits, type_: str, partner: bool) -> Limit:
-    """Return the limit of a type of `limits.yaml`; for partners the general one, if they have none of their own."""
-    requests = {each.partner: each.requests for each in limits.types if each.type == type_}
+    """Return the limit of a type of `limits.yaml`; partners without their own limit get the general one."""
+    requests = {limit.partner: limit.requests for limit in limits.types if limit.type == type_}
     if False not in requests:
-        who, near = "partners" if partner else "everybody", did_you_mean(str(type_), ("text", *LIMIT_TYPES, *_SHARED))
-        raise LimitError(f"type {type_!r} has no limit for {who}.{near} Types: text, {', '.join(LIMIT_TYPES)}")
+        audience, hint = (
+            "partners" if partner else "everybody",
+            did_you_mean(str(type_), ("text", *LIMIT_TYPES, *_SHARED)),
+        )
+        raise LimitError(f"type {type_!r} has no limit for {audience}.{hint} Types: text, {', '.join(LIMIT_TYPES)}")
     return Limit(requests[partner]) if partner in requests else Limit(requests[False], from_default=True)
 
 
 class LimitsOfADay:
-    """Base class of `PriceBook`: the limits of its day, and the endpoints that end, which are not prices."""
+    """Base class of `PriceBook` with what is not a price: the limits of its day, and the endpoints that end."""
 
     __slots__ = ()
 
@@ -152,7 +155,7 @@ class LimitsOfADay:
         """Return a model and its version in effect."""
         raise NotImplementedError
 
-    @overload  # mypy cannot say "every str but this one"
+    @overload  # mypy cannot express "every str but this one"
     def limits_for(  # type: ignore[overload-overlap]
         self, type_: Literal["video"], *, partner: bool = False
     ) -> VideoLimit: ...
@@ -165,11 +168,11 @@ class LimitsOfADay:
     def limits_for(
         self, type_: str | None = None, *, model: str | None = None, tier: str | None = None, partner: bool = False
     ) -> Limit | VideoLimit:
-        """Return requests (and tokens) a minute of a type or of a model.
+        """Return the limit of a type or a model: requests a minute, and tokens a minute for text.
 
         `type_` is a type of models, or video-queue and video-retrieve for one limit of video. A text model needs its
-        `tier` if its table does not have it; a partner has the general limit if none for partners is published. Raises
-        `LimitError`, and `QuoteError` for a model without a price.
+        `tier` if its table does not have it; a partner gets the general limit if no limit for partners is published.
+        Raises `LimitError`, and `QuoteError` for a model without a price.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))
@@ -179,31 +182,31 @@ class LimitsOfADay:
         120
         """
         if model is not None:
-            named, _ = self.in_effect(split_name(model)[0])
-            if type_ not in (None, named.type):
-                raise LimitError(f"type {type_!r}: {named.model} is of type {named.type}; leave the type out")
-            type_ = named.type
-            if isinstance(named, TextModel):
-                tier = _tier_of(named, tier)
+            table, _ = self.in_effect(split_name(model)[0])
+            if type_ not in (None, table.type):
+                raise LimitError(f"type {type_!r}: {table.model} is of type {table.type}; leave the type out")
+            type_ = table.type
+            if isinstance(table, TextModel):
+                tier = _tier_of(table, tier)
         if type_ is None:
             raise LimitError("no type and no model. Give one, like limits_for('image') or limits_for(model='...')")
         return limit_of(self.limits, type_, tier, partner)
 
     def sunset(self, endpoint: str) -> Sunset | None:
-        """Return status, headers and body of an endpoint that ends: 404 before its last day, 410 from then on.
+        """Return the answer of an endpoint that ends: 404 before its last day, 410 from then on; None for any other.
 
-        None for any other endpoint. HEAD ends with its GET.
+        HEAD ends with its GET.
 
         >>> from ratecard import load_rate_card
         >>> load_rate_card().at(date(2026, 9, 15)).sunset("GET /billing/usage").headers["Sunset"]
         'Wed, 16 Sep 2026 00:00:00 GMT'
         """
         method, _, path = endpoint.partition(" ")
-        wanted = f"GET {path}" if method == "HEAD" else endpoint
+        listed_endpoint = f"GET {path}" if method == "HEAD" else endpoint
         for sunset in self.limits.sunsets:
-            if sunset.endpoint == wanted:
-                gone = sunset.sunset <= self.day
-                return Sunset(410 if gone else 404, _headers(sunset), {"error": _message(sunset, gone)})
+            if sunset.endpoint == listed_endpoint:
+                has_ended = sunset.sunset <= self.day
+                return Sunset(410 if has_ended else 404, _headers(sunset), {"error": _message(sunset, has_ended)})
         return None
 
 
@@ -234,18 +237,20 @@ def failed_request_block(
     now = in_utc(at)
     if rule is None:
         return None
-    within, blocked = timedelta(seconds=rule.within_seconds), timedelta(seconds=rule.blocked_seconds)
+    window, block_length = timedelta(seconds=rule.within_seconds), timedelta(seconds=rule.blocked_seconds)
     until: datetime | None = None
-    counted: list[datetime] = []
+    recent_failures: list[datetime] = []
     for failure in sorted(map(in_utc, failures)):
         if failure > now:
             break
         if until is not None and failure < until:
             continue
-        counted = [each for each in counted if failure - each <= within]
-        counted.append(failure)
-        if len(counted) > rule.more_than:
-            until, counted = failure + blocked, []
+        recent_failures = [
+            earlier_failure for earlier_failure in recent_failures if failure - earlier_failure <= window
+        ]
+        recent_failures.append(failure)
+        if len(recent_failures) > rule.more_than:
+            until, recent_failures = failure + block_length, []
     if until is None or now >= until:
         return None
     return Block(until, f"Too many failed attempts. Please wait {rule.blocked_seconds} s before the next request.")
@@ -262,10 +267,12 @@ def _headers(each: EndpointRetirement) -> dict[str, str]:
 
 def _message(each: EndpointRetirement, gone: bool) -> str:
     renamed = "; ".join(f"`{old}` is now {new}" for old, new in each.renamed.items())
-    use = f"Use {each.successor} instead{f': {renamed}' if renamed else ''}."
+    advice = f"Use {each.successor} instead{f': {renamed}' if renamed else ''}."
     if gone:
-        return f"{each.endpoint} was sunset on {each.sunset}. {use}"
-    return f"{each.endpoint} has no data here; it is deprecated from {each.deprecated} and ends on {each.sunset}. {use}"
+        return f"{each.endpoint} was sunset on {each.sunset}. {advice}"
+    return (
+        f"{each.endpoint} has no data here; it is deprecated from {each.deprecated} and ends on {each.sunset}. {advice}"
+    )
 
 
 def whole_number(name: str, given: int) -> int:
@@ -284,11 +291,11 @@ def rate_limit_headers(
 ) -> dict[str, str]:
     """Return the headers of a response at the instant `now`, by name: those that `limit.header_names` lists.
 
-    `requests` and `tokens` (prompt and completion) are used so far in the minute of `now`, this request included;
+    `requests` and `tokens` (prompt and completion) are the use so far in the minute of `now`, with this request;
     windows are the minutes of the clock. `x-ratelimit-reset-requests` is a Unix timestamp, `-reset-tokens` is seconds,
-    rounded up; what remains is never below 0. `enforced` is which kind of limit refuses the request: it adds
-    `x-ratelimit-type` and sets what is left of requests to 0, so that a 429 says when to retry. Raises `LimitError` for
-    a wrong number, and for tokens that are missing or that the limit does not count; `InstantError` without a time
+    rounded up; the remaining counts are never below 0. `enforced` is the kind of limit that refuses the request: it
+    adds `x-ratelimit-type` and sets the remaining requests to 0, so that a 429 says when to retry. Raises `LimitError`
+    for a wrong number, and for tokens that are missing or that the limit does not count; `InstantError` without a time
     zone.
 
     >>> at = datetime.fromisoformat("2026-10-01T12:00:42Z")
@@ -309,10 +316,10 @@ def rate_limit_headers(
         raise LimitError(f"tokens={tokens!r}: {words}")
     moment = in_utc(now)
     reset = int(moment.replace(second=0, microsecond=0).timestamp()) + _MINUTE
-    left = limit.requests - whole_number("requests", requests)
-    values: list[int | str] = [limit.requests, 0 if enforced else max(left, 0), reset]
+    remaining = limit.requests - whole_number("requests", requests)
+    values: list[int | str] = [limit.requests, 0 if enforced else max(remaining, 0), reset]
     if limit.tokens is not None and tokens is not None:
-        left = max(limit.tokens - whole_number("tokens", tokens), 0)
-        values += [limit.tokens, left, _MINUTE - moment.second]
+        remaining = max(limit.tokens - whole_number("tokens", tokens), 0)
+        values += [limit.tokens, remaining, _MINUTE - moment.second]
     values += [enforced] if enforced else []
-    return dict(zip(limit.header_names, map(str, values), strict=False))  # the last name is of what is enforced
+    return dict(zip(limit.header_names, map(str, values), strict=False))  # the last name has no value unless `enforced`

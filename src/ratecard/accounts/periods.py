@@ -8,7 +8,7 @@ from ratecard.base.suggestions import did_you_mean
 
 # The values of `limitPeriod`. An epoch is a day of the staking token; a lifetime never ends.
 KEY_PERIODS = ("DAY", "EPOCH", "LIFETIME", "MONTH")
-# From the first of a month, this many days later is in the next one.
+# Added to the first day of a month, this always gives a day of the next month.
 _MORE_THAN_A_MONTH = timedelta(days=32)
 
 
@@ -27,8 +27,8 @@ def period_start(period: str, instant: datetime | date) -> datetime | None:
     """
     day = in_utc(instant).replace(hour=0, minute=0, second=0, microsecond=0)
     if period not in KEY_PERIODS:
-        near = did_you_mean(period, KEY_PERIODS) if isinstance(period, str) else ""
-        raise ValueError(f"limitPeriod {period!r} is not known.{near} Allowed: {', '.join(KEY_PERIODS)}")
+        hint = did_you_mean(period, KEY_PERIODS) if isinstance(period, str) else ""
+        raise ValueError(f"limitPeriod {period!r} is not known.{hint} Allowed: {', '.join(KEY_PERIODS)}")
     if period == "LIFETIME":
         return None
     return day.replace(day=1) if period == "MONTH" else day

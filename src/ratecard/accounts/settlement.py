@@ -13,7 +13,7 @@ from ratecard.tables.limits import Diem, Rates, TopUp
 
 
 class BalanceError(RateCardError):
-    """An amount that the balances cannot pay; `missing` is how much of it, in its own currency."""
+    """An amount that the balances cannot pay; `missing` is the part that is left, in its currency."""
 
     def __init__(self, amount: Decimal, missing: Decimal, order: tuple[str, ...]) -> None:
         super().__init__(amount, missing, order)
@@ -28,11 +28,11 @@ def settle(
 ) -> dict[str, Decimal]:
     """Split a charge over balances in the order of limits.yaml (DIEM, then bundled credits), and then USD.
 
-    Returns what each pays, in its own unit. `amount` is a quote, or US dollars. `rates` is the worth of one unit of
-    each balance in US dollars, and the order: by default that of the quote's price book, and for an amount that of the
-    shipped limits. A quote in another currency is paid in that currency alone. Nothing is rounded. Raises
-    `BalanceError` if the balances are too small, and `ValueError` for a negative or inexact number, and for a balance
-    without a rate.
+    Returns the payment of each balance, in its own unit. `amount` is a quote, or US dollars. `rates` has the worth of
+    one unit of each balance in US dollars, and their order; by default it is that of the quote's price book, and for an
+    amount that of the shipped limits. A quote in another currency is paid in that currency alone. Nothing is rounded.
+    Raises `BalanceError` if the balances are too small, and `ValueError` for a negative or inexact number, and for a
+    balance without a rate.
 
     >>> settle(Decimal("0.95"), {"DIEM": Decimal("0.40"), "USD": Decimal("5")})
     {'DIEM': Decimal('0.40'), 'BUNDLED_CREDITS': Decimal('0'), 'USD': Decimal('0.55')}
@@ -42,23 +42,23 @@ def settle(
     else:
         due, currency, rates = amount, USD, rates or shipped_limits().rates
     rest, payers = _number("amount", due), worths(currency, rates)
-    have: dict[str, Decimal] = {}
+    balance_of: dict[str, Decimal] = {}
     for name, balance in balances.items():
         payer = str(name).upper()
         if payer not in payers:
             raise ValueError(f"balances has {name!r}. Allowed: {', '.join(payers)}")
-        if payer in have:
+        if payer in balance_of:
             raise ValueError(f"balances has {name!r} twice; keep one")
-        have[payer] = _number(f"balances[{name!r}]", balance)
-    paid = {}
+        balance_of[payer] = _number(f"balances[{name!r}]", balance)
+    payments = {}
     for payer, worth in payers.items():
-        balance = have.get(payer, Decimal(0))
+        balance = balance_of.get(payer, Decimal(0))
         enough = multiply(balance, worth) >= rest
-        paid[payer] = EXACT.divide(rest, worth) if enough else balance
+        payments[payer] = EXACT.divide(rest, worth) if enough else balance
         rest = Decimal(0) if enough else EXACT.subtract(rest, multiply(balance, worth))
     if rest:
         raise BalanceError(due, rest, tuple(payers))
-    return paid
+    return payments
 
 
 class TopUpError(RateCardError, ValueError):
@@ -82,8 +82,8 @@ def check_top_up(amount: Decimal, currency: str, top_up: TopUp | None) -> Decima
     if top_up is None:
         raise TopUpError(f"a top-up in {currency!r} is not accepted. The tables have no top_up in limits.yaml")
     if currency not in top_up.paid_in:
-        near = did_you_mean(str(currency), top_up.paid_in)
-        raise TopUpError(f"a top-up in {currency!r} is not accepted.{near} Allowed: {', '.join(top_up.paid_in)}")
+        hint = did_you_mean(str(currency), top_up.paid_in)
+        raise TopUpError(f"a top-up in {currency!r} is not accepted.{hint} Allowed: {', '.join(top_up.paid_in)}")
     if paid < top_up.least:
         least = f"{text(top_up.least)} {top_up.currency}"
         raise TopUpError(f"a top-up of {text(paid)} {currency} is below the least, {least}")
@@ -93,14 +93,14 @@ def check_top_up(amount: Decimal, currency: str, top_up: TopUp | None) -> Decima
 def daily_allowance(staked: Decimal, diem: Diem | None) -> Decimal:
     """Return the allowance of staked DIEM for one day, in US dollars, exact; 0 below the least stake.
 
-    It does not roll over. `diem` is `prices.limits.diem`; without it a stake has none. Raises `ValueError` for a
+    It does not roll over. `diem` is `prices.limits.diem`; if it is None, the allowance is 0. Raises `ValueError` for a
     negative or inexact number.
 
     >>> daily_allowance(Decimal("2.5"), Diem(usd_per_day=Decimal(1), least_staked=Decimal("0.1")))
     Decimal('2.5')
     """
-    held = _number("staked", staked)
-    return multiply(held, diem.usd_per_day) if diem and held >= diem.least_staked else Decimal(0)
+    stake = _number("staked", staked)
+    return multiply(stake, diem.usd_per_day) if diem and stake >= diem.least_staked else Decimal(0)
 
 
 def _number(name: str, given: Decimal | int) -> Decimal:

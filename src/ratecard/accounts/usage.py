@@ -21,9 +21,9 @@ def trailing_seven_days(entries: Iterable[LedgerEntry], at: datetime | date) -> 
     """Return `usage.trailingSevenDays` of a key: what it spent in the seven days up to an instant.
 
     `entries` are the rows of the ledger for this key, in any order; those of other times do not count. A row of exactly
-    seven days before does not count, one of the instant itself does. Refunds count when they are paid back, and no
+    seven days before does not count; a row of the instant itself does. Refunds count when they are paid back, and no
     amount is below 0. Bundled credits are not counted, as in `within_limits`. Exact. Raises `InstantError` for an
-    instant or a row without a time zone, and `CurrencyError` for a currency that a key record has no amount for.
+    instant or a row without a time zone, and `CurrencyError` for a currency without an amount in key records.
 
     >>> at = datetime.fromisoformat("2026-10-08T00:00:00Z")
     >>> amounts = [("2026-10-01T00:00:00+00:00", "-5"), ("2026-10-07T00:00:00+00:00", "-0.22")]
@@ -49,7 +49,7 @@ def current_period_usage(entries: Iterable[LedgerEntry], period: str, at: dateti
     """
     now, start = in_utc(at), period_start(period, at)
     spent = _spent(entry for entry, when in _dated(entries) if (start is None or start <= when) and when <= now)
-    # The API has no `vcu` here: it is there only if it was spent.
+    # The API has no `vcu` here, so it is included only if some was spent.
     return _amounts({name: amount for name, amount in spent.items() if amount or name != "vcu"})
 
 
@@ -75,5 +75,5 @@ def _spent(entries: Iterable[LedgerEntry]) -> dict[str, Decimal]:
 
 
 def _amounts(spent: Mapping[str, Decimal]) -> Amounts:
-    """Return them as text, as the API writes them: a number would lose digits in other programs."""
+    """Return the amounts as text, as the API writes them, because other programs would lose digits of numbers."""
     return Amounts.model_validate({name: text(amount) for name, amount in spent.items()})

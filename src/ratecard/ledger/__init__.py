@@ -57,7 +57,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(_with_sqlalchemy("charges"), name)  # imported when it is used
+    return getattr(_with_sqlalchemy("charges"), name)  # imported at the first use
 
 
 def _with_sqlalchemy(module: str) -> Any:
@@ -80,13 +80,13 @@ def open_ledger(
     """Open the ledger in a database, and create its tables if needed: `sqlite:///ledger.db`, `postgresql://host/name`.
 
     `database` is a URL, or a SQLAlchemy engine of the host, which keeps its own pool and timeouts, and stays open when
-    the ledger is closed. Migrates a ledger of an earlier release; one process does it. `pool_size` is the most
+    the ledger is closed. A ledger of an earlier release is migrated, by one process. `pool_size` is the most
     connections of this process. The timeouts are seconds: to connect to PostgreSQL; to wait for other writers of an
-    account, for a free connection and for a lock; and for PostgreSQL to answer a statement. `clock` says how late a new
-    charge may be: an hour ahead of the machine's by default. With `lazy` the database may be down: its tables are
-    looked at when it is first used. Needs `ratecard[server]`. Raises `LedgerError` for another kind of database, a
-    schema of a newer release, a wrong setting or a missing package, and `LedgerUnavailableError` if the database does
-    not answer.
+    account, for a free connection and for a lock; and for PostgreSQL to answer a statement. `clock` limits how far
+    ahead of it a new charge may be: by default an hour ahead of the machine's clock. With `lazy` the database may be
+    down now: its tables are checked at the first use. Needs `ratecard[server]`. Raises `LedgerError` for another kind
+    of database, a schema of a newer release, a wrong setting or a missing package, and `LedgerUnavailableError` if the
+    database does not answer.
 
     >>> from datetime import UTC, datetime
     >>> from tempfile import TemporaryDirectory

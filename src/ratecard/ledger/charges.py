@@ -25,7 +25,7 @@ from ratecard.requests.body import Body, read_usage
 from ratecard.requests.usage import AnyUsage
 
 if TYPE_CHECKING:
-    from sqlalchemy.ext.asyncio import AsyncConnection  # needs greenlet, which a ledger of its own does without
+    from sqlalchemy.ext.asyncio import AsyncConnection  # needs greenlet, which `Ledger` does not need
 
 
 # Where a function writes: a ledger, in a transaction of its own, or a connection of the host, who commits.
@@ -46,7 +46,7 @@ _OTHER = "Pass open_ledger(...) of a URL or an engine, or a connection of SQLAlc
 
 
 def check_writer(writer: LedgerWriter) -> None:
-    """Refuse what is not a ledger or a connection in a transaction, with what to pass. Raises `LedgerError`."""
+    """Raise `LedgerError`, which says what to pass, unless this is a ledger or a connection in a transaction."""
     if isinstance(writer, Ledger):
         return
     if not isinstance(writer, Connection):
@@ -57,7 +57,7 @@ def check_writer(writer: LedgerWriter) -> None:
 
 def _kind(writer: object) -> str:
     """Return the name of an object's class in SQLAlchemy; empty for any other object."""
-    names = [each.__name__ for each in type(writer).__mro__ if each.__module__.startswith("sqlalchemy.")]
+    names = [base.__name__ for base in type(writer).__mro__ if base.__module__.startswith("sqlalchemy.")]
     return next((name for name in names if name in _INSTEAD), "")
 
 
@@ -73,7 +73,7 @@ def latest_of(writer: LedgerWriter, clock: Clock | None) -> int:
 
 
 def writing_on(writer: LedgerWriter, accounts: Collection[str]) -> AbstractContextManager[Connection]:
-    """Give a connection to write rows of these accounts on; that of a ledger is committed at the end."""
+    """Return a context with a connection to write rows of these accounts; that of a ledger is committed at the end."""
     return nullcontext(writer) if isinstance(writer, Connection) else writer.writing(accounts)
 
 
@@ -95,7 +95,7 @@ class Card(Protocol):
 class BookedCharge:
     """A charge as it is in the ledger; `new` is whether this call wrote it. A repeated call gets the same rows.
 
-    `ignored` are the fields of the usage without effect; of a repeated call, which does not rate it, there are none.
+    `ignored` lists the fields of the usage without effect; after a repeated call, which rates nothing, it is empty.
     """
 
     request_id: str
@@ -105,7 +105,7 @@ class BookedCharge:
     ignored: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the charge with its rows; numbers are text. It says nothing of `new`."""
+        """Return the charge with its rows, but without `new`; numbers are text."""
         rows = _rows(self.entries)
         return {"object": "charge", "request_id": self.request_id, "timestamp": self.timestamp, "entries": rows}
 
@@ -122,7 +122,7 @@ class BookedRefund:
     new: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the refund with its rows; numbers are text. It says nothing of `new`."""
+        """Return the refund with its rows, but without `new`; numbers are text."""
         names = {"object": "refund", "id": self.refund_id, "request_id": self.request_id, "sku": self.sku}
         return {**names, "timestamp": self.timestamp, "entries": _rows(self.entries)}
 
@@ -133,12 +133,13 @@ def _rows(entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
 
 
 def append_many(writer: LedgerWriter, charges: Sequence[NewCharge], *, clock: Clock | None = None) -> list[bool]:
-    """Charge many requests, of any accounts, in one transaction; returns which of them were new, in order.
+    """Charge many requests, of any accounts, in one transaction; return for each whether it was new.
 
-    `writer` is a ledger, or a connection of the host, who commits. All are written or none; each counts once, as with
-    `Ledger.append`. `clock` says how late a new one may be, by default that of the ledger, else an hour ahead of the
-    machine's. Raises what `Ledger.append` raises, before anything is written; `LedgerError` for another writer, and for
-    a connection in AUTOCOMMIT; on a connection of the host also the errors of SQLAlchemy.
+    `writer` is a ledger, or a connection of the host, who commits. All are written or none; each is charged once, as
+    with `Ledger.append`. `clock` limits how far ahead of it a new charge may be: by default it is that of the ledger,
+    else an hour ahead of the machine's clock. Raises what `Ledger.append` raises, before anything is written;
+    `LedgerError` for another writer, and for a connection in AUTOCOMMIT; on a connection of the host also the errors of
+    SQLAlchemy.
 
     >>> from datetime import UTC
     >>> from tempfile import TemporaryDirectory
@@ -154,7 +155,7 @@ def append_many(writer: LedgerWriter, charges: Sequence[NewCharge], *, clock: Cl
     """
     check_writer(writer)
     accounts = _accounts_of(writer, charges)
-    rows = [charge_rows(each) for each in charges]
+    rows = [charge_rows(new_charge) for new_charge in charges]
     with writing_on(writer, accounts) as connection:
         return write_charges(connection, rows, latest_of(writer, clock))
 
@@ -197,21 +198,21 @@ def charge(
     instant, fields = check_moment(timestamp), read_usage(usage)
     content = fingerprint({"usage": fields, "timestamp": instant, "currency": currency, "paid": paid})
     with nullcontext(writer) if isinstance(writer, Connection) else writer.reading() as connection:
-        kept = find_charges(connection, account, [request_id]).get(request_id)
+        kept_charge = find_charges(connection, account, [request_id]).get(request_id)
     new, when = False, timestamp_of(instant)
-    if kept is None or kept[0] is None:
+    if kept_charge is None or kept_charge[0] is None:
         quote = card.at(timestamp, account=account).rate(fields)
         rows = charge_rows(NewCharge(quote, account, request_id, timestamp, execution_ms, currency, paid), content)
         with writing_on(writer, (account,)) as connection:
             [new] = write_charges(connection, [rows], latest_of(writer, clock))
-            kept = None if new else find_charges(connection, account, [request_id]).get(request_id)
-        if kept is None:
-            booked = tuple(replace(row, timestamp=when) for row in rows.entries)
-            return BookedCharge(request_id, when, booked, new, quote.ignored)
-    known, at, entries = kept
-    if known is not None:
-        refuse_other_content("request", request_id, (known, content), (at, instant))
-    return BookedCharge(request_id, timestamp_of(at) if entries else when, entries, new)
+            kept_charge = None if new else find_charges(connection, account, [request_id]).get(request_id)
+        if kept_charge is None:
+            booked_entries = tuple(replace(row, timestamp=when) for row in rows.entries)
+            return BookedCharge(request_id, when, booked_entries, new, quote.ignored)
+    kept_content, kept_instant, entries = kept_charge
+    if kept_content is not None:
+        refuse_other_content("request", request_id, (kept_content, content), (kept_instant, instant))
+    return BookedCharge(request_id, timestamp_of(kept_instant) if entries else when, entries, new)
 
 
 def refund(
@@ -226,15 +227,15 @@ def refund(
     corrected: Decimal | None = None,
     clock: Clock | None = None,
 ) -> BookedRefund:
-    """Pay back a part of a charge, once, however often it is tried: to the balance that paid last first.
+    """Pay back a part of a charge, once, however often it is tried; the balance that paid last is paid back first.
 
-    `amount` is what goes back of the `sku`; or `corrected` is what the SKU should have cost, and what it comes to now
-    above that goes back. Both are in the currency of the price, US dollars for a balance. Nothing is rounded. All
-    refunds of a charge together never exceed it, and nothing adds to it: more is a new charge. `timestamp` is when it
-    is paid back, not before its charge; `refund_id` its own name, unlike that of any other refund of the account;
-    `writer` and `clock` are those of `append_many`. Raises `RefundError` for an unknown charge, a SKU that it does not
-    have, an amount above what is left and a timestamp before the charge, `LedgerConflictError` for an id of another
-    refund, otherwise what `append_many` raises.
+    `amount` of the `sku` is paid back; or `corrected` is what the SKU should have cost, and the rest of its charge is
+    paid back. Both are in the currency of the price, US dollars for a balance. Nothing is rounded. The refunds of a
+    charge never exceed it in total, and a refund cannot raise a charge: book a new charge for that. `timestamp` is when
+    it is paid back, not before its charge; `refund_id` is unique among the refunds of the account; `writer` and `clock`
+    are those of `append_many`. Raises `RefundError` for an unknown charge, a SKU that it does not have, an amount above
+    what is left and a timestamp before the charge, `LedgerConflictError` for an id of another refund, otherwise what
+    `append_many` raises.
 
     >>> from datetime import UTC
     >>> from tempfile import TemporaryDirectory
@@ -254,11 +255,17 @@ def refund(
     if (amount is None) == (corrected is None):
         raise LedgerError("a refund has an amount, or what is corrected: one of the two")
     instant, corrects = check_moment(timestamp), amount is None
-    back = _number("corrected", corrected) if amount is None else _number("amount", amount)
-    if not corrects and not back:
+    stated_amount = _number("corrected", corrected) if amount is None else _number("amount", amount)
+    if not corrects and not stated_amount:
         raise RefundError("amount", "Number must be greater than 0")
-    names = {"request_id": request_id, "sku": sku, "timestamp": instant, "corrects": corrects, "amount": back}
-    new_refund = NewRefund(account, request_id, refund_id, sku, instant, back, corrects, fingerprint(names))
+    content = {
+        "request_id": request_id,
+        "sku": sku,
+        "timestamp": instant,
+        "corrects": corrects,
+        "amount": stated_amount,
+    }
+    new_refund = NewRefund(account, request_id, refund_id, sku, instant, stated_amount, corrects, fingerprint(content))
     with writing_on(writer, (account,)) as connection:
         new, entries = write_refund(connection, new_refund, latest_of(writer, clock))
     return BookedRefund(refund_id, request_id, sku, timestamp_of(instant), entries, new)
@@ -278,9 +285,9 @@ _R = TypeVar("_R")
 
 
 def _accounts_of(_: object, charges: Sequence[NewCharge], **__: object) -> set[str]:
-    if not isinstance(charges, Sequence):  # read here, an iterator would have no charge left to book
+    if not isinstance(charges, Sequence):  # an iterator would be used up here, before it is booked
         raise LedgerError(f"charges={echo(repr(charges))}. Pass a list: append_many(ledger, list(charges))")
-    return {each.account for each in charges}
+    return {new_charge.account for new_charge in charges}
 
 
 def _account_of(*_: object, account: str, **__: object) -> set[str]:

@@ -1,4 +1,4 @@
-"""The clock of the ledger: how far ahead of it a new charge or refund may be. Nothing else here reads one."""
+"""The clock of the ledger: how far ahead of it a new charge or refund may be. No other part reads the time of day."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from ratecard.base.errors import LedgerError
 from ratecard.ledger.walk import instant_of
 
-# Seconds: the clocks of two machines differ by less, and a typing error in a date by more.
+# Seconds: more than the clocks of two machines differ, and less than a typing error in a date.
 AHEAD = 3600
 MOST_AHEAD = 366 * 86_400
 
@@ -18,9 +18,9 @@ def _system_time() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How many seconds a new charge or refund may be `ahead` of `now`, a function that returns an aware datetime.
+    """A clock `now`, which returns an aware datetime, and the seconds that a new charge or refund may be `ahead` of it.
 
-    By default an hour ahead of the clock of the machine. Raises `LedgerError` for seconds that are not 0 to a year.
+    The default is an hour ahead of the machine's clock. Raises `LedgerError` for seconds that are not 0 to a year.
 
     >>> noon = datetime(2026, 10, 1, 12, tzinfo=UTC)
     >>> Clock(ahead=60, now=lambda: noon).latest() - Clock(ahead=0, now=lambda: noon).latest()

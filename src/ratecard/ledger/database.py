@@ -1,4 +1,4 @@
-"""The connections of a ledger: engines and their timeouts, threads, a database that is gone, and writers that wait."""
+"""The connections of a ledger: engines and their timeouts, outages of the database, and writers that wait."""
 
 import logging
 import threading
@@ -34,13 +34,13 @@ _DIALECTS = ("sqlite", "postgresql")
 _ATTEMPTS = 10
 # Codes of PostgreSQL and names of SQLite: a lock that was not free in time, a deadlock, a statement that took too long.
 _BUSY = ("55P03", "40P01", "57014", "SQLITE_BUSY", "SQLITE_LOCKED")
-# Codes of PostgreSQL that say no to what the ledger does, which is right: no permission, no such table or column.
+# Codes of PostgreSQL for valid statements that it refuses: no permission, no such table or column.
 _REFUSES = ("42501", "42P01", "42703")
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How many connections a process has, and how many seconds it waits for what."""
+    """The number of connections of a process, and its timeouts in seconds."""
 
     pool_size: int = 10
     connect_timeout: int = 10
@@ -67,18 +67,18 @@ def engine_of(database: str | Engine, waiting: Waiting) -> Engine:
 
 
 def check_dialect(name: str) -> None:
-    """Refuse a kind of database that a ledger cannot be kept in. Raises `LedgerError`."""
+    """Raise `LedgerError` for a kind of database in which no ledger can be kept."""
     if name not in _DIALECTS:
         raise LedgerError(f"a ledger cannot be kept in {name}. Allowed: {', '.join(_DIALECTS)}")
 
 
 def check_transaction(connection: Connection) -> None:
-    """Refuse a connection that commits each statement by itself: a charge would be half written, or another's.
+    """Raise `LedgerError` for a connection in AUTOCOMMIT, where a charge could be half written, or mixed with others.
 
-    The driver is asked, because it can be in this mode without SQLAlchemy. Needs the tables. Raises `LedgerError`.
+    The driver is asked, because it can be in this mode without the knowledge of SQLAlchemy. Needs the tables.
     """
     if connection.dialect.name == "sqlite":
-        # How a transaction begins has several settings, and hosts that begin it themselves: only its effect counts.
+        # Several settings decide how a transaction begins, and some hosts begin it themselves: only its effect counts.
         connection.execute(delete(REQUESTS).where(false()))
         in_transaction, level = getattr(connection.connection.driver_connection, "in_transaction", True), "SERIALIZABLE"
     else:
@@ -95,8 +95,8 @@ def connect(engine: Engine) -> Connection:
     """Open a connection for the ledger's own transactions."""
     connection = engine.connect()
     if engine.dialect.name == "postgresql":
-        # A retry must see what the attempt before it committed, whatever the server's default is. Set for each
-        # connection: an option of the host's engine would come after one of an engine that is derived from it.
+        # A retry must see what the attempt before it committed, whatever the server's default is. This is set for each
+        # connection, because an option of the host's engine would override that of an engine derived from it.
         connection.execution_options(isolation_level="READ COMMITTED")
     return connection
 
@@ -110,16 +110,16 @@ def _sqlite(url: URL, waiting: Waiting) -> Engine:
 def _postgresql(url: URL, waiting: Waiting) -> Engine:
     if url.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
         raise LedgerError(f"a ledger cannot be kept in {url.drivername}. {_EXAMPLES}")
-    # A server that vanished without a word is given up too.
-    silence = {"tcp_user_timeout": str(waiting.statement_timeout * 1000)}
-    query = {"connect_timeout": str(waiting.connect_timeout), **silence, **url.query}
+    # This ends connections to a server that vanished without closing them.
+    silence_options = {"tcp_user_timeout": str(waiting.statement_timeout * 1000)}
+    query = {"connect_timeout": str(waiting.connect_timeout), **silence_options, **url.query}
     address = url.set(drivername="postgresql+psycopg", query=query)
     try:
         engine = create_engine(address, pool_pre_ping=True, **_pool(waiting))
     except (ModuleNotFoundError, NoSuchModuleError):
         raise LedgerError("a ledger in PostgreSQL needs psycopg: pip install 'psycopg[binary]'") from None
 
-    # Not as options of the connection: those of the URL are the host's, and some proxies refuse any.
+    # These are not options of the connection, because the URL may have other options, and some proxies refuse them all.
     @event.listens_for(engine, "connect")
     def _set_timeouts(connection: Any, _: object) -> None:
         connection.autocommit = True
@@ -136,7 +136,7 @@ def _pool(waiting: Waiting) -> dict[str, int]:
 
 def make_tables(engine: Engine, outage: "Outage") -> None:
     """Make or migrate the tables if needed. Raises `LedgerError`, and the errors of the database."""
-    with connect(engine):  # one that does not answer is an error now, and is not asked again and again
+    with connect(engine):  # a database that does not answer fails here, before the retries
         pass
     for attempt in range(1, _ATTEMPTS + 1):
         try:
@@ -149,7 +149,7 @@ def make_tables(engine: Engine, outage: "Outage") -> None:
 
 
 class Need(IntEnum):
-    """What an attempt needs of the database, the least first: a trial is a write that is rolled back."""
+    """The access to the database that an attempt needs, the least first; a trial is a write that is rolled back."""
 
     READ = 1
     TRIAL = 2
@@ -160,15 +160,15 @@ _DOES_NOT_ANSWER, _TAKES_NO_WRITES = "does not answer", "takes no writes"
 
 
 class Outage:
-    """What the database does not do; logs one line when that begins, and one when all of it is over.
+    """An outage of the database, by kinds of attempts; logs one line when it begins, and one when it is over.
 
-    A success says nothing of what needs more: a database that takes no writes can be read, and one whose disk is full
-    only fails at the commit. A trial that succeeds after trials failed is a success of writes too.
+    A success proves nothing about attempts that need more: a database that takes no writes can be read, and one whose
+    disk is full only fails at the commit. A trial that succeeds after a failed trial counts as a write that succeeds.
     """
 
     def __init__(self) -> None:
         self._lock, self._numbers = threading.Lock(), count(1)
-        # The number of the last failed attempt of each kind: one that began before it says nothing of what is now.
+        # The number of the last failed attempt of each kind: the success of an older attempt does not end the outage.
         self._failed: dict[Need, int] = {}
         # The kinds of attempts that did not get an answer when they last failed.
         self._silent: frozenset[Need] = frozenset()
@@ -176,7 +176,7 @@ class Outage:
 
     @property
     def problem(self) -> str:
-        """Return what is wrong, after the words "the ledger's database"; empty if nothing is."""
+        """Return what is wrong, to be read after "the ledger's database"; empty if there is no outage."""
         return self._problem if self._failed else ""
 
     @property
@@ -185,26 +185,26 @@ class Outage:
         return not any(need in self._failed for need in self._silent)
 
     def failed_to_write(self, seconds: int) -> bool:
-        """Return True if a write failed within the last seconds, and none succeeded since."""
+        """Return True if a write failed within this many seconds, and no write has succeeded since."""
         return Need.WRITE in self._failed and monotonic_ns() - self._write_failed < seconds * 10**9
 
     def begin(self) -> int:
-        """Return the number of an attempt."""
+        """Return the number of a new attempt."""
         return next(self._numbers)
 
     def failed(self, reason: str, need: Need = Need.READ, *, answers: bool = True) -> str:
-        """Note that an attempt failed, with or without an answer; return what is wrong in a sentence."""
+        """Note that an attempt failed, with or without an answer; return a sentence that says what is wrong."""
         problem = _TAKES_NO_WRITES if answers and need > Need.READ else _DOES_NOT_ANSWER
         words = f"the ledger's database {problem}: {reason}"
         with self._lock:
-            known = bool(self._failed)
+            had_failed = bool(self._failed)
             self._failed[need] = next(self._numbers)
             self._silent = self._silent - {need} if problem == _TAKES_NO_WRITES else self._silent | {need}
             if need == Need.WRITE:
                 self._write_failed = monotonic_ns()
-            if not known:
+            if not had_failed:
                 self._problem = problem
-        if not known:
+        if not had_failed:
             log.error("%s; each request tries again", words)
         return words
 
@@ -215,17 +215,21 @@ class Outage:
         with self._lock:
             if need == Need.TRIAL and self._failed.get(Need.TRIAL, attempt) < attempt:
                 need = Need.WRITE
-            before = bool(self._failed)
-            self._failed = {kind: at for kind, at in self._failed.items() if kind > need or at > attempt}
-            over = before and not self._failed
-        if over:
-            again = "answers" if self._problem == _DOES_NOT_ANSWER else "takes writes"
-            log.info("the ledger's database %s again", again)
+            had_failed = bool(self._failed)
+            self._failed = {
+                kind: failed_attempt
+                for kind, failed_attempt in self._failed.items()
+                if kind > need or failed_attempt > attempt
+            }
+            is_over = had_failed and not self._failed
+        if is_over:
+            words = "answers" if self._problem == _DOES_NOT_ANSWER else "takes writes"
+            log.info("the ledger's database %s again", words)
 
 
 @contextmanager
 def connected(engine: Engine, outage: Outage, need: Need = Need.READ) -> Iterator[Connection]:
-    """Give a connection, rolled back unless it was committed. Raises `LedgerUnavailableError` without a database."""
+    """Yield a connection that is rolled back unless committed. Raises `LedgerUnavailableError` without a database."""
     attempt = outage.begin()
     with unavailable(outage, Need.READ):
         connection = connect(engine)
@@ -242,7 +246,7 @@ def unavailable(outage: Outage, need: Need) -> Iterator[None]:
     except DBAPIError as error:
         codes = [str(getattr(error.orig, name, "")) for name in ("sqlstate", "sqlite_errorname")]
         failed = isinstance(error, (OperationalError, InterfaceError, InternalError)) or type(error) is DatabaseError
-        if not failed and not any(code in _REFUSES for code in codes):  # it refuses the rows that it was given
+        if not failed and not any(code in _REFUSES for code in codes):  # the database refuses the rows
             raise
         words = " ".join(str(error.orig).split())
         if any(code.startswith(_BUSY) for code in codes):
@@ -254,10 +258,10 @@ def unavailable(outage: Outage, need: Need) -> Iterator[None]:
 
 
 def try_to_write(connection: Connection) -> None:
-    """Write nothing into each table that charges write: with their locks and permissions, and without a row."""
+    """Test each table of charges and refunds by an INSERT of no rows, which needs the usual locks and permissions."""
     for table in (ACCOUNTS, REQUESTS, REFUNDS, ENTRIES):
-        nothing = select(table).where(table.c.account == "")  # which no account is called
-        connection.execute(insert(table).from_select(table.c.keys(), nothing))
+        no_rows = select(table).where(table.c.account == "")  # no account has this name
+        connection.execute(insert(table).from_select(table.c.keys(), no_rows))
     connection.rollback()
 
 
@@ -268,7 +272,7 @@ class _Turn:
 
 
 class Turns:
-    """One writer of an account at a time in this process: those that wait hold no connection, and delay no other."""
+    """One writer at a time for each account: writers that wait hold no connection, and delay no other account."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -277,9 +281,9 @@ class Turns:
     @contextmanager
     def take(self, accounts: Iterable[str], seconds: int) -> Iterator[None]:
         """Wait for the turn of every account. Raises `LedgerUnavailableError` if that takes too long."""
-        with ExitStack() as held:
-            for account in sorted(set(accounts)):  # in one order, so that no two wait for each other
-                held.enter_context(self._take(account, seconds))
+        with ExitStack() as turns:
+            for account in sorted(set(accounts)):  # in one order, so that no two writers wait for each other
+                turns.enter_context(self._take(account, seconds))
             yield
 
     @contextmanager
@@ -301,6 +305,6 @@ class Turns:
                     del self._turns[account]
 
     def wanted(self, account: str) -> int:
-        """Return how many have or wait for the turn of an account."""
+        """Return how many writers have the turn of an account, or wait for it."""
         turn = self._turns.get(account)
         return turn.wanted if turn else 0

@@ -1,7 +1,7 @@
-"""Writes ledger rows as JSON pages or CSV and reads them again, one at a time, with every digit.
+"""Ledger rows as JSON pages or CSV: written, and read again one at a time, with every digit.
 
-JSON is read piece by piece by `JsonText`, so that a file of any size needs little memory: streaming readers on the
-registry lose the line of an error, the second of two equal keys, or digits.
+JSON is read piece by piece by `JsonText`, so that a file of any size needs little memory. The streaming readers on PyPI
+lose the line of an error, the second of two equal keys, or digits.
 """
 
 import csv
@@ -26,7 +26,7 @@ from ratecard.tables.limits import Rates
 PRICES = ("pricePerUnitUsd", "pricePerUnit")
 _DETAILS = ("requestId", "inferenceExecutionTime", "promptTokens", "completionTokens")
 COLUMNS = ("timestamp", "sku", "pricePerUnitUsd", "unit", "amount", "currency", "notes", *_DETAILS)
-# The column of the contract, in files that have a row of one.
+# The column of the contract, in files where some row has one.
 CONTRACT = "contract"
 
 
@@ -50,7 +50,7 @@ def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
         row = entry.to_dict()
         rows.append(row | (row.pop("inferenceDetails") or {}))
     prices = [name for name in PRICES if any(name in row for row in rows)] or PRICES[:1]
-    columns = [each for name in COLUMNS for each in (prices if name in PRICES else (name,))]
+    columns = [column for name in COLUMNS for column in (prices if name in PRICES else (name,))]
     columns += [CONTRACT] if any(CONTRACT in row for row in rows) else []
     lines = [",".join(columns), *(",".join(_cell(row.get(name, "")) for name in columns) for row in rows)]
     return "".join(f"{line}\n" for line in lines)
@@ -90,7 +90,7 @@ class JsonText:
                 return ""
 
     def take(self, sign: str) -> bool:
-        """Skip `sign` if it comes next, and say whether it did."""
+        """Skip `sign` if it comes next; return whether it did."""
         comes_next = self.peek() == sign
         self._at += comes_next
         return comes_next
@@ -121,7 +121,7 @@ class JsonText:
         raise LedgerError(f"line {line}: not JSON: {reason}")
 
     def _more(self) -> bool:
-        """Drop what was read and fill the buffer; it doubles, so that a long value is not parsed too often."""
+        """Drop the part that was read and fill the buffer; it doubles, so that a long value is not parsed too often."""
         chunk = self._file.read(max(_CHUNK, len(self._text) - self._at))
         if chunk:
             self._lines_before += self._text.count("\n", 0, self._at)
@@ -158,8 +158,8 @@ def _list(text: JsonText) -> Iterator[Any]:
 def _page(text: JsonText) -> Iterator[Any]:
     """Return the rows of `data`; other keys of a page are ignored."""
     text.take("{")
-    names, last = set[str](), text.take("}")
-    while not last:
+    names, ended = set[str](), text.take("}")
+    while not ended:
         if text.peek() != '"':
             text.refuse("Expecting property name enclosed in double quotes")
         name = text.value()
@@ -174,8 +174,8 @@ def _page(text: JsonText) -> Iterator[Any]:
             raise LedgerError('the page has no list "data"')
         else:
             text.value()
-        last = text.take("}")
-        if not last and not text.take(","):
+        ended = text.take("}")
+        if not ended and not text.take(","):
             text.refuse("Expecting ',' delimiter")
     if "data" not in names:
         raise LedgerError('the page has no list "data"')
@@ -189,12 +189,12 @@ def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
     reader = csv.DictReader(file, strict=True)
     try:
         heading = reader.fieldnames or ()
-        if twice := [name for name, times in Counter(heading).items() if times > 1]:
-            raise LedgerError(f"the heading has {', '.join(twice)} twice")
+        if repeated := [name for name, times in Counter(heading).items() if times > 1]:
+            raise LedgerError(f"the heading has {', '.join(repeated)} twice")
         # Either price column will do: the currency of each row decides which one it must have.
-        names = {"units": "unit", PRICES[1]: PRICES[0]}
-        named = {names.get(name, name) for name in heading}
-        missing = [name for name in _REQUIRED if name not in named]
+        aliases = {"units": "unit", PRICES[1]: PRICES[0]}
+        columns = {aliases.get(name, name) for name in heading}
+        missing = [name for name in _REQUIRED if name not in columns]
         if missing:
             raise LedgerError(f"the heading has no {', '.join(missing)}")
         for number, row in enumerate(reader, 1):
@@ -214,9 +214,9 @@ def read_ledger(content: str | bytes, *, rates: Rates | Sequence[Rates] | None =
     """Read the rows of JSON pages, a JSON list, or a CSV; the count may be called `unit` or `units`.
 
     The price of a row in USD or paid from a balance is `pricePerUnitUsd`; of any other currency (ISO 4217) it is
-    `pricePerUnit`. `rates` are those of a price book's limits, or of several where balances have changed, by default of
-    the shipped ones: rows may be in the balances that have a worth there. Raises `LedgerError` with the row and the
-    field, also for a row with the price field of another currency.
+    `pricePerUnit`. Rows may be paid from the balances that have a worth in `rates`: the rates in the limits
+    of a price book, or of several if balances have changed; by default those of the shipped limits. Raises
+    `LedgerError` with the row and the field, also for a row with the price field of another currency.
     """
     if isinstance(content, bytes):
         return tuple(_decoded(io.BytesIO(content), rates))
@@ -254,30 +254,32 @@ def _decoded(file: BinaryIO, rates: Rates | Sequence[Rates] | None) -> Iterator[
 
 
 def _entries(file: TextIO, rates: Rates | Sequence[Rates] | None) -> Iterator[LedgerEntry]:
-    first = file.read(1)
-    while first.isspace():
-        first = file.read(1)
+    first_character = file.read(1)
+    while first_character.isspace():
+        first_character = file.read(1)
     file.seek(0)
-    rows = json_rows(file) if first in ("{", "[") else csv_rows(file)
+    rows = json_rows(file) if first_character in ("{", "[") else csv_rows(file)
     rates = shipped_limits().rates if rates is None else rates
-    known = (rates,) if isinstance(rates, Rates) else tuple(rates)
+    known_rates = (rates,) if isinstance(rates, Rates) else tuple(rates)
     for number, row in enumerate(rows, 1):
-        yield entry_in(row, known, number)
+        yield entry_in(row, known_rates, number)
 
 
 def entry_in(row: Mapping[str, Any], rates: Sequence[Rates], number: int) -> LedgerEntry:
-    """Read the entry in a row of a page, or of a CSV; `number` is how messages call it. Raises `LedgerError`."""
+    """Return the entry of a row of a page or CSV; `number` names the row in messages. Raises `LedgerError`."""
     cells = dict(row)
     if cells.get("unit") in (None, ""):
         cells["unit"] = cells.get("units")
     currency = _text(number, "currency", cells.get("currency"))
     price_name = price_field(currency) if currency else PRICES[0]
     missing = [name for name in (*_REQUIRED[:2], price_name, *_REQUIRED[3:]) if cells.get(name) in (None, "")]
-    other = next((name for name in PRICES if name != price_name and cells.get(name) not in (None, "")), None)
+    other_price = next((name for name in PRICES if name != price_name and cells.get(name) not in (None, "")), None)
     if currency and (reason := unknown_currency(currency, *rates)):
         raise LedgerError(f"row {number}: currency '{echo(currency[:_ECHO])}' {reason}")
-    if other and currency:
-        raise LedgerError(f"row {number}: {other} of a row in {currency}. Its price is {price_name}, and no other")
+    if other_price and currency:
+        raise LedgerError(
+            f"row {number}: {other_price} of a row in {currency}. Its price is {price_name}, and no other"
+        )
     if missing:
         raise LedgerError(f"row {number}: {missing[0]} is missing")
     price, unit, amount = (_decimal(number, name, cells[name]) for name in (price_name, "unit", "amount"))
@@ -336,20 +338,20 @@ def join_parts(entries: Iterable[LedgerEntry]) -> tuple[Parts, ...]:
     (Decimal('0.20'), [(Decimal('-0.15'), 'DIEM'), (Decimal('-0.05'), 'USD')])
     """
     charges: list[list[LedgerEntry]] = []
-    further: list[tuple[int, LedgerEntry]] = []
-    first: dict[tuple[object, ...], list[LedgerEntry]] = {}
+    further_parts: list[tuple[int, LedgerEntry]] = []
+    first_parts: dict[tuple[object, ...], list[LedgerEntry]] = {}
     for number, entry in enumerate(entries, 1):
         if not entry.unit and entry.amount < 0 and entry.details:
-            further.append((number, entry))
+            further_parts.append((number, entry))
             continue
         charges.append([entry])
         if entry.unit > 0 and entry.details:
-            first.setdefault(_key(entry), charges[-1])
-    for number, entry in further:
-        if _key(entry) not in first:
+            first_parts.setdefault(_key(entry), charges[-1])
+    for number, entry in further_parts:
+        if _key(entry) not in first_parts:
             words = f"is a further part of request {entry.details and entry.details.request_id!r}"
             raise LedgerError(f"row {number}: {entry.sku} {words}, whose first part is not among the rows")
-        first[_key(entry)].append(entry)
+        first_parts[_key(entry)].append(entry)
     return tuple(map(tuple, charges))
 
 

@@ -1,4 +1,4 @@
-"""The rows of a charge: checked, as columns of the database, read again, and compared."""
+"""The rows of a charge: checking them, their columns in the database, and comparing them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,13 +23,13 @@ _LONGEST = 200
 
 
 def check_name(field: str, given: str) -> None:
-    """Check an account or an id: short and printable, so that every database takes it as a key."""
+    """Raise `LedgerError` unless an account or id is short and printable, so that every database takes it as a key."""
     if not isinstance(given, str) or not 0 < len(given) <= _LONGEST or not given.isprintable():
         raise LedgerError(f"{field}={echo(repr(given))}. Allowed: 1 to {_LONGEST} printable characters")
 
 
 def check_moment(given: datetime) -> int:
-    """Return the instant of a datetime that has a date in UTC: the first and last hours of the calendar may not."""
+    """Return the instant of a datetime. Raises `InstantError` if it has no time zone, or no date in UTC."""
     instant = instant_of(given)
     try:
         given.astimezone(UTC)
@@ -39,7 +39,7 @@ def check_moment(given: datetime) -> int:
 
 
 def check_count(field: str, given: int | None) -> None:
-    """Check a whole number, zero or more, that fits 64 bits."""
+    """Raise `LedgerError` unless this is None or a whole number, zero or more, of 64 bits."""
     if given is not None and (isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= AFTER_ALL):
         raise LedgerError(f"{field}={echo(repr(given))}. Allowed: a whole number, zero or more, of 64 bits")
 
@@ -59,7 +59,7 @@ class NewCharge:
 
 @dataclass(frozen=True, slots=True)
 class ChargeRows:
-    """The rows of a charge, checked; `content` is the fingerprint of what was charged, if it is known."""
+    """The checked rows of a charge; `content` is the fingerprint of what was charged, if it is known."""
 
     account: str
     request_id: str
@@ -95,14 +95,14 @@ _VALUES = ("sku", "price_per_unit", "unit", "amount", "currency", "notes", "wort
 
 
 def row_of(account: str, number: int, instant: int, entry: LedgerEntry) -> dict[str, Any]:
-    """Return the columns of an entry."""
+    """Return the values of an entry by database column."""
     place = {"account": account, "number": number, "instant": instant}
     values = {name: getattr(entry, name) for name in _VALUES}
     return {**place, **values, **asdict(entry.details or InferenceDetails("", None))}
 
 
 def entry_of_row(row: Row[Any]) -> LedgerEntry:
-    """Return the entry of a row, its timestamp in UTC."""
+    """Return the entry of a database row, with its timestamp in UTC."""
     details = InferenceDetails(row.request_id, row.execution_ms, row.prompt_tokens, row.completion_tokens)
     values = {name: getattr(row, name) for name in _VALUES}
     return LedgerEntry(timestamp_of(row.instant), details=details, **values)
@@ -117,15 +117,17 @@ def difference(kept: Sequence[LedgerEntry], given: Sequence[LedgerEntry]) -> str
     if len(kept) != len(given):
         return f"it has {len(kept)} rows, not {len(given)}"
     for place, pair in enumerate(zip(kept, given, strict=True), 1):
-        before, now = (entry.to_dict() | (entry.details.to_dict() if entry.details else {}) for entry in pair)
+        kept_fields, given_fields = (
+            entry.to_dict() | (entry.details.to_dict() if entry.details else {}) for entry in pair
+        )
         for name in _CHARGED:
-            if before.get(name) != now.get(name):
-                return f"{name} of row {place} is {before.get(name)}, not {now.get(name)}"
+            if kept_fields.get(name) != given_fields.get(name):
+                return f"{name} of row {place} is {kept_fields.get(name)}, not {given_fields.get(name)}"
     return ""
 
 
 def fingerprint(content: Mapping[str, Any]) -> str:
-    """Return a digest of what was asked for, whatever the order of keys and the spelling of a number (1, 1.0).
+    """Return a digest of the content of a request that ignores the order of keys and the spelling of numbers (1, 1.0).
 
     >>> one = {"usage": {"n": 1, "model": "m"}, "timestamp": 0}
     >>> fingerprint(one) == fingerprint({"timestamp": 0, "usage": {"model": "m", "n": Decimal("1.0")}})
@@ -133,7 +135,7 @@ def fingerprint(content: Mapping[str, Any]) -> str:
     >>> fingerprint(one) == fingerprint({"timestamp": 0, "usage": {"model": "m", "n": "1"}})
     False
     """
-    # JSON of ASCII: any text of a caller, lone surrogates too, has one spelling.
+    # JSON in ASCII has one spelling for any text of a caller, even with lone surrogates.
     return sha256(json.dumps(_plain(content), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 

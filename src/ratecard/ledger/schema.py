@@ -44,7 +44,7 @@ class Exact(TypeDecorator[Decimal]):
         return dialect.type_descriptor(Text()) if dialect.name == "sqlite" else dialect.type_descriptor(Numeric())
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> Decimal | str | None:
-        """Return digits for SQLite."""
+        """Return the digits as text for SQLite, else the decimal itself."""
         return text(value) if value is not None and dialect.name == "sqlite" else value
 
     def process_result_value(self, value: Decimal | str | None, dialect: Dialect) -> Decimal | None:
@@ -76,7 +76,7 @@ REQUESTS = Table(
     Column("content", Text),
 )
 
-# The same of a refund, whose id is its own; `request_id` is that of the charge.
+# Refunds have the same columns, and an id of their own; `request_id` is that of the charge.
 REFUNDS = Table(
     "ledger_refunds",
     METADATA,
@@ -96,7 +96,7 @@ ENTRIES = Table(
     Column("number", BigInteger, primary_key=True, autoincrement=False),
     Column("instant", BigInteger, nullable=False, comment="microseconds since 1970-01-01T00:00:00Z"),
     Column("sku", Text, nullable=False),
-    Column("price_per_unit", Exact, nullable=False),  # in US dollars, or in the currency of a row that has another
+    Column("price_per_unit", Exact, nullable=False),  # in US dollars, or in the row's currency if that is another one
     Column("unit", Exact, nullable=False),
     Column("amount", Exact, nullable=False),
     Column("currency", Text, nullable=False),
@@ -105,11 +105,11 @@ ENTRIES = Table(
     Column("execution_ms", BigInteger),
     Column("prompt_tokens", BigInteger),
     Column("completion_tokens", BigInteger),
-    Column("worth", Exact),  # of one of `currency`, in the currency of the price; null in rows of earlier releases
-    Column("contract", Text),  # whose price it is; null at that of the list
+    Column("worth", Exact),  # of one unit of `currency`, in the currency of the price; null in rows of earlier releases
+    Column("contract", Text),  # whose price the row has; null for a price of the list
 )
 
-# The order of the usage history; because it has the currency, rows are counted by the index alone.
+# The order of the usage history. It includes the currency, so that the index alone is enough to count rows.
 Index("ledger_entries_in_time", ENTRIES.c.account, ENTRIES.c.instant, ENTRIES.c.number, ENTRIES.c.currency)
 
 
@@ -135,7 +135,7 @@ def prepare(connect: Callable[[], AbstractContextManager[Connection]]) -> None:
             return
     with connect() as connection:
         _take_lock(connection)
-        version = _version(connection)  # another process may have done it meanwhile
+        version = _version(connection)  # another process may have migrated it meanwhile
         if version == _UNNOTED:
             connection.execute(statement(f"ALTER TABLE {ENTRIES.name} RENAME COLUMN {_BEFORE_2} TO price_per_unit"))
         added = [REQUESTS.c.content, ENTRIES.c.worth] if version in (_UNNOTED, _WITHOUT_REFUNDS) else []
@@ -151,7 +151,7 @@ def prepare(connect: Callable[[], AbstractContextManager[Connection]]) -> None:
 
 def _take_lock(connection: Connection) -> None:
     if connection.dialect.name == "sqlite":
-        # A property of the file: readers never wait for a writer.
+        # The file keeps this mode, in which readers never wait for a writer.
         connection.exec_driver_sql("PRAGMA journal_mode=WAL")
         connection.exec_driver_sql("BEGIN IMMEDIATE")  # Python begins a transaction too late for CREATE TABLE
     else:
@@ -163,8 +163,8 @@ def _version(connection: Connection) -> int:
     inspector = inspect(connection)
     tables = set(inspector.get_table_names())
     if SCHEMA.name in tables:
-        named = [column["name"] for column in inspector.get_columns(SCHEMA.name)]
-        versions = list(connection.scalars(select(SCHEMA.c.version))) if named == ["version"] else []
+        columns = [column["name"] for column in inspector.get_columns(SCHEMA.name)]
+        versions = list(connection.scalars(select(SCHEMA.c.version))) if columns == ["version"] else []
         if versions in ([_CURRENT], [_WITHOUT_CONTRACTS], [_WITHOUT_REFUNDS]):
             return int(versions[0])
         if len(versions) == 1 and isinstance(versions[0], int) and versions[0] > _CURRENT:

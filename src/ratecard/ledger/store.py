@@ -43,8 +43,8 @@ _AT_THE_END = 5
 class Ledger:
     """The ledger of any number of accounts, made by `open_ledger`. Threads may share one; each process opens its own.
 
-    `waiting` is its pool size and its timeouts, `clock` says how late a new charge may be; `lazy` says that the tables
-    are looked at when it is first used.
+    `waiting` is its pool size and its timeouts; `clock` limits how far ahead of it a new charge may be; with `lazy` the
+    tables are checked at the first use.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Ledger:
         self.waiting, self.clock = waiting, clock or Clock()
         self._engine, self._own = engine_of(database, waiting), isinstance(database, str)
         self.outage, self._turns, self._lazy, self._ready = Outage(), Turns(), lazy, False
-        # As many threads as connections: what waits for its turn in an event loop needs neither.
+        # As many threads as connections are enough: a call that waits for its turn in an event loop needs neither.
         self._threads = Threads(waiting.pool_size, "the ledger")
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[str, asyncio.Lock]]
         self._queues = WeakKeyDictionary()
@@ -69,7 +69,7 @@ class Ledger:
         currency: str | None = None,
         paid: Mapping[str, Decimal] | None = None,
     ) -> bool:
-        """Charge an account for a request: all rows of the quote or none, and once, however often it is tried.
+        """Charge an account for a request, once, however often it is tried: all rows of the quote are written, or none.
 
         The rows are in the currency of the quote; `currency` is a balance that pays all of it, and `paid` is what each
         of several balances pays, as `settle` splits it. Returns True if the request was new; False if it was charged
@@ -83,7 +83,7 @@ class Ledger:
         with self.writing((account,)) as connection:
             [new] = write_charges(connection, [charge], self.clock.latest())
             if not new:
-                connection.rollback()  # nothing is written to the disk
+                connection.rollback()  # so that nothing is written to the disk
         return new
 
     def walk(
@@ -95,7 +95,7 @@ class Ledger:
         currency: str | None = None,
         size: int = 1000,
     ) -> Walk:
-        """Begin to read an account's rows from `start` on and before `end`, in pages of `size` rows.
+        """Return a walk through an account's rows from `start` on and before `end`, in pages of `size` rows.
 
         `currency` selects the rows of one currency. Rows that are appended later are not part of the walk, whatever
         their timestamp. Raises `ValueError` for a size below 1, `InstantError` for a naive datetime, and
@@ -103,12 +103,12 @@ class Ledger:
         """
         if size < 1:
             raise ValueError(f"size={size}. Allowed: 1 or more")
-        instant = BEFORE_ALL if start is None else instant_of(start)
-        before = AFTER_ALL if end is None else instant_of(end)
+        start_instant = BEFORE_ALL if start is None else instant_of(start)
+        end_instant = AFTER_ALL if end is None else instant_of(end)
         with self.reading() as connection:
             rows = connection.scalar(select(ACCOUNTS.c.rows).where(ACCOUNTS.c.account == account)) or 0
             # Numbers begin at 1: the place (start, 0) is before every row of that instant.
-            walk = Walk(size, before, currency, rows, 0, 1, instant, 0)
+            walk = Walk(size, end_instant, currency, rows, 0, 1, start_instant, 0)
             total = connection.scalar(select(func.count()).select_from(ENTRIES).where(_ahead(account, walk)))
         return replace(walk, total=total or 0)
 
@@ -120,10 +120,14 @@ class Ledger:
         query = select(ENTRIES).where(_ahead(account, walk)).order_by(ENTRIES.c.instant, ENTRIES.c.number)
         with self.reading() as connection:
             rows = connection.execute(query.limit(walk.size + 1)).all()
-        shown = rows[: walk.size]
-        more = len(rows) > len(shown)
-        after = replace(walk, page=walk.page + 1, instant=shown[-1].instant, number=shown[-1].number) if more else None
-        return Page(tuple(map(entry_of_row, shown)), after)
+        page_rows = rows[: walk.size]
+        has_more = len(rows) > len(page_rows)
+        next_walk = (
+            replace(walk, page=walk.page + 1, instant=page_rows[-1].instant, number=page_rows[-1].number)
+            if has_more
+            else None
+        )
+        return Page(tuple(map(entry_of_row, page_rows)), next_walk)
 
     def connections(self) -> tuple[int, int]:
         """Return how many connections to the database are in use now, and how many wait for use."""
@@ -143,18 +147,18 @@ class Ledger:
         self.close()
 
     def ping(self) -> None:
-        """Ask the database for an answer. Raises `LedgerUnavailableError` if it gives none."""
+        """Check that the database answers. Raises `LedgerUnavailableError` if it does not."""
         with self.reading() as connection:
             connection.execute(select(1))
 
     def try_to_write(self) -> None:
-        """Write without a row, and roll back. Raises `LedgerUnavailableError` if the database takes no writes."""
+        """Check that the database takes writes. Raises `LedgerUnavailableError` if it does not."""
         with self.transaction(Need.TRIAL) as connection:
             try_to_write(connection)
 
     @contextmanager
     def transaction(self, need: Need) -> Iterator[Connection]:
-        """Give a connection, rolled back unless committed. Raises `LedgerUnavailableError` without a database."""
+        """Yield a connection, rolled back unless committed. Raises `LedgerUnavailableError` without a database."""
         if not self._ready:
             self._make_ready()
         with connected(self._engine, self.outage, need) as connection:
@@ -169,17 +173,17 @@ class Ledger:
         except LedgerError as error:
             if not self._lazy:
                 raise
-            # It was opened already, and its schema has changed since: the caller must keep what is to be booked.
+            # A lazy ledger is in use already, so this is an outage: its callers must keep their charges and try again.
             raise LedgerUnavailableError(self.outage.failed(str(error))) from None
         self._ready = True
 
     def reading(self) -> AbstractContextManager[Connection]:
-        """Give a connection to read on. Raises `LedgerUnavailableError` without a database."""
+        """Return a context with a connection for reading. Raises `LedgerUnavailableError` without a database."""
         return self.transaction(Need.READ)
 
     @contextmanager
     def writing(self, accounts: Collection[str]) -> Iterator[Connection]:
-        """Give a connection to write the rows of these accounts on, committed at the end unless there was an error.
+        """Yield a connection to write rows of these accounts; it is committed at the end unless there was an error.
 
         In this process one writer of an account at a time has a connection. Raises `LedgerUnavailableError` without a
         database, when the accounts stay busy, and for an engine of the host in AUTOCOMMIT.
@@ -188,7 +192,7 @@ class Ledger:
             if not self._own:
                 try:
                     check_transaction(connection)
-                except LedgerError as error:  # the host's mistake: who charges must keep what is to be booked
+                except LedgerError as error:  # the host's mistake: the caller must keep the charge
                     raise LedgerUnavailableError(str(error)) from None
             yield connection
             connection.commit()
@@ -196,22 +200,22 @@ class Ledger:
     async def in_thread(self, accounts: Collection[str], call: Callable[[], _Result]) -> _Result:
         """Call a function in a thread of the ledger, once it is the turn of these accounts in this event loop.
 
-        Raises `LedgerUnavailableError` when that takes too long, and at once where every thread waits for a database
-        that is known not to answer.
+        Raises `LedgerUnavailableError` if that takes too long, and at once if every thread waits for a database that is
+        known not to answer.
         """
         loop, limit = asyncio.get_running_loop(), self.waiting.wait_timeout + self.waiting.statement_timeout
         queues = self._queues.setdefault(loop, WeakValueDictionary())
-        async with AsyncExitStack() as held:
+        async with AsyncExitStack() as turns:
             for account in sorted(set(accounts)):
                 turn = queues.setdefault(account, asyncio.Lock())
                 try:
                     async with asyncio.timeout(self.waiting.wait_timeout):
-                        await held.enter_async_context(turn)
+                        await turns.enter_async_context(turn)
                 except TimeoutError:
                     raise LedgerUnavailableError(f"the ledger is busy: other appends to {account!r} wait") from None
             if self._threads.waiting() and not self.outage.answers:
                 raise LedgerUnavailableError(f"the ledger's database {self.outage.problem}")
-            future = self._threads.submit(partial(copy_context().run, call))  # the log names the request
+            future = self._threads.submit(partial(copy_context().run, call))  # by its context the log names the request
             try:
                 async with asyncio.timeout(limit) as timer:
                     return await asyncio.wrap_future(future)
@@ -223,10 +227,10 @@ class Ledger:
 
 
 def _ahead(account: str, walk: Walk) -> ColumnElement[bool]:
-    ahead = [
+    conditions = [
         ENTRIES.c.account == account,
         ENTRIES.c.number <= walk.rows,
         tuple_(ENTRIES.c.instant, ENTRIES.c.number) > tuple_(walk.instant, walk.number),
         ENTRIES.c.instant < walk.end,
     ]
-    return and_(*ahead) if walk.currency is None else and_(*ahead, ENTRIES.c.currency == walk.currency)
+    return and_(*conditions) if walk.currency is None else and_(*conditions, ENTRIES.c.currency == walk.currency)

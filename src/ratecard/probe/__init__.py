@@ -1,4 +1,4 @@
-"""Reads seconds, size and frame rate of a video from its URL or data URI. Needs `ratecard[probe]`."""
+"""Seconds, size and frame rate of a video, read from its URL or data URI. Needs `ratecard[probe]`."""
 
 from ratecard.probe.probing import Limits, probe
 

@@ -1,4 +1,4 @@
-"""Reads seconds, size and frame rate from a video's container with FFmpeg (PyAV), and checks them by its frames."""
+"""Seconds, size and frame rate of a video: read from its container with FFmpeg (PyAV), and checked by its frames."""
 
 import re
 from fractions import Fraction
@@ -20,7 +20,7 @@ _RATE_ROUNDING = Fraction(1, 10**6)
 
 
 def standard(rate: Fraction) -> Fraction:
-    """Return the exact rate of a rounded one: whole, or NTSC (a whole rate times 1000/1001); any other as it is.
+    """Return the exact rate for a rounded one: whole, or NTSC (a whole rate times 1000/1001); any other unchanged.
 
     >>> standard(Fraction(19001, 317)), standard(Fraction(160000, 7189))
     (Fraction(60000, 1001), Fraction(160000, 7189))
@@ -34,15 +34,16 @@ def standard(rate: Fraction) -> Fraction:
 
 # Later than any frame: seeking to it finds the end of a file.
 _NEVER = 2**62
-# The most seconds by which a length in Matroska may differ from the end of the packets. More is a lie or a loss.
+# The most seconds between the length that a Matroska file states and the end of its packets. If they differ by more,
+# the length is wrong or the file is cut short.
 _SLACK = Fraction(1, 5)
-# The same where the length of all tracks is used as that of the video track: about a frame.
+# The same limit if the length of all tracks is used for the video track: about one frame.
 _ROUNDING = Fraction(1, 20)
 _TAG = re.compile(r"(\d{1,4}):(\d\d):(\d\d\.\d{1,9})", re.ASCII)
 
 
 def _by_the_index(container: InputContainer, video: VideoStream, size: int) -> Fraction:
-    """Return the length that MP4 and MOV list: they have the time and place of every frame, so only lists are read."""
+    """Return the length of an MP4 or MOV from its lists, which have time and place of every frame; read no media."""
     for stream in container.streams:
         stream.discard = Discard.all
     for _ in container.demux():
@@ -52,34 +53,38 @@ def _by_the_index(container: InputContainer, video: VideoStream, size: int) -> F
     if end > size:
         raise UnreadableError(f"it is cut short: {size} bytes of at least {end}")
     # Frames that an edit list leaves out are listed, but not shown.
-    shown = [entry.timestamp for entry in entries if not entry.is_discard]
-    if not shown or not video.duration or video.time_base is None:
+    shown_times = [entry.timestamp for entry in entries if not entry.is_discard]
+    if not shown_times or not video.duration or video.time_base is None:
         raise UnreadableError("it has no duration")
-    span = max(shown) - min(shown)
+    span = max(shown_times) - min(shown_times)
     if span > video.duration:
-        stated, taken = (_milliseconds(ticks * video.time_base) for ticks in (video.duration, span))
-        raise UnreadableError(f"it says that it is {stated} long, and its frames take {taken}")
+        stated, measured = (_milliseconds(ticks * video.time_base) for ticks in (video.duration, span))
+        raise UnreadableError(f"it says that it is {stated} long, and its frames take {measured}")
     return video.duration * video.time_base
 
 
 def _by_the_last_packets(container: InputContainer, video: VideoStream) -> Fraction:
-    """Return the length by the packets after the last key frame: Matroska has one length for all tracks, or none.
+    """Return the length by the packets after the last key frame; Matroska has at most one length for all tracks.
 
-    Their clock usually ticks in milliseconds. A length that the file states to the nanosecond is used if these packets
-    confirm it, else the end of the packets.
+    Times of packets are usually in milliseconds. A length that the file states to the nanosecond is used if these
+    packets confirm it, else the end of the packets.
     """
-    of_all = Fraction(container.duration or 0, av.time_base)
-    end_of_all, end = _ends(container, video)
-    if of_all > end_of_all + _SLACK:
-        words = f"it says that it is {_milliseconds(of_all)} long, and ends after {_milliseconds(end_of_all)}"
+    container_length = Fraction(container.duration or 0, av.time_base)
+    container_end, end = _ends(container, video)
+    if container_length > container_end + _SLACK:
+        words = (
+            f"it says that it is {_milliseconds(container_length)} long, and ends after {_milliseconds(container_end)}"
+        )
         raise UnreadableError(f"it is cut short: {words}")
     measured = end - (video.start_time or 0) * (video.time_base or 0)
-    stated = (_tagged(video), _SLACK), (of_all, _ROUNDING)
-    return next((length for length, most in stated if length and abs(length - measured) <= most), measured)
+    candidates = (_tagged(video), _SLACK), (container_length, _ROUNDING)
+    return next(
+        (length for length, tolerance in candidates if length and abs(length - measured) <= tolerance), measured
+    )
 
 
 def _ends(container: InputContainer, video: VideoStream) -> tuple[Fraction, Fraction]:
-    """Return when the last packet of all tracks ends, and that of the video track."""
+    """Return the end of the last packet of any track, and of the last packet of the video track, in seconds."""
     ends: dict[int, Fraction] = {}
     try:
         container.seek(_NEVER, stream=video)
@@ -105,7 +110,7 @@ def _tagged(video: VideoStream) -> Fraction:
 
 
 # The first bytes of a file choose the reader; FFmpeg never guesses. So it reads no playlist, session description or
-# concatenation, which would make it open other files; it may not open any anyway.
+# concatenation, which would make it open other files; `protocol_whitelist` forbids that too.
 _MATROSKA = b"\x1a\x45\xdf\xa3"
 _MOV_BOXES = {b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip"}
 CODECS = ("h264", "hevc", "av1", "vp8", "vp9", "mpeg4", "prores")
@@ -125,8 +130,8 @@ _COVERS = Disposition.attached_pic | Disposition.timed_thumbnails | Disposition.
 def facts_of(file: RawIOBase | BytesIO, size: int) -> SourceVideo:
     """Return seconds, size as shown and frames per second of a video file of `size` bytes. Raises `UnreadableError`.
 
-    The frame rate is the average, frames divided by seconds, because the frames are what is processed; of a constant
-    rate it is the rate itself.
+    The frame rate is the average, frames divided by seconds, because each frame will be processed; the average of a
+    constant rate is the rate itself.
     """
     reader = _reader_of(file)
     try:
@@ -134,8 +139,8 @@ def facts_of(file: RawIOBase | BytesIO, size: int) -> SourceVideo:
             video = _only_video(container)
             width, height = _shown_size(container, video)
             # The length is that of the track, not of the container: sound after the last picture is not processed.
-            matroska = reader == "matroska"
-            seconds = _by_the_last_packets(container, video) if matroska else _by_the_index(container, video, size)
+            is_matroska = reader == "matroska"
+            seconds = _by_the_last_packets(container, video) if is_matroska else _by_the_index(container, video, size)
             fps = video.average_rate
     except av.error.FFmpegError:
         raise UnreadableError("it is damaged, or cut short") from None
@@ -153,12 +158,12 @@ def _reader_of(file: RawIOBase | BytesIO) -> str:
 
 
 def _only_video(container: InputContainer) -> VideoStream:
-    """Return the only video track: of several it is unknown which one will be processed and priced."""
+    """Return the only video track; refuse several, because it is unknown which one will be processed and priced."""
     videos = [video for video in container.streams.video if not video.disposition & _COVERS]
     if len(videos) != 1:
         raise UnreadableError(f"it has {len(videos) or 'no'} video tracks, where one is allowed")
     (video,) = videos
-    # PyAV declares a decoder for every track, but FFmpeg has none for some.
+    # PyAV declares a decoder for every track, but FFmpeg lacks some decoders.
     decoder = cast(Any, video.codec_context)
     if decoder is None or decoder.codec.canonical_name not in CODECS:
         raise UnreadableError(f"its codec is not one of {', '.join(CODECS)}")
@@ -166,15 +171,15 @@ def _only_video(container: InputContainer) -> VideoStream:
 
 
 def _shown_size(container: InputContainer, video: VideoStream) -> tuple[int, int]:
-    """Return width and height as a player shows them, from the first frame: those of the container may be wrong."""
-    stated = video.width, video.height
+    """Return width and height as a player shows them, from the first frame; the container may be wrong."""
+    stated_size = video.width, video.height
     video.codec_context.thread_count = 1
     video.codec_context.options = {"max_pixels": OPTIONS["max_pixels"]}
     frame = next(container.decode(video), None)
     if frame is None:
         raise UnreadableError("it has no frame that can be decoded")
-    if (frame.width, frame.height) != stated:
-        words = f"it says that it is {stated[0]}x{stated[1]}"
+    if (frame.width, frame.height) != stated_size:
+        words = f"it says that it is {stated_size[0]}x{stated_size[1]}"
         raise UnreadableError(f"{words}, and its frames are {frame.width}x{frame.height}")
     return (frame.height, frame.width) if frame.rotation % 180 == 90 else (frame.width, frame.height)
 

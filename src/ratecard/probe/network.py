@@ -53,15 +53,15 @@ Resolver = Callable[[str, int], Sequence[str]]
 
 
 def look_up(host: str, port: int) -> list[str]:
-    """Return every address of a host by the resolver of the system, which reads `2130706433` and `localhost.` too."""
+    """Return every address of a host from the system's resolver, which accepts `2130706433` and `localhost.` too."""
     return [str(answer[4][0]) for answer in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
 class CheckedNetwork(httpcore.NetworkBackend):
-    """Opens sockets to public addresses only.
+    """The network of httpcore, with connections to public addresses only.
 
     httpcore opens every connection here, so a redirect is checked like the first request. It still verifies the host's
-    name in TLS. Only the look-up is done here, so that a later answer of a name server cannot lead elsewhere.
+    name in TLS. A host is looked up only here, so that a later answer of a name server cannot lead elsewhere.
     """
 
     def __init__(self, resolve: Resolver, private_addresses: bool) -> None:
@@ -69,7 +69,7 @@ class CheckedNetwork(httpcore.NetworkBackend):
         self._sockets = httpcore.SyncBackend()
 
     def connect_tcp(self, host: str, port: int, *options: Any, **named: Any) -> httpcore.NetworkStream:
-        """Return a connection to the first address that answers; none of them may be private."""
+        """Return a connection to the first address that answers. Raises `UnreadableError` if any address is private."""
         try:
             addresses = list(dict.fromkeys(self._resolve(host, port)))
         except (OSError, UnicodeError):

@@ -1,4 +1,4 @@
-"""`probe`: reads one video in a process of its own, within its limits."""
+"""`probe`, which reads one video in a process of its own, and its limits."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ class UnreadableError(Exception):
 
 
 def is_installed() -> bool:
-    """Return True if there is what reads videos: the extra `ratecard[probe]`."""
+    """Return True if the extra `ratecard[probe]` is installed, which reads videos."""
     return all(find_spec(name) for name in ("av", "httpx"))
 
 
@@ -30,7 +30,7 @@ def is_data_uri(video_url: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The most that one probe may take (bytes, whole seconds in all, redirects), and where it may connect to.
+    """The limits of one probe (bytes, whole seconds in all, redirects), and the places that it may connect to.
 
     `max_bytes` bounds the bytes that are read, not the size of the file; a data URI may not be longer. `schemes` and
     `ports` are those of URLs; `private_addresses` is for tests, and for hosts that probe their own network. Raises
@@ -97,13 +97,13 @@ def probe(video_url: str, limits: Limits | None = None) -> SourceVideo:
 def _run(task: dict[str, Any], seconds: int) -> dict[str, str]:
     """Run the process and return its answer; it is killed when its time is up.
 
-    A process of its own, because a large library in C reads files of strangers: a crash, an endless loop or too much
-    memory ends that process and not the server, and a name server that does not answer cannot block the server.
+    It has a process of its own, because a large library in C reads files of strangers: a crash, an endless loop or too
+    much memory ends that process and not the server, and a name server that does not answer cannot block the server.
     """
     path = os.pathsep.join(filter(None, sys.path))
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | {"PYTHONPATH": path}
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-B", "-P", "-m", "ratecard.probe.worker"],
             input=json.dumps(task).encode(),
             capture_output=True,
@@ -113,10 +113,12 @@ def _run(task: dict[str, Any], seconds: int) -> dict[str, str]:
         )
     except subprocess.TimeoutExpired:
         _refuse(f"it took more than {seconds} seconds")
-    if done.returncode:
-        _log.error("a probe ended with status %d: %s", done.returncode, done.stderr[-2000:].decode(errors="replace"))
+    if process.returncode:
+        _log.error(
+            "a probe ended with status %d: %s", process.returncode, process.stderr[-2000:].decode(errors="replace")
+        )
         _refuse("it is damaged")
-    answer: dict[str, str] = json.loads(done.stdout)
+    answer: dict[str, str] = json.loads(process.stdout)
     if "refused" in answer:
         _refuse(answer["refused"])
     return answer

@@ -1,4 +1,4 @@
-"""Reads a file on the web by range requests, as a file object that fetches blocks when they are needed."""
+"""Files on the web as file objects, which fetch blocks by range requests when they are needed."""
 
 import io
 import re
@@ -79,8 +79,8 @@ class Web:
             with self._pool.stream("GET", target, headers=headers) as answer:
                 yield answer
         except httpcore.ConnectError as error:
-            tls = isinstance(error.__context__, ssl.SSLError)
-            words = "its host has no valid certificate" if tls else "its host cannot be reached"
+            is_tls_error = isinstance(error.__context__, ssl.SSLError)
+            words = "its host has no valid certificate" if is_tls_error else "its host cannot be reached"
             raise UnreadableError(words) from None
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException):
             raise UnreadableError("its server broke off the answer") from None
@@ -164,7 +164,7 @@ class RangedFile(io.RawIOBase):
         return True
 
     def seekable(self) -> bool:
-        """Return True: by another range."""
+        """Return True, because another range can be requested."""
         return True
 
     def tell(self) -> int:
@@ -177,7 +177,7 @@ class RangedFile(io.RawIOBase):
         return self._at
 
     def read(self, count: int = -1) -> bytes:
-        """Read at most `count` bytes, to the end of a block; none at the end of the file and after a failure."""
+        """Return at most `count` bytes, to the end of a block; no bytes at the end of the file and after a failure."""
         if self._at >= self.size or self.failure:
             return b""
         block, offset = divmod(self._at, BLOCK)
@@ -193,12 +193,14 @@ class RangedFile(io.RawIOBase):
         if wanted not in self._blocks:
             # Pieces double while blocks are read in order, so that a long table does not need a round trip for each.
             self._step = min(self._step * 2, _MOST_BLOCKS) if wanted == self._next else 1
-            count = next((more for more in range(1, self._step) if wanted + more in self._blocks), self._step)
+            count = next(
+                (distance for distance in range(1, self._step) if wanted + distance in self._blocks), self._step
+            )
             part = self._web.read(wanted * BLOCK, count * BLOCK, self.size)
             self._keep(wanted, part)
             self._next = wanted + count
         return self._blocks[wanted]
 
     def _keep(self, first: int, part: bytes) -> None:
-        for at in range(0, len(part), BLOCK):
-            self._blocks[first + at // BLOCK] = part[at : at + BLOCK]
+        for offset in range(0, len(part), BLOCK):
+            self._blocks[first + offset // BLOCK] = part[offset : offset + BLOCK]

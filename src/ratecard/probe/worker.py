@@ -34,7 +34,7 @@ def decode(uri: str, limits: Limits) -> bytes:
     if not comma:
         raise UnreadableError("its data URI has no comma")
     base64 = head.lower().endswith(";base64")
-    # The longest text of that many bytes: in base64 four characters for three bytes, else three for one.
+    # The longest text of `max_bytes` bytes: in base64 four characters for three bytes, else three for one.
     longest = (limits.max_bytes + 2) // 3 * 4 if base64 and "%" not in payload else limits.max_bytes * 3
     if len(payload) > longest:
         raise UnreadableError(f"its data URI holds more than {limits.megabytes}")
@@ -62,7 +62,7 @@ def read_source(
         try:
             return facts_of(file, size)
         finally:
-            if file.failure:  # FFmpeg may have made something of the part that was read
+            if file.failure:  # FFmpeg may have returned facts from the part that was read
                 raise file.failure
 
 

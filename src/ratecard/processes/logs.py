@@ -14,22 +14,25 @@ def _time(record: logging.LogRecord) -> str:
 
 
 class TextLines(logging.Formatter):
-    """`2026-11-22T08:00:00.000Z INFO 17 5f0c... tables ... take the place of ...`: a `-` where there is no request."""
+    """A formatter of text lines; the id of the request is `-` if there is no request.
+
+    Like `2026-11-22T08:00:00.000Z INFO 17 5f0c... tables ... take the place of ...`.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return one event; the lines of a traceback follow."""
+        """Return the line of one event, and the lines of its traceback."""
         head = f"{_time(record)} {record.levelname} {record.process} {REQUEST_ID.get() or '-'} "
         return head + super().format(record)
 
 
 class JsonLines(logging.Formatter):
-    """An object a line: `time`, `level`, `worker`, `request_id`, `logger`, `message`, a traceback as `exception`.
+    """A formatter of one JSON object a line: `time`, `level`, `worker`, `request_id`, `logger` and `message`.
 
-    Requests have `method`, `path`, `status`, `seconds` and `client` too.
+    A traceback is in `exception`. Requests have `method`, `path`, `status`, `seconds` and `client` too.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return one event."""
+        """Return the line of one event."""
         event: dict[str, Any] = {
             "time": _time(record),
             "level": record.levelname,
@@ -45,20 +48,20 @@ class JsonLines(logging.Formatter):
 
 
 class Unanswered(logging.Filter):
-    """A line in place of a traceback for each request that was not answered before the server ended.
+    """A filter that writes a line, and no traceback, for each request that had no answer when the server ended.
 
     A client that keeps its requests open would otherwise fill the log at each end of a server.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Replace the words of such a record; every record is written."""
+        """Return True, because every record is written; replace the message of an unanswered request."""
         if record.exc_info and isinstance(record.exc_info[1], CancelledError):
             record.exc_info, record.msg, record.args = None, "The request was not answered before the server ended", ()
         return True
 
 
 def log_config(style: str, access: bool) -> dict[str, Any]:
-    """Configure `logging` for a process of the server: text or json, with a line a request or without."""
+    """Return the `logging` configuration of a server process: text or json, with or without a line a request."""
     lines = {"text": TextLines, "json": JsonLines}[style]
     return {
         "version": 1,
@@ -78,7 +81,7 @@ def log_config(style: str, access: bool) -> dict[str, Any]:
             "uvicorn": {"level": "INFO"},
             "ratecard": {"level": "INFO"},
             "ratecard.access": {"level": "INFO" if access else "WARNING"},
-            # The reasons of broken connections, each with a traceback; a ledger that does not answer is one line.
+            # This logger writes a traceback for every broken connection; the ledger logs an outage in one line.
             "sqlalchemy.pool": {"level": "CRITICAL"},
         },
     }

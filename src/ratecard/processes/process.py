@@ -27,13 +27,13 @@ from ratecard.processes.settings import SettingError, Settings, option
 from ratecard.server.endpoints import DRAINING
 
 _logger = logging.getLogger(__name__)
-# Seconds until a worker that does not answer its parent is replaced. On a busy machine one may start slowly.
+# Seconds until a worker that does not answer its parent is replaced. On a busy machine a worker may start slowly.
 _SLOWEST_WORKER = 60
-# Connections that may wait to be accepted, as uvicorn has it.
+# Connections that may wait to be accepted, as many as in uvicorn.
 _BACKLOG = 2048
-# Bytes of answers that the kernel may hold unsent for a client: by itself it takes megabytes of one that reads nothing.
+# Bytes of answers that the kernel may hold for a client: by default it holds megabytes for one that reads nothing.
 _UNSENT = 2**16
-# The part of the grace after which answers that are not taken are broken off.
+# The part of the grace period after which answers that clients do not read are broken off.
 _MOST_OF = 3 / 4
 # Ticks of uvicorn in a second.
 _TICKS = 10
@@ -70,7 +70,7 @@ def run_server(settings: Settings) -> None:
         if settings.workers > 1:
             supervisor = Supervisor(config, sockets)
             supervisor.run()
-            failed = any(each.exitcode == STARTUP_FAILURE for each in supervisor.processes)
+            failed = any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes)
         else:
             server = DrainingServer(config)
             with suppress(KeyboardInterrupt):
@@ -86,53 +86,53 @@ def run_server(settings: Settings) -> None:
 def listen(settings: Settings) -> list[socket.socket]:
     """Open the sockets of an address, or a unix socket, and log where. Raises `SettingError` if that fails."""
     if settings.unix_socket:
-        sockets, where = [_unix_socket(settings.unix_socket)], f"unix socket {settings.unix_socket}"
+        sockets, address = [_unix_socket(settings.unix_socket)], f"unix socket {settings.unix_socket}"
     else:
         sockets = _sockets(settings.host, settings.port)
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        where = f"http{'s' if settings.tls_certificate else ''}://{host}:{sockets[0].getsockname()[1]}"
-    for listener in sockets:  # from here on clients wait, and are not refused
+        address = f"http{'s' if settings.tls_certificate else ''}://{host}:{sockets[0].getsockname()[1]}"
+    for listener in sockets:  # from here on clients wait instead of being refused
         listener.listen(_BACKLOG)
-    _logger.info("ratecard is running on %s (Press CTRL+C to quit)", where)
+    _logger.info("ratecard is running on %s (Press CTRL+C to quit)", address)
     return sockets
 
 
 def _sockets(host: str, port: int) -> list[socket.socket]:
     sockets: list[socket.socket] = []
     try:
-        known = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, address in dict.fromkeys((each[0], each[4]) for each in known):
-            opened = socket.socket(family, socket.SOCK_STREAM)
-            sockets.append(opened)
-            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, address in dict.fromkeys((answer[0], answer[4]) for answer in answers):
+            listener = socket.socket(family, socket.SOCK_STREAM)
+            sockets.append(listener)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if hasattr(socket, "TCP_NOTSENT_LOWAT"):  # each accepted connection inherits it
-                opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
+                listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
             if family == socket.AF_INET6:
-                opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            # A free port that was chosen for the first address is that of the others too.
-            opened.bind((address[0], port or sockets[0].getsockname()[1], *address[2:]))
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            # The other addresses use the free port that was chosen for the first one.
+            listener.bind((address[0], port or sockets[0].getsockname()[1], *address[2:]))
     except OSError as error:
-        for each in sockets:
-            each.close()
+        for listener in sockets:
+            listener.close()
         raise SettingError(f"{option('port')}: {host}:{port} cannot be listened on: {error.strerror}") from None
     return sockets
 
 
 def _unix_socket(path: Path) -> socket.socket:
-    """Return a socket at a path; one that a killed server left there is replaced."""
-    opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    """Return a socket at a path; replace one that a killed server left there."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with suppress(FileNotFoundError):
-            if S_ISSOCK(path.stat().st_mode) and opened.connect_ex(str(path)):
+            if S_ISSOCK(path.stat().st_mode) and listener.connect_ex(str(path)):
                 path.unlink()
-        opened.close()
-        opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        opened.bind(str(path))
+        listener.close()
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(path))
         path.chmod(_SOCKET_MODE)
     except OSError as error:
-        opened.close()
+        listener.close()
         raise SettingError(f"{option('unix_socket')}: {path} cannot be listened on: {error.strerror}") from None
-    return opened
+    return listener
 
 
 def check_tls(settings: Settings) -> None:
@@ -148,7 +148,7 @@ def check_tls(settings: Settings) -> None:
 
 
 class DrainingServer(Server):
-    """Answers on for a while after SIGTERM, and closes nothing that waits for an answer."""
+    """A server that still answers for a while after SIGTERM, and closes no connection that waits for an answer."""
 
     config: ServiceConfig
 
@@ -157,12 +157,12 @@ class DrainingServer(Server):
         self._drains = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to end; Ctrl-C ends without draining, and a second one breaks off requests too."""
+        """Begin to shut down: on Ctrl-C without draining; a second Ctrl-C breaks off requests too."""
         self._drains = sig == signal.SIGTERM and (self._drains or not self.should_exit)
         super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
-        """Look after the connections every second; return True to end."""
+        """Break off stuck connections every second; return True if the server should end."""
         if counter % _TICKS == 0:
             break_off_stuck(self.server_state.connections)
         return await super().on_tick(counter)
@@ -173,7 +173,7 @@ class DrainingServer(Server):
         if self._drains and self.config.settings.drain:
             await self._drain(self.config.settings.drain)
         await self._accept_the_last(sockets or [])
-        # Just before its grace ends: uvicorn would cancel each such request, and log a traceback for it.
+        # This comes before the end of the grace period, when uvicorn would cancel such requests, each with a traceback.
         asyncio.get_running_loop().call_later(_MOST_OF * self.config.settings.grace, self._break_off_untaken)
         await super().shutdown(sockets)
 
@@ -187,27 +187,27 @@ class DrainingServer(Server):
         for connection in connections_in(self.server_state.connections):
             connection.drain()
         for tick in range(1, seconds * _TICKS + 1):
-            if not self._drains:  # Ctrl-C
+            if not self._drains:  # Ctrl-C ends the draining
                 return
             await asyncio.sleep(1 / _TICKS)
             await self.on_tick(tick)
 
     async def _accept_the_last(self, sockets: Sequence[socket.socket]) -> None:
-        """Close the listening sockets when nobody waits there: the kernel resets what waits in a closed one."""
-        waiting = [each.dup() for each in sockets]
+        """Accept all waiting clients, then close the listening sockets: the kernel resets clients that still wait."""
+        listeners = [listener.dup() for listener in sockets]
         for server in self.servers:
             server.close()
-        accepted: list[socket.socket] = []
-        for each in waiting:
-            each.setblocking(False)
-            with suppress(OSError):  # nobody is left
+        clients: list[socket.socket] = []
+        for listener in listeners:
+            listener.setblocking(False)
+            with suppress(OSError):  # no client is left
                 while True:
-                    accepted.append(each.accept()[0])
-            each.close()
+                    clients.append(listener.accept()[0])
+            listener.close()
         loop = asyncio.get_running_loop()
-        taken = (loop.connect_accepted_socket(self._connection, each, ssl=self.config.ssl) for each in accepted)
-        with suppress(TimeoutError):  # of a client that does not finish to set up TLS
-            await asyncio.wait_for(asyncio.gather(*taken, return_exceptions=True), _SET_UP)
+        handshakes = (loop.connect_accepted_socket(self._connection, client, ssl=self.config.ssl) for client in clients)
+        with suppress(TimeoutError):  # a client may not finish its TLS handshake
+            await asyncio.wait_for(asyncio.gather(*handshakes, return_exceptions=True), _SET_UP)
 
     def _connection(self) -> asyncio.Protocol:
         return Connection(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
@@ -226,17 +226,17 @@ class Worker(Process):
         return self._server
 
     def is_alive(self, timeout: Any = 5) -> bool:
-        """Return True if it answers its parent in time; that it ended while it was asked is noticed at once."""
+        """Return True if the worker answers its parent in time; do not wait for one that ends meanwhile."""
         if not self.process.is_alive():
             return False
         with suppress(OSError, EOFError):
             self.parent_conn.send(b"ping")
-            answered = wait([self.parent_conn, self.process.sentinel], timeout)
-            return self.parent_conn in answered and isinstance(self.parent_conn.recv(), bool)
+            ready = wait([self.parent_conn, self.process.sentinel], timeout)
+            return self.parent_conn in ready and isinstance(self.parent_conn.recv(), bool)
         return False
 
     def join(self) -> None:
-        """Wait for the end, and take its figures out of the metrics of what is alive."""
+        """Wait for the end of the process, and remove its gauges from the metrics of live processes."""
         super().join()
         if self.pid is not None and "PROMETHEUS_MULTIPROC_DIR" in os.environ:
             mark_process_dead(self.pid)  # type: ignore[no-untyped-call]
@@ -255,12 +255,12 @@ class Supervisor(Multiprocess):
         self.processes += [self._begin() for _ in range(self.processes_num)]
 
     def handle_ttin(self) -> None:
-        """Start one worker more."""
+        """Start one more worker."""
         self.processes_num += 1
         self.processes.append(self._begin())
 
     def keep_subprocess_alive(self) -> None:
-        """Replace the workers that have ended or hang; end where one cannot start."""
+        """Replace the workers that have ended or hang; end the server if a worker cannot start."""
         for place, worker in enumerate(self.processes):
             if self.should_exit.is_set():
                 return
@@ -287,7 +287,7 @@ class Supervisor(Multiprocess):
             self.processes[place] = successor
 
     def terminate_all(self) -> None:
-        """End every worker. The last one must find nobody waiting, so the sockets end with the workers."""
+        """End every worker; close the parent's sockets, so that the last worker accepts all clients that wait."""
         for listener in self.sockets:
             listener.close()
         super().terminate_all()

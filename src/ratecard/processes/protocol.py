@@ -1,7 +1,7 @@
-"""One connection: limits that hold before any endpoint or key is asked, and its end while the server drains.
+"""A connection: limits that hold before any endpoint runs or key is checked, and its end while the server drains.
 
-A client may send requests without waiting for answers. They are parsed one after the other, each when the one before
-is answered and taken: what waits are bytes, which are small, and the kernel holds back the rest.
+A client may send requests without waiting for answers. They are parsed one after the other, each when the client has
+read the answer to the one before. The others wait as unparsed bytes, which need little memory, or in the kernel.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ from ratecard.server.endpoints import DRAINING
 from ratecard.server.http import error_object, too_long
 from ratecard.server.metrics import REFUSED_REQUESTS
 
-# Connections that go on in one turn of the event loop, and the turns that a connection has before it is not new.
+# Connections that go on in one turn of the event loop, and the number of turns after which a connection is not new.
 _TURN, _NEW = 2, 4
-# New ones that come before others, the newest first: of more, those who came first would wait for all behind them.
+# The most new connections that come before others, the newest first: with more, the oldest would wait too long.
 _MOST_NEW = 32
-# Turns in a row that may accept a connection and let none go on.
+# Turns in a row that may accept a connection without letting any go on.
 _ACCEPTING = 8
 
 
@@ -44,8 +44,8 @@ class TurnTaker(Protocol):
 class LoopTurns:
     """The connections of a process that wait for their turn: a few go on in each turn of the event loop.
 
-    A turn accepts one new connection only. Were everything that has arrived begun in one turn, who wants to connect
-    would wait for all of that, and once more for each client that connects before.
+    A turn accepts only one new connection. If one turn began all requests that have arrived, a new client would wait
+    for all of them, and again for each client that connects before it.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class LoopTurns:
         self._accepting = 0
 
     def wait(self, connection: TurnTaker, loop: asyncio.AbstractEventLoop) -> None:
-        """Let a connection go on when it is its turn: soon, or after those before it."""
+        """Let a connection go on at its turn: soon if it is new, else after those before it."""
         (self._new if connection.turns_had < _NEW else self._others).append(connection)
         connection.turns_had += 1
         if len(self._new) > _MOST_NEW:
@@ -62,7 +62,7 @@ class LoopTurns:
         self._ask(loop)
 
     def accepted(self) -> None:
-        """Note that a connection was accepted: others may wait to be."""
+        """Note that a connection was accepted, because others may wait to be accepted."""
         self._accepted = True
 
     def _ask(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -81,40 +81,40 @@ class LoopTurns:
                 self._ask(loop)
 
     def _let_go_on(self) -> None:
-        for left in reversed(range(min(_TURN, len(self._new) + len(self._others)))):
-            # The last place of a turn is kept for others: else a flood of new ones would keep them out.
-            if self._others and (not left or not self._new):
+        for places_left in reversed(range(min(_TURN, len(self._new) + len(self._others)))):
+            # The last place of a turn is kept for old connections: else a flood of new ones would keep them out.
+            if self._others and (not places_left or not self._new):
                 self._others.popleft().go_on()
             else:
                 self._new.pop().go_on()
 
 
-# Paths that are answered even with too many connections: otherwise a server under load is restarted.
+# Paths that are answered even with too many connections: otherwise a server under load would be restarted.
 _PROBES = (b"/livez", b"/readyz")
-# Bytes that a header has beside its name and its value.
+# Bytes of a header in addition to its name and its value.
 _BESIDE = 4
-# Seconds at the end: for a request that is on its way on a kept connection, and for the first of a new connection.
+# Seconds to wait for the last requests: on a kept connection, and on a new connection for its first request.
 _ON_ITS_WAY, _FIRST = 1 / 20, 1
 # Seconds for which the rest of a refused request is read and dropped, so that its answer is not lost.
 _LINGER = 2
 # Bytes that are parsed at once outside of bodies: more could hold many requests.
 _PIECE = 512
-# Pieces that a connection may have parsed before others go on: chunks of a byte each cost far more than their bytes.
+# Pieces of a connection that are parsed before others go on: chunks of one byte cost far more than their size.
 _PIECES = 32
-# The most bytes that wait to be parsed in one process, and above which one connection may be closed for it.
+# The most unparsed bytes of one process; above that, a connection that has more than the second number is closed.
 _MOST_UNPARSED, _LONG_UNPARSED = 2**25, 2**14
-# The most bytes of answers that clients have not taken, in one process.
+# The most bytes of answers that clients have not read, in one process.
 _MOST_UNTAKEN = 2**26
-# Nanoseconds after which an answer that is not taken makes room for another connection; an instant after all others.
+# Nanoseconds after which a connection whose answer is not read may make room for another; an instant after all others.
 _NOT_TAKEN, _NEVER = 10**9, 2**63
-# A query is short, and each parameter and header costs something wherever one is looked up.
+# A query is short, and each parameter and header makes every look-up slower.
 _MOST_URL_BYTES, _MOST_PARAMETERS, _MOST_HEADERS = 8192, 100, 100
-# An address of IPv6 stands for all that one customer of a network has.
+# IPv6 addresses are counted by this prefix, because one customer of a network has all addresses under it.
 _IPV6_PREFIX = 64
 
 
 class ServiceConfig(Config):
-    """What uvicorn runs, with the settings of the server."""
+    """The configuration of uvicorn, with the settings of the server."""
 
     def __init__(self, app: str, settings: Settings, **options: Any) -> None:
         super().__init__(app, **options)
@@ -122,11 +122,11 @@ class ServiceConfig(Config):
 
 
 class _RefusedError(Exception):
-    """Ends the parsing of a request that is refused."""
+    """An error that ends the parsing of a refused request."""
 
 
 class _Flow(FlowControl):
-    """Reads nothing while requests wait to be parsed, though an endpoint waits for its client's end."""
+    """A flow control that reads nothing while requests wait, even if an endpoint waits for its client to disconnect."""
 
     holds = False
 
@@ -138,7 +138,7 @@ class _Flow(FlowControl):
 
 @lru_cache(maxsize=1)
 def _networks(allowed: tuple[str, ...]) -> list[Any]:
-    return [ip_network(each) for each in allowed if each != "*"]
+    return [ip_network(address) for address in allowed if address != "*"]
 
 
 async def _too_many(scope: Scope, receive: Receive, send: Send) -> None:
@@ -148,10 +148,10 @@ async def _too_many(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _make_room(among: Iterable["Connection"]) -> bool:
-    """Close the connection that can best be spared, and return True; False if there is none.
+    """Close the least useful connection and return True; return False if all are in use.
 
-    That is the one that is idle for the longest time; else the one whose client does not take its answer for the
-    longest time; else one whose requests wait behind others, after the answer that is due: its client must ask again.
+    The first choice is the connection that has been idle longest; then the oldest whose client does not read its
+    answer; then one whose requests wait behind others, after its current answer: its client must send them again.
     """
     now, by_age = monotonic_ns(), sorted(among, key=lambda connection: connection.idle_since)
     for connection in by_age:
@@ -170,45 +170,45 @@ def _make_room(among: Iterable["Connection"]) -> bool:
 
 
 def connections_in(held: Iterable[object]) -> list["Connection"]:
-    """Return the connections that a server holds now, in a list of its own."""
-    return [each for each in held if isinstance(each, Connection)]
+    """Return the connections that a server holds now, as a new list."""
+    return [connection for connection in held if isinstance(connection, Connection)]
 
 
 def break_off_stuck(connections: Iterable[object]) -> None:
-    """Break off connections whose clients do not take their answers. To be called every second.
+    """Break off connections whose clients do not read their answers; to be called every second.
 
-    Those that are stuck for too long; and where all together hold too much, those that are stuck for the longest time.
+    Break off those that are stuck for too long, and the longest stuck ones while unread answers take too much memory.
     """
     now = monotonic_ns()
-    stuck = [each for each in connections_in(connections) if each.is_stuck(now)]
-    excess = sum(each.untaken for each in stuck) - _MOST_UNTAKEN
-    for each in sorted(stuck, key=lambda each: each.stuck_since):
-        if excess <= 0 and now - each.stuck_since < each.config.settings.write_seconds * 10**9:
+    stuck = [connection for connection in connections_in(connections) if connection.is_stuck(now)]
+    excess = sum(connection.untaken for connection in stuck) - _MOST_UNTAKEN
+    for connection in sorted(stuck, key=lambda connection: connection.stuck_since):
+        if excess <= 0 and now - connection.stuck_since < connection.config.settings.write_seconds * 10**9:
             return
-        excess -= each.untaken
-        each.break_off()
+        excess -= connection.untaken
+        connection.break_off()
 
 
 class Connection(HttpToolsProtocol):
     """A connection whose requests and answers are limited in bytes and in time."""
 
     config: ServiceConfig
-    # Bytes that wait to be parsed, of all connections; and which of these goes on next.
+    # The unparsed bytes of all connections, and the turns in which these go on.
     unparsed = 0
     turns = LoopTurns()
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._limits = self.config.settings
-        # Bytes of a header: of its parsed parts, and of what arrived while it had not ended.
+        # Bytes of a header: of its parsed parts, and of the pieces that arrived before its end.
         self._parsed = self._arrived = 0
         self._body = 0
         self._in_head = self._in_body = False
         self._unparsed = b""
-        # True while it waits for its turn, and for the turn in which the request behind another begins.
+        # True while the connection waits for its turn, and for the turn in which its next request begins.
         self._waits = self._waits_for_next = False
         self.turns_had = 0
-        # Why a request is refused, once those before it are answered.
+        # Status, reason and message of a refusal, which is sent once the requests before it are answered.
         self._refusal: tuple[int, str, str] | None = None
         self._timer: TimerHandle | None = None
         self._timed = ""
@@ -216,7 +216,7 @@ class Connection(HttpToolsProtocol):
         self._crowded = self._lingering = False
         self.address: object = None
         self._running: Any = None
-        # When it was answered last, and since when an answer is not taken.
+        # The instants of its last answer, and since when an answer is not read.
         self.idle_since, self.stuck_since = monotonic_ns(), _NEVER
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -230,7 +230,7 @@ class Connection(HttpToolsProtocol):
         self._wait_for("header")
 
     def _client_address(self) -> object:
-        """Return the address of a client whose connections are counted; None for a proxy, and where none are."""
+        """Return the address by which a client's connections are counted; None for a proxy, or without a limit."""
         allowed = self._limits.forwarded_allow
         if not self._limits.address_connections or "*" in allowed or not self.client:
             return None
@@ -240,14 +240,14 @@ class Connection(HttpToolsProtocol):
         return address if address.version == 4 else ip_network((address, _IPV6_PREFIX), strict=False)
 
     def _crowd(self) -> list["Connection"]:
-        """Return the other connections of its address, or process, if there are as many as may be; else none."""
+        """Return the other connections of its address, or process, if their limit is reached; else an empty list."""
         if self.address is None and len(self.connections) <= self._limits.connections:
             return []
-        others = [each for each in connections_in(self.connections) if each is not self]
+        others = [connection for connection in connections_in(self.connections) if connection is not self]
         if self.address is not None:
-            same = [each for each in others if each.address == self.address]
-            if len(same) >= self._limits.address_connections:
-                return same
+            of_address = [connection for connection in others if connection.address == self.address]
+            if len(of_address) >= self._limits.address_connections:
+                return of_address
         return others if len(others) >= self._limits.connections else []
 
     @property
@@ -257,7 +257,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def idle(self) -> bool:
-        """Return True if everything that was asked is answered."""
+        """Return True if every request is answered."""
         return not self._answering and not self.requests_wait
 
     @property
@@ -266,15 +266,15 @@ class Connection(HttpToolsProtocol):
         return self.transport.get_write_buffer_size()
 
     def is_stuck(self, now: int) -> bool:
-        """Return True if an answer waits to be sent, and note since when: what is taken is noticed within a second."""
+        """Return True if an answer has waited to be sent since an earlier call; note since when one waits."""
         self.stuck_since = min(self.stuck_since, now) if self.untaken else _NEVER
         return self.stuck_since < now
 
     def break_off(self) -> None:
-        """End the connection at once, without waiting until the client has taken its answer."""
+        """End the connection at once, without waiting until the client has read its answer."""
         REFUSED_REQUESTS.labels("write seconds").inc()
         if self._running is not None:
-            # Woken by the end, it would write into a closed connection: an error with a traceback in the log for each.
+            # Otherwise the endpoint would go on and write into a closed connection, with a traceback in the log.
             self._running.disconnected = True
         self.transport.abort()
 
@@ -282,7 +282,7 @@ class Connection(HttpToolsProtocol):
         """Log nothing: the request is answered as if it did not ask for another protocol."""
 
     def close_next(self) -> None:
-        """Close the connection after the answer that is due, though other requests wait behind it."""
+        """Close the connection after its current answer, even if other requests wait behind it."""
         self.pipeline.clear()
         self._unparsed = self._hold(b"")
         if self._running is None or self._running.response_complete:
@@ -291,7 +291,7 @@ class Connection(HttpToolsProtocol):
             self._running.keep_alive = False
 
     def resume_writing(self) -> None:
-        """Continue, because the client has taken most of what was sent."""
+        """Continue to write, because the client has read most of what was sent."""
         self.stuck_since = _NEVER
         super().resume_writing()
 
@@ -300,7 +300,7 @@ class Connection(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Begin with the request behind, when it is its turn; or wait for the next one."""
+        """Begin the waiting request at the connection's next turn; without one, wait for the next request."""
         self.idle_since, self.stuck_since = monotonic_ns(), _NEVER
         if self.requests_wait:
             self._waits_for_next = True
@@ -316,7 +316,7 @@ class Connection(HttpToolsProtocol):
             self.turns.wait(self, self.loop)
 
     def go_on(self) -> None:
-        """Parse on, and begin the next request, if what was asked before is answered."""
+        """Begin the next request if those before it are answered, and continue to parse."""
         self._waits = False
         self._begin()
 
@@ -327,13 +327,13 @@ class Connection(HttpToolsProtocol):
         self._parse()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
+        """Stop the timer, and drop the unparsed bytes."""
         self._wait_for("")
         self._unparsed = self._hold(b"")
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what has arrived, if what was asked before is answered."""
+        """Keep the bytes until the connection's turn; parse them now if too many bytes wait in this process."""
         if self._lingering or self._refusal:
             return
         self._unparsed = self._hold(self._unparsed + data)
@@ -350,26 +350,26 @@ class Connection(HttpToolsProtocol):
         return unparsed
 
     def _parse(self) -> None:
-        """Parse the next request, as far as it has arrived, and limit what has not."""
-        data, at, pieces = self._unparsed, 0, 0
-        most = _PIECES if Connection.unparsed <= _MOST_UNPARSED else len(data)
-        while at < len(data) and not self.transport.is_closing() and not self._lingering and not self._refusal:
+        """Parse the next request, as far as it has arrived, and limit the time of the rest."""
+        data, offset, pieces = self._unparsed, 0, 0
+        most_pieces = _PIECES if Connection.unparsed <= _MOST_UNPARSED else len(data)
+        while offset < len(data) and not self.transport.is_closing() and not self._lingering and not self._refusal:
             if self._answering and not self._in_body:
                 break
-            if pieces == most:
+            if pieces == most_pieces:
                 self._wait_for_turn()
                 break
-            piece = data[at : at + self._piece()]
-            at, pieces = at + len(piece), pieces + 1
-            began = self._in_head
+            piece = data[offset : offset + self._piece()]
+            offset, pieces = offset + len(piece), pieces + 1
+            began_in_head = self._in_head
             super().data_received(piece)
-            if began and self._in_head:  # all of it belongs to a header that has not ended
+            if began_in_head and self._in_head:  # all of it belongs to a header that has not ended
                 self._arrived += len(piece)
                 if self._arrived > self._limits.header_bytes:
                     self._refusal = 431, "header bytes", self._too_long()
                     self.send_400_response("")
         gone = self.transport.is_closing() or self._lingering
-        self._unparsed = self._hold(b"" if gone or self._refusal else data[at:])
+        self._unparsed = self._hold(b"" if gone or self._refusal else data[offset:])
         if gone:
             return
         if self._unparsed and Connection.unparsed > _MOST_UNPARSED and len(self._unparsed) > _LONG_UNPARSED:
@@ -388,11 +388,11 @@ class Connection(HttpToolsProtocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _hold_back(self, holds: bool) -> None:
-        """Read nothing more, or read again."""
-        held, self.flow.holds = self.flow.holds, holds
+        """Stop reading if `holds`, else read again."""
+        was_held, self.flow.holds = self.flow.holds, holds
         if holds:
             self.flow.pause_reading()
-        elif held:
+        elif was_held:
             self.flow.resume_reading()
 
     def _piece(self) -> int:
@@ -437,30 +437,30 @@ class Connection(HttpToolsProtocol):
         """Let the application answer, or say that there are too many connections."""
         self._in_head, self._in_body = False, True
         self._crowded = self._crowded and bool(self._crowd())
-        probe = self.url.partition(b"?")[0].endswith(_PROBES)
-        loaded: ASGIApp = self.config.loaded_app
-        self.app = _too_many if self._crowded and not probe else loaded
+        is_probe = self.url.partition(b"?")[0].endswith(_PROBES)
+        application: ASGIApp = self.config.loaded_app
+        self.app = _too_many if self._crowded and not is_probe else application
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """Begin the request: its body is here."""
+        """Note that the whole body has arrived."""
         self._in_body = False
         super().on_message_complete()
 
     def drain(self) -> None:
-        """Say `Connection: close` with the last answer that is due, and close the connection after it."""
+        """Send `Connection: close` with the last answer that is due, and close the connection after it."""
         if self._ending is self.cycle or self.cycle is None or self.cycle.response_complete or self._unparsed.strip():
             return
         if self._ending is not None and not self._ending.response_started:
-            self._ending.keep_alive = True  # another request came behind it
+            self._ending.keep_alive = True  # it is not the last answer, because another request has arrived
         if self.cycle.keep_alive:
             self.cycle.keep_alive, self._ending = False, self.cycle
 
     def shutdown(self) -> None:
-        """Close the connection once its answers are sent; one without a request, if none is on its way."""
+        """Close the connection once its answers are sent; an idle one after a short wait for a request on its way."""
         if self.idle:
-            new = self.cycle is None or self._in_head
-            self.loop.call_later(_FIRST if new else _ON_ITS_WAY, self._close_idle)
+            is_new = self.cycle is None or self._in_head
+            self.loop.call_later(_FIRST if is_new else _ON_ITS_WAY, self._close_idle)
         else:
             self.drain()
 
@@ -471,7 +471,7 @@ class Connection(HttpToolsProtocol):
             self.drain()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what the parser refuses, which may be for our own reason, after all that was asked before."""
+        """Refuse a request, for the parser's reason or one of this class, after the answers to those before it."""
         self._refusal = self._refusal or (400, "malformed", msg)
         if self._in_body or self.cycle is None or self.cycle.response_complete:
             self._refuse(*self._refusal)
@@ -485,7 +485,7 @@ class Connection(HttpToolsProtocol):
         self.transport.write(b"\r\n".join([*lines, b"", bytes(answer.body)]))
         self._lingering = True
         self._wait_for("")
-        if self.transport.can_write_eof():  # closed at once, what is still sent would be reset, and the answer with it
+        if self.transport.can_write_eof():  # closing at once would reset the connection, and lose the answer
             self.transport.write_eof()
             self.loop.call_later(_LINGER, self.transport.close)
         else:
@@ -504,7 +504,7 @@ class Connection(HttpToolsProtocol):
         return f"The header is too long: at most {self._limits.header_bytes} bytes"
 
     def _wait_for(self, part: str) -> None:
-        """Wait for the rest of a header or of a body, for as long as it may take; empty: wait no longer."""
+        """Start the time limit of a `header` or `body` that is arriving; with an empty `part`, stop it."""
         if part == self._timed:
             return
         if self._timer:
@@ -516,7 +516,7 @@ class Connection(HttpToolsProtocol):
 
     def _too_slow(self) -> None:
         part, self._timer = self._timed, None
-        # Where nothing was sent, nothing is answered; and a second answer would be read as a part of the first.
+        # A client that sent nothing gets no answer; and a second answer would be read as a part of the first.
         begun = self.pipeline or self.cycle.response_started if part == "body" else not self._in_head
         if begun:
             self.transport.close()

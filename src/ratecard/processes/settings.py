@@ -1,7 +1,7 @@
-"""Every setting of `ratecard serve`: its name, what it may be, its default, what it does, and where it is read from.
+"""Every setting of `ratecard serve`: its name, allowed values, default, effect, and where it is read from.
 
 A setting `header_bytes` is the option `--header-bytes`, `RATECARD_HEADER_BYTES` in the environment, and the key
-`header-bytes` of a settings file (TOML). An option comes before the environment, and that before the file.
+`header-bytes` of a settings file (TOML). An option overrides the environment, which overrides the file.
 """
 
 import re
@@ -21,16 +21,16 @@ from ratecard.requests.body import MOST_BODY_BYTES
 
 
 class SettingError(RateCardError):
-    """A setting that is unknown, or that cannot be what was given; the message names where it is set."""
+    """A setting that is unknown or has an invalid value; the message says where it is set."""
 
 
 PREFIX = "RATECARD_"
-# Names the file of settings; it is the only setting that the file cannot hold.
+# The setting that names the settings file, and the only one that the file cannot hold.
 CONFIG = "config"
 
 
 def _items(given: Any) -> Any:
-    """Return a list as text, separated by commas or white space."""
+    """Split text at commas and white space into a list; return any other value unchanged."""
     return [item for item in re.split(r"[,\s]+", given) if item] if isinstance(given, str) else given
 
 
@@ -58,7 +58,7 @@ _Counted = Annotated[int, Field(ge=1, le=86_400)]
 _Path = Annotated[str, AfterValidator(_base_path)]
 _Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], BeforeValidator(_items)]
 _Proxies = Annotated[tuple[Annotated[str, AfterValidator(_proxy)], ...], BeforeValidator(_items)]
-# Options are read by other users of a machine, and files are often not secret: only the environment holds these.
+# Other users of a machine can read options, and files are often not secret, so only the environment holds these.
 _SECRET: dict[str, Any] = {"secret": True}
 
 
@@ -145,7 +145,7 @@ def read_settings(
 ) -> Settings:
     """Read every setting: from `options` by name, else the environment, else the settings file, else `defaults`.
 
-    Raises `SettingError` for anything that is not a setting, or that it cannot be, and for a file that cannot be read.
+    Raises `SettingError` for an unknown setting, an invalid value, and a file that cannot be read.
 
     >>> read_settings({"drain": 10}, {"RATECARD_PORT": "80", "RATECARD_DRAIN": "7"}).drain
     10
@@ -158,26 +158,26 @@ def read_settings(
     entries = {name: environment[name] for name in environment if name.startswith(PREFIX) and name != variable(CONFIG)}
     sources = [
         ({name: value for name, value in options.items() if name != CONFIG}, option),
-        ({_known(each, names): value for each, value in entries.items()}, variable),
+        ({_known(name, names): value for name, value in entries.items()}, variable),
         (_in_file(Path(file)) if file else {}, lambda name: f"{file}: {key(name)}"),
         (defaults or {}, option),
     ]
     settings: dict[str, Any] = {}
-    where: dict[str, str] = {}
+    place_of: dict[str, str] = {}
     for values, place in reversed(sources):
         settings.update(values)
-        where.update({name: place(name) for name in values})
+        place_of.update({name: place(name) for name in values})
     try:
         return Settings.model_validate(settings)
     except ValidationError as error:
-        raise SettingError("; ".join(_faults(error, where))) from None
+        raise SettingError("; ".join(_faults(error, place_of))) from None
 
 
 def _known(name: str, names: Mapping[str, str]) -> str:
     if name not in names:
         # Kubernetes sets such variables for a Service called ratecard.
-        links = " Kubernetes sets it for a Service: say enableServiceLinks: false" if "_SERVICE_" in name else ""
-        raise SettingError(f"{name} is not a setting.{did_you_mean(name, names)}{links}")
+        hint = " Kubernetes sets it for a Service: say enableServiceLinks: false" if "_SERVICE_" in name else ""
+        raise SettingError(f"{name} is not a setting.{did_you_mean(name, names)}{hint}")
     return names[name]
 
 
@@ -189,16 +189,16 @@ def _in_file(path: Path) -> dict[str, Any]:
     except ValueError as error:  # not TOML, or not UTF-8
         raise SettingError(f"{path} is not TOML: {error}") from None
     names = {key(name): name for name in Settings.model_fields if not is_secret(name)}
-    for each in content:
-        if each in map(key, Settings.model_fields) and each not in names:
-            raise SettingError(f"{path}: {each} is secret: set {variable(each.replace('-', '_'))} instead")
-        if each not in names:
-            raise SettingError(f"{path}: {each} is not a setting.{did_you_mean(each, names)}")
-    return {names[each]: value for each, value in content.items()}
+    for entry in content:
+        if entry in map(key, Settings.model_fields) and entry not in names:
+            raise SettingError(f"{path}: {entry} is secret: set {variable(entry.replace('-', '_'))} instead")
+        if entry not in names:
+            raise SettingError(f"{path}: {entry} is not a setting.{did_you_mean(entry, names)}")
+    return {names[entry]: value for entry, value in content.items()}
 
 
 def _faults(error: ValidationError, where: Mapping[str, str]) -> Iterable[str]:
-    for each in error.errors(include_url=False):
-        name = str(each["loc"][0])
-        shown = "" if is_secret(name) or not isinstance(each["input"], (str, int)) else f"={each['input']}"
-        yield f"{where[name]}{shown}: {each['msg'].removeprefix('Value error, ')}"
+    for problem in error.errors(include_url=False):
+        name = str(problem["loc"][0])
+        shown_value = "" if is_secret(name) or not isinstance(problem["input"], (str, int)) else f"={problem['input']}"
+        yield f"{where[name]}{shown_value}: {problem['msg'].removeprefix('Value error, ')}"

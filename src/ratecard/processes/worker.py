@@ -13,15 +13,15 @@ from ratecard.server.auth import DEFAULT_ACCOUNT, ApiKeys, Bearer, Check, KeyFil
 from ratecard.server.last_sound import LastSound
 from ratecard.server.tables import LiveRateCard, TableFolder
 
-# The settings as JSON, and the folder that the workers share: in the environment, which every worker inherits.
+# Variables of the environment, which every worker inherits: the settings as JSON, and the folder that workers share.
 SETTINGS, BETWEEN_WORKERS = "_RATECARD_SETTINGS", "_RATECARD_SHARED"
 
 
 def worker() -> FastAPI:
-    """Return the application, by the settings in the environment."""
+    """Return the application for the settings in the environment."""
     shared = os.environ.get(BETWEEN_WORKERS)
     app = configured(Settings.model_validate_json(os.environ[SETTINGS]), Path(shared) if shared else None)
-    app.openapi()  # it is kept: made by the first who asks for it, it would let all others wait
+    app.openapi()  # made now and kept, because the first request for it would make all others wait
     return app
 
 
@@ -42,7 +42,7 @@ def configured(settings: Settings, shared: Path | None = None) -> FastAPI:
 
 
 def table_folder(settings: Settings, shared: Path | None = None) -> TableFolder:
-    """Open the folder of tables; what was served last is kept for restarts, or for the other workers."""
+    """Return the folder of tables; the tables that were served last are kept for restarts or the other workers."""
     last_sound = LastSound(settings.state or (shared / "state" if shared else None))
     return TableFolder(settings.tables, last_sound, allow_edits=settings.allow_edits, digest=settings.digest)
 
@@ -54,7 +54,8 @@ def _with_ledger(settings: Settings, live: LiveRateCard, check: Check | None, op
     from ratecard.server.usage_history import usage_history_router
 
     waiting = Waiting(settings.pool_size, settings.connect_timeout, settings.wait_timeout, settings.statement_timeout)
-    # It was opened before the workers began. Where its schema is another one since, a charge must be sent again later.
+    # The ledger was opened before the workers began, so it is lazy: if its schema has changed since, charges are
+    # refused for now and must be sent again later.
     ledger = MeasuredLedger(settings.database or "", waiting, clock=Clock(settings.charge_ahead), lazy=True)
     # The usage history alone may be read from a copy that takes no writes.
     watch = LedgerWatch(ledger, writes=settings.charge_keys is not None)
@@ -72,14 +73,14 @@ def _with_ledger(settings: Settings, live: LiveRateCard, check: Check | None, op
 
 
 def check_of(settings: Settings) -> Check | None:
-    """Return what decides about keys; None without any. Raises `ValueError` for keys that cannot be read."""
+    """Return the check of API keys; None if there are no keys. Raises `ValueError` for keys that cannot be read."""
     if settings.keys_file is not None:
         return KeyFile(settings.keys_file).account
     return ApiKeys(settings.api_keys).account if settings.api_keys is not None else None
 
 
 def charging_of(settings: Settings) -> Check | None:
-    """Return what checks the keys of charges; None without any. Raises `ValueError` for unreadable keys."""
+    """Return the check of keys for charges; None if there are no keys. Raises `ValueError` for unreadable keys."""
     return KeyFile(settings.charge_keys).account if settings.charge_keys else None
 
 

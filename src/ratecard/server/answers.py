@@ -33,14 +33,14 @@ class ModelNotice(BaseModel):
 
 
 def may_be_absent(schema: dict[str, Any]) -> None:
-    """Describe a field with a default as absent where it has nothing to say, and never null."""
+    """Change a schema so that fields with a default may be absent, and are never null."""
     for described in schema.get("properties", {}).values():
         if described.pop("default", "") is None:
             described |= next(iter(described.pop("anyOf", [])), {})
 
 
 def either(one: str, other: str) -> Callable[[dict[str, Any]], None]:
-    """Describe that an object has one of two keys. (Clients made from `oneOf` would have two kinds of it.)"""
+    """Return a function that makes a schema require one of two keys. (`oneOf` would make two classes in clients.)"""
 
     def described(schema: dict[str, Any]) -> None:
         may_be_absent(schema)

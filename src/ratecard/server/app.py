@@ -60,7 +60,7 @@ def router(
     put before every path. `parts` are the endpoints to include: quotes, rates, models, billing, health, metrics.
     `check` returns the account of a bearer token, or None to refuse it; without it no key is needed. `probe` reads
     source videos (`ratecard.probe.probe`); without it nothing is fetched. A longer body than `most_body_bytes` is
-    refused. `unready` says why `/readyz` should answer 503, and nothing for 200. Raises `TableError` for unsound
+    refused. `unready` returns why `/readyz` should answer 503; empty for 200. Raises `TableError` for unsound
     tables, and `ValueError` for an unknown part or a wrong base path.
 
     >>> [route.path for route in router(parts=["models"]).routes]
@@ -80,7 +80,7 @@ def router(
 
 
 def while_running(part: Any) -> Lifespan:
-    """Start a part when the application begins, like what follows the folder of tables, and stop it at the end."""
+    """Return a lifespan that starts a part with the application, such as the watch of a folder, and stops it too."""
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
@@ -92,7 +92,7 @@ def while_running(part: Any) -> Lifespan:
 
 
 class _Application(FastAPI):
-    """An application in which every answer has the id of its request, that to an unexpected exception too."""
+    """An application in which every answer has the id of its request, even after an unexpected exception."""
 
     def build_middleware_stack(self) -> ASGIApp:
         return RequestLog(super().build_middleware_stack())
@@ -117,9 +117,9 @@ def application(
     """Return a FastAPI application with every endpoint; tables, base path and further options are those of `router`.
 
     Health and metrics are answered without the base path too, where load balancers and Prometheus look for them.
-    Every error is an error object, and every answer has the `X-Request-Id` of its request, or one that is made. Pages
-    of `cors_origins`, like `https://shop.example`, may ask from a browser; `*` stands for all, and there are none by
-    default.
+    Every error is an error object, and every answer has the `X-Request-Id` of its request, or a new one. Pages of
+    `cors_origins`, like `https://shop.example`, may send requests from a browser; `*` means every origin, and by
+    default there are no origins.
     """
     live = tables if isinstance(tables, LiveRateCard) else LiveRateCard(tables)
     routes = router(live, base_path=base_path, **options).routes
@@ -154,7 +154,7 @@ def application(
 
 
 def _http_error(request: Request, error: Exception) -> Response:
-    """Answer what the framework raises: a path that is not there."""
+    """Answer an error of the framework, such as an unknown path, with an error object."""
     if not isinstance(error, HTTPException):
         raise error
     REFUSED_REQUESTS.labels("not found" if error.status_code == 404 else "method").inc()

@@ -28,10 +28,10 @@ Check = Callable[[str], Any]
 
 
 def account_of(request: Request) -> str | None:
-    """Return the account of the key of a request that was checked; None without a key.
+    """Return the account of a request whose key was checked; None without a key.
 
     Raises `HTTPException` with status 503 for an account that is not text, like a number: contracts name accounts by
-    text, so that it would be answered the prices of the list, whatever its contract says.
+    text, so such an account would get the prices of the list in spite of its contract.
     """
     account = request.scope.get(ACCOUNT)
     if account is None or isinstance(account, str):
@@ -43,7 +43,7 @@ def account_of(request: Request) -> str | None:
 
 
 def account_needed(account_of: Callable[..., Any]) -> Any:
-    """Depend on the account that a dependency of the host returns: 401 where it is None, 503 where it fails."""
+    """Wrap a dependency of the host that returns an account: 401 if it is None, 503 if the dependency fails."""
 
     async def account(found: Annotated[Any, Depends(_or_unavailable(account_of))]) -> Any:
         if found is None:
@@ -54,9 +54,9 @@ def account_needed(account_of: Callable[..., Any]) -> Any:
 
 
 def _or_unavailable(host_check: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a dependency of the host that is answered 503 where it fails; its `HTTPException` is passed on.
+    """Return a dependency of the host that raises 503 if it fails; its own `HTTPException` is passed on.
 
-    Its parameters stay those of the host. One that yields is returned as it is, because FastAPI runs it in parts.
+    It keeps the parameters of the host's function. A generator is returned unchanged, because FastAPI runs it in parts.
     """
     if isinstance(host_check, Bearer) or isgeneratorfunction(host_check) or isasyncgenfunction(host_check):
         return host_check
@@ -75,7 +75,7 @@ class Bearer(SecurityBase):
     """A FastAPI dependency that returns the account of a request: `Security(Bearer(check))`.
 
     Raises `HTTPException` with status 401 for a request without a token, and for a token that `check` refuses; 503
-    where `check` fails.
+    if `check` fails.
     """
 
     def __init__(self, check: Check) -> None:
@@ -101,7 +101,7 @@ class Bearer(SecurityBase):
 
 @contextmanager
 def _available(checked: str) -> Iterator[None]:
-    """Answer 503 where a check of the host fails: the prices of the list would be wrong for some accounts."""
+    """Answer 503 if a check of the host fails, because the prices of the list would be wrong for some accounts."""
     try:
         yield
     except HTTPException:
@@ -120,15 +120,15 @@ def _unauthorized(error: str) -> HTTPException:
 
 
 KEYS = "RATECARD_API_KEYS"
-# The account of a key that names none, and of every request to a server without keys.
+# The account of a key without an account name, and of every request to a server without keys.
 DEFAULT_ACCOUNT = "default"
 
 
 class ApiKeys:
     """Keys as in `RATECARD_API_KEYS`: `KEY` or `ACCOUNT:KEY`, separated by commas or white space.
 
-    Raises `ValueError` where there is no key, for an account without a key, and for a key that is listed twice; no
-    message contains a part of a key.
+    Raises `ValueError` if there is no key, for an account without a key, and for a key that is listed twice; no message
+    contains a part of a key.
 
     >>> ApiKeys("acme:3f9a77c2d1, 88b1c0ffee").account("3f9a77c2d1")
     'acme'
@@ -147,11 +147,11 @@ class ApiKeys:
             raise ValueError(f"{source} holds no key. Write KEY or ACCOUNT:KEY, separated by commas")
 
     def account(self, token: str) -> str | None:
-        """Return the account of a key, by digests, so that the time says nothing of a key; None for another token."""
+        """Return the account of a key; None for another token. Digests are looked up, so that timing reveals no key."""
         return self._accounts.get(_digest(token))
 
 
-# Seconds for which a file of keys is not looked at again.
+# Seconds between two checks whether a file of keys has changed.
 _LOOK_EVERY = 1
 
 
@@ -159,7 +159,7 @@ class KeyFile:
     """Keys in a file, as in `RATECARD_API_KEYS`, one or more a line; a line that begins with `#` is a comment.
 
     The file is read again when it has changed, at most a second later. A changed file that cannot be read or has no
-    sound keys is refused: the keys before it stay, and the log says why. Raises `ValueError` at the first reading.
+    sound keys is refused: the previous keys stay, and the log says why. Raises `ValueError` at the first reading.
     """
 
     def __init__(self, path: Path) -> None:
@@ -189,7 +189,7 @@ class KeyFile:
         _logger.info("keys of %s are read again", self.path)
 
     def _state(self) -> tuple[int, ...]:
-        """Return what differs once the file has changed, by a link to another one too; nothing where there is none."""
+        """Return values that change with the file, also if a link then names another file; empty without a file."""
         try:
             status = self.path.stat()
         except OSError:
@@ -201,7 +201,7 @@ class KeyFile:
             lines = self.path.read_text(encoding="utf-8").splitlines()
         except OSError as error:
             raise ValueError(f"{self.path} cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError:  # whose message would show a part of a key
+        except UnicodeDecodeError:  # its message would show a part of a key
             raise ValueError(f"{self.path} is not UTF-8") from None
         return ApiKeys("\n".join(line for line in lines if not line.lstrip().startswith("#")), str(self.path))
 

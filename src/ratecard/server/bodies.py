@@ -1,7 +1,7 @@
-"""The JSON bodies as typed models, for OpenAPI alone: the library reads bodies, with all their digits, and checks them.
+"""The JSON bodies as typed models, for OpenAPI only: the library itself reads and checks bodies, with all their digits.
 
-Words that a model accepts are not listed here: they come from tables that change under a running server, and
-`GET /models` has them for each model.
+The values that a model accepts are not listed here: they come from tables, which may change while the server runs.
+`GET /models` lists them for each model.
 """
 
 from typing import Annotated, Any
@@ -29,7 +29,7 @@ class _Body(BaseModel):
 class VideoQuoteRequest(VideoRequest):
     """A video to price. Which fields matter, and their values, vary by model: see `constraints` of `GET /models`."""
 
-    # FastAPI describes it at once.
+    # FastAPI describes this model at once, so its schema cannot be built later.
     model_config = ConfigDict(extra="ignore", json_schema_extra=may_be_absent, defer_build=False)
 
 

@@ -90,7 +90,7 @@ class _Amount:
 
 
 class _Object:
-    """An object of JSON; what it may hold is decided where it is used."""
+    """A JSON object; its content is checked where it is used."""
 
     def accept(self, given: Any) -> Mapping[str, Any] | None:
         return given if isinstance(given, Mapping) else None
@@ -120,23 +120,23 @@ _REFUND: dict[str, RequestField] = {
 def _checked(
     body: bytes, fields: Mapping[str, RequestField], described: type[BaseModel]
 ) -> tuple[dict[str, Any], Problems]:
-    """Check the fields of a body; return the valid ones, and problems. Raises `QuoteError` if it is no object."""
+    """Return the valid fields of a body, and the problems of the others. Raises `QuoteError` unless it is an object."""
     content = read_body(body)
     problems: Problems = unrecognized(content, fields.keys())
-    needed = (name for name, field in described.model_fields.items() if field.is_required())
-    problems += [((name,), REQUIRED) for name in needed if name not in content]
-    valid: dict[str, Any] = {}
-    return valid, problems + field_problems(content, fields, valid)
+    required_names = (name for name, field in described.model_fields.items() if field.is_required())
+    problems += [((name,), REQUIRED) for name in required_names if name not in content]
+    valid_fields: dict[str, Any] = {}
+    return valid_fields, problems + field_problems(content, fields, valid_fields)
 
 
 @few_suggestions()
 def read_charge(body: bytes, card: RateCard, account: str | None = None) -> dict[str, Any]:
-    """Read the fields of a charge. Raises `QuoteError` with every error, those of the usage at `usage`."""
+    """Return the fields of a charge. Raises `QuoteError` with every error; errors of the usage are at `usage`."""
     fields, problems = _checked(body, _CHARGE, ChargeRequest)
-    if given := fields.get("paid"):
+    if paid := fields.get("paid"):
         fields["paid"] = {}
-        wrong = field_problems(given, dict.fromkeys(given, _MONEY), fields["paid"])
-        problems += [(("paid", *path), words) for path, words in wrong]
+        payment_problems = field_problems(paid, dict.fromkeys(paid, _MONEY), fields["paid"])
+        problems += [(("paid", *path), words) for path, words in payment_problems]
     if problems:
         if fields.keys() >= {"usage", "timestamp"}:
             try:
@@ -150,8 +150,10 @@ def read_charge(body: bytes, card: RateCard, account: str | None = None) -> dict
 def read_refund(body: bytes) -> dict[str, Any]:
     """Return the fields of a refund. Raises `QuoteError` with every error."""
     fields, problems = _checked(body, _REFUND, RefundRequest)
-    named = [name for name in ("amount", "corrected") if name in fields or any(path == (name,) for path, _ in problems)]
-    if len(named) != 1:
+    amount_fields = [
+        name for name in ("amount", "corrected") if name in fields or any(path == (name,) for path, _ in problems)
+    ]
+    if len(amount_fields) != 1:
         problems.append((("amount",), "Exactly one of amount and corrected is needed"))
     if fields.get("amount") == 0:
         problems.append((("amount",), "Number must be greater than 0"))
@@ -166,7 +168,7 @@ def _at_usage(error: QuoteError) -> QuoteError:
 
 @dataclass(frozen=True, slots=True)
 class _Booking:
-    """What both endpoints share."""
+    """The ledger, prices and limits that both endpoints share."""
 
     ledger: Ledger
     live: LiveRateCard
@@ -193,10 +195,10 @@ class _Booking:
                 return error_object(404, f"Not found: {error.messages[0]}")
             problems = [((error.field,), words) for words in error.messages]
             return json_answer(QuoteError(INVALID, problems).to_json(), 400)
-        except LedgerUnavailableError:  # its reason may name machines of the host, and is not passed on
+        except LedgerUnavailableError:  # the reason may name machines of the host, so it is not passed on
             words = "The ledger is not available now. Send the same again later: it is booked once"
             raise HTTPException(503, words, {"Retry-After": "1"}) from None
-        except LedgerDamagedError:  # no fault of the client: 500, and the reason is in the log
+        except LedgerDamagedError:  # not the client's fault: 500, with the reason in the log
             raise
         except LedgerError as error:
             return error_object(400, str(error))
@@ -271,13 +273,20 @@ _REFUND_EXAMPLE = {
 def _booking_operation(
     name: str, path: str, summary: str, model: type[BaseModel], example: Any, *statuses: int, **further: Any
 ) -> dict[str, Any]:
-    used = {"model": ErrorObject, "description": "The id was used before, for other content; nothing was booked"}
-    booked = {"model": model, "description": "It is booked, now or before", "headers": further.pop("headers", {})}
+    conflict_answer = {
+        "model": ErrorObject,
+        "description": "The id was used before, for other content; nothing was booked",
+    }
+    booked_answer = {
+        "model": model,
+        "description": "It is booked, now or before",
+        "headers": further.pop("headers", {}),
+    }
     options = operation(
         name,
         path,
         summary,
-        {200: booked, 409: used},
+        {200: booked_answer, 409: conflict_answer},
         *(400, 401, 413, 415, 503, *statuses),
         tag="Charges",
         examples={"one": {"value": example}},
@@ -299,10 +308,10 @@ def charges_router(
     `HTTPException` (any other exception is answered 503): use keys that no customer has, because a key may charge its
     account any usage. `tables` rate each usage at its timestamp. A longer body than `most_body_bytes` is refused.
     """
-    needed = account_needed(account_of)
+    account_dependency = account_needed(account_of)
     booking, routes = _Booking(ledger, tables, most_body_bytes, LongWork()), new_router()
     limits = tables.served.card.tables.limits
-    payers = [name for name in currencies(*(each.rates for each in limits)) if name != USD]
+    payers = [name for name in currencies(*(day_limits.rates for day_limits in limits)) if name != USD]
     currency = (str, Field("", description="A balance that pays all of it", examples=payers or None))
     described = create_model("ChargeRequest", __base__=ChargeRequest, __doc__=ChargeRequest.__doc__, currency=currency)
 
@@ -311,10 +320,12 @@ def charges_router(
     @routes.post(
         **_booking_operation("charge", "/charges", words, ChargeAnswer, _CHARGE_EXAMPLE, headers=headers_of(IGNORED)),
     )
-    async def charges(request: Request, account: Annotated[str, needed], body: described = UNREAD) -> Response:
+    async def charges(
+        request: Request, account: Annotated[str, account_dependency], body: described = UNREAD
+    ) -> Response:
         return await booking.answered(request, account, partial(booking.charge, request))
 
-    # A request id may have a slash. It is not an argument: for one, FastAPI would describe an answer 422.
+    # A request id may have a slash. It is not an argument of the endpoint, for which FastAPI would describe a 422.
     path = "/charges/{request_id:path}/refunds"
     words = "Pay back a part of a charge, once: to the balance that paid last first"
     name = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
@@ -323,7 +334,9 @@ def charges_router(
     @routes.post(
         **_booking_operation("refund", path, words, RefundAnswer, _REFUND_EXAMPLE, 404, parameters=(request_id,))
     )
-    async def refunds(request: Request, account: Annotated[str, needed], body: RefundRequest = UNREAD) -> Response:
+    async def refunds(
+        request: Request, account: Annotated[str, account_dependency], body: RefundRequest = UNREAD
+    ) -> Response:
         return await booking.answered(request, account, partial(booking.refund, request))
 
     return routes

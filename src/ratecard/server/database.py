@@ -1,4 +1,4 @@
-"""The ledger of a server: how long its database takes, and whether it answers. No server without one imports this."""
+"""The ledger of a server: the times of its database, and whether it answers. Only servers with a ledger import this."""
 
 from collections.abc import Collection, Iterator
 from concurrent.futures import Future
@@ -14,7 +14,7 @@ from ratecard.ledger import LedgerError, LedgerUnavailableError
 from ratecard.ledger.database import Need
 from ratecard.ledger.store import Ledger
 
-# Seconds between two looks at the database.
+# Seconds between two checks of the database.
 _EVERY = 1
 
 LEDGER_SECONDS = Histogram(
@@ -66,18 +66,18 @@ def _measured(operation: str) -> Iterator[None]:
 
 
 class LedgerWatch:
-    """Looks at the database of a ledger once a second, in a thread: `/readyz` needs no key, and must not reach it.
+    """A check of a ledger's database once a second, in a thread: `/readyz` needs no key, so it must not cause queries.
 
-    With `writes` it must take writes: each look is one, which is rolled back. A look without an answer for `patience`
-    seconds says that there is none; for `doubt` seconds a charge that failed is believed, though looks succeed, as
-    where a disk is full.
+    With `writes` each check is a write, which is rolled back. A check without an answer in `patience` seconds has
+    failed. After a failed charge the ledger is not ready for `doubt` seconds, even if checks succeed: they do while a
+    disk is full.
     """
 
     def __init__(self, ledger: Ledger, *, writes: bool = True, patience: int = 5, doubt: int = 30) -> None:
         self.patience, self.doubt = patience, doubt
         self._ledger, self._stop = ledger, Event()
         self._need, self._try = (Need.TRIAL, ledger.try_to_write) if writes else (Need.READ, ledger.ping)
-        # A look that hangs must not keep this process from saying so.
+        # A check that hangs must not keep this process from reporting it.
         self._looks = Threads(1, "ratecard ledger look")
         self._look_begun: Future[None] | None = None
         self._thread: Thread | None = None
@@ -90,7 +90,7 @@ class LedgerWatch:
         return f"the ledger's database {self._ledger.outage.problem or 'does not answer'}"
 
     def start(self) -> None:
-        """Look now, and in a thread from now on."""
+        """Check the database now, and from now on in a thread."""
         self._stop = Event()
         self._look()
         self._thread = Thread(target=self._watch, args=(self._stop,), name="ratecard ledger", daemon=True)

@@ -29,7 +29,7 @@ TEXT = {"type": "string"}
 
 
 def errors(*statuses: int) -> _Answers:
-    """Describe the error answers of an endpoint: those that it often gives by status, and all others."""
+    """Return the description of an endpoint's errors: the frequent ones by status, and all others together."""
     at_a_field = {"error": "Invalid request body", "details": {"_errors": [], "model": {"_errors": ["Required"]}}}
     described: dict[int, tuple[Any, str, dict[str, Any]]] = {
         400: (
@@ -72,7 +72,9 @@ def video_examples(prices: PriceBook) -> dict[str, Any]:
     families = set()
     for model, version in prices._in_effect_all("video"):
         family = prices.tables.families[model.model]
-        example = next((each for each in version.examples if isinstance(each, VideoExample) and not each.source), None)
+        example = next(
+            (sample for sample in version.examples if isinstance(sample, VideoExample) and not sample.source), None
+        )
         if example and family not in families:
             families.add(family)
             examples[model.model] = _worked(model, example, {"model": model.model} | body_of_text(example.request))
@@ -85,7 +87,7 @@ def _worked(model: AnyModel, example: VideoExample | UsageExample, value: Any) -
 
 def audio_examples(prices: PriceBook) -> dict[str, Any]:
     """Return a request of every kind of audio model."""
-    # The two fields are those of this endpoint: samples of methods are usages, in which they have other names.
+    # Only this endpoint has these field names: in usages, and so in the samples of methods, they have others.
     fields = {"speech": {"character_count": 1000}, "transcription": {"duration_seconds": 60}, "music": {}}
     return {
         type_: {"summary": model.name, "value": {"model": model.model, **count}}
@@ -103,7 +105,7 @@ def usage_examples(prices: PriceBook) -> dict[str, Any]:
                 usage = usage_of_text(model.type, model.model, example.usage)
                 examples[model.type] = _worked(model, example, usage)
     if examples:
-        usages = [each["value"] for each in list(examples.values())[:2]]
+        usages = [worked_usage["value"] for worked_usage in list(examples.values())[:2]]
         examples["several"] = {"summary": "Several usages", "value": {"usages": usages}}
     return examples
 
@@ -153,20 +155,20 @@ IGNORED = {
 
 
 def table_answer_of(model: Any, description: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Describe an answer that is made from the tables; `headers` are those that it has beside theirs."""
+    """Describe an answer that is made from the tables; `headers` are its further headers."""
     return {"description": description, "headers": headers_of({**_HEADERS, **(headers or {})}), "model": model}
 
 
 def priced_answers(
     model: Any, price: Callable[[Any], Any], examples: Mapping[str, Any], headers: Mapping[str, str] | None = None
 ) -> dict[int, Any]:
-    """Describe the answer of an endpoint that prices, with what it says to the first of the examples."""
-    shown = {}
+    """Describe the answer of an endpoint that prices, with its answer to the first example."""
+    example_answers = {}
     for name, example in list(examples.items())[:1]:
-        with suppress(QuoteError):  # an example holds for the first day of its version, and what it is of may be gone
-            shown[name] = price(example["value"])
+        with suppress(QuoteError):  # an example holds on its version's first day; its model may be gone by now
+            example_answers[name] = price(example["value"])
     described = table_answer_of(model, "What it costs", {**NOTICES, **(headers or {})})
-    return {200: {**described, "content": {JSON: {"examples": _examples(shown)}}}}
+    return {200: {**described, "content": {JSON: {"examples": _examples(example_answers)}}}}
 
 
 def operation(
@@ -182,7 +184,7 @@ def operation(
 ) -> Options:
     """Return the options of an endpoint: what it answers, the statuses of its errors, and examples of its body.
 
-    `guards` are its dependencies where it needs an account: it then answers 401 too.
+    `guards` are the dependencies of an endpoint that needs an account: it answers 401 too.
     """
     extra: dict[str, Any] = {"parameters": list(parameters)} if parameters else {}
     if examples is not None:

@@ -68,21 +68,21 @@ from ratecard.server.route import UNREAD
 from ratecard.server.tables import LiveRateCard, Served
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS, VideoVersion
 
-# Reads a video from its URL or data URI. A coroutine function, or a function that is run in a thread. May raise
-# `QuoteError`.
+# A function that reads a video from its URL or data URI: a coroutine function, or one to be run in a thread. It may
+# raise `QuoteError`.
 Probe = Callable[[str], Any]
 
 _URL = Url()
 
 
 class Sources:
-    """Probes source videos in threads of their own, `at_a_time` at most: a probe takes seconds."""
+    """A reader of source videos, in at most `at_a_time` threads of its own, because a probe takes seconds."""
 
     def __init__(self, probe: Probe, at_a_time: int = 8) -> None:
         self.probe, self._work = probe, LongWork(at_a_time)
 
     async def of(self, request: Request, prices: PriceBook, fields: Mapping[str, Any]) -> SourceVideo | None:
-        """Read the video of a request; None where the price depends on none, or the request has none."""
+        """Return the source video of a request; None if it has no video, or its price does not depend on it."""
         url = fields.get("video_url")
         if not isinstance(url, str) or _URL.accept(url) is None or not reads_source(prices, fields):
             return None
@@ -118,9 +118,9 @@ def reads_source(prices: PriceBook, fields: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What the endpoints share. Without `check` no key is needed; without `probe` nothing is fetched.
+    """The prices and settings of all endpoints. Without `check` no key is needed; without `probe` nothing is fetched.
 
-    `unready` says why requests should not be sent here now: empty if they should.
+    `unready` returns why no requests should be sent here now; empty if they may be sent.
     """
 
     live: LiveRateCard
@@ -171,7 +171,7 @@ class _Answer(Response):
 def table_answer(
     served: Served, body: bytes, status: int = 200, model: str = "", ignored: Sequence[str] = ()
 ) -> Response:
-    """Return JSON, with the service, the tables' digest and a model's retirement.
+    """Return a JSON answer, with headers for the revision of the service, the digest and the notices of a model.
 
     `ignored` are fields without effect that the body does not list.
     """
@@ -179,7 +179,7 @@ def table_answer(
     return _Answer(body, status, [*headers, (b"content-length", b"%d" % len(body))])
 
 
-# Characters of an `Accept` that are read: to take more ranges apart would cost more than the figures.
+# Characters of an `Accept` header that are read: parsing more ranges would cost more than the metrics.
 _MOST_ACCEPT = 1024
 
 
@@ -200,16 +200,16 @@ def metrics_routes(routes: APIRouter, service: Service) -> None:
 
 
 def _encoder_for(accept: str) -> tuple[Callable[[CollectorRegistry], bytes], str]:
-    """Return the encoder of the first range that it has, and its media type; that of plain text where none is read."""
-    if len(accept) > _MOST_ACCEPT:  # a range that is cut could say another version
+    """Return the encoder that an `Accept` header prefers, and its media type; plain text if it cannot be read."""
+    if len(accept) > _MOST_ACCEPT:  # a range that is cut off could name another version
         accept = accept[: _MOST_ACCEPT + 1].rpartition(",")[0]
     try:
         return choose_encoder(accept)
-    except (TypeError, ValueError):  # a version that is no number
+    except (TypeError, ValueError):  # a version that is not a number
         return choose_encoder("")
 
 
-# Set from the signal that ends the process on: it should get no more requests, as `/readyz` says.
+# Set when a signal ends the process: from then on `/readyz` says that it should get no more requests.
 DRAINING = Event()
 _OK = b'{"status":"ok"}'
 # A folder can have thousands of faults; all of them are in the log.
@@ -217,17 +217,19 @@ _FAULTS_SHOWN = 20
 
 
 def health_routes(routes: APIRouter, service: Service) -> None:
-    """Add `GET /livez` and `GET /readyz` for what restarts and routes, and `GET /healthz`: the tables in detail."""
+    """Add `GET /livez` and `GET /readyz` for restarts and routing, and `GET /healthz`: the tables in detail."""
 
-    lives = {200: {"model": Probed, "description": "It does"}}
-    ready = {200: {"model": Probed, "description": "Yes"}}
-    healthy = {200: table_answer_of(Health, "The tables that are served, and those that were refused last")}
+    livez_answers = {200: {"model": Probed, "description": "It does"}}
+    readyz_answers = {200: {"model": Probed, "description": "Yes"}}
+    health_answers = {200: table_answer_of(Health, "The tables that are served, and those that were refused last")}
 
-    @routes.get(**operation("livez", "/livez", "Whether this process answers", lives, tag="Operation"))
+    @routes.get(**operation("livez", "/livez", "Whether this process answers", livez_answers, tag="Operation"))
     async def livez(request: Request) -> Response:
         return Response(_OK, media_type=JSON)
 
-    @routes.get(**operation("readyz", "/readyz", "Whether requests should be sent here", ready, 503, tag="Operation"))
+    @routes.get(
+        **operation("readyz", "/readyz", "Whether requests should be sent here", readyz_answers, 503, tag="Operation")
+    )
     async def readyz(request: Request) -> Response:
         if DRAINING.is_set():
             raise HTTPException(503, "Not ready: this process is ending")
@@ -238,7 +240,7 @@ def health_routes(routes: APIRouter, service: Service) -> None:
 
     words, guards = "Which tables are served", service.guards
 
-    @routes.get(**operation("health", "/healthz", words, healthy, tag="Operation", guards=guards))
+    @routes.get(**operation("health", "/healthz", words, health_answers, tag="Operation", guards=guards))
     async def healthz(request: Request) -> Response:
         served = service.live.now()
         health = Health(
@@ -267,15 +269,15 @@ def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
 def model_routes(routes: APIRouter, service: Service) -> None:
     """Add `GET /models`: every model that has a price, now or on a day; `GET /models/{id}`: one of them."""
     of_type = parameter("type", TEXT, "Only models of a type: text, video, image, ...")
-    known = [model.model for model in service.live.served.book.models()[:1]]
-    schema = {**TEXT, "examples": known} if known else TEXT
+    example_ids = [model.model for model in service.live.served.book.models()[:1]]
+    schema = {**TEXT, "examples": example_ids} if example_ids else TEXT
     id_ = parameter("id", schema, "The id of the model, which may hold slashes", "path")
 
-    every = {200: table_answer_of(ModelList, "Every model that has a price")}
+    list_answers = {200: table_answer_of(ModelList, "Every model that has a price")}
     words = "List the models that have a price"
     options: dict[str, Any] = {"tag": "Models", "guards": service.guards}
 
-    @routes.get(**operation("listModels", "/models", words, every, 400, parameters=(of_type, AT_DAY), **options))
+    @routes.get(**operation("listModels", "/models", words, list_answers, 400, parameters=(of_type, AT_DAY), **options))
     async def models(request: Request) -> Response:
         served = service.served(request)
         try:
@@ -287,19 +289,19 @@ def model_routes(routes: APIRouter, service: Service) -> None:
             body = await service.long_work.result_of(request, partial(served.models, type_, day))
         return table_answer(served, body)
 
-    one, path = {200: table_answer_of(ListedModel, "One model", NOTICES)}, "/models/{id:path}"
+    model_answers, path = {200: table_answer_of(ListedModel, "One model", NOTICES)}, "/models/{id:path}"
     words = "What one model accepts and costs"
 
-    @routes.get(**operation("retrieveModel", path, words, one, 400, 404, parameters=(id_, AT_DAY), **options))
+    @routes.get(**operation("retrieveModel", path, words, model_answers, 400, 404, parameters=(id_, AT_DAY), **options))
     async def model(request: Request) -> Response:
         served, name = service.served(request), request.path_params["id"]
-        about, status = served.model_of({"model": name}), 400
+        model_id, status = served.model_of({"model": name}), 400
         try:
             _, day = listing_asked(request, served, names=("at",))
             status = 404
-            return table_answer(served, served.model(name, day), model=about)
+            return table_answer(served, served.model(name, day), model=model_id)
         except QuoteError as error:
-            return table_answer(served, error.to_json(), status, about)
+            return table_answer(served, error.to_json(), status, model_id)
 
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -308,7 +310,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 def listing_asked(
     request: Request, served: Served, names: Sequence[str] = ("type", "at")
 ) -> tuple[str | None, date | None]:
-    """Read the type and the day of a query. Raises `QuoteError` for anything else: it would list other models."""
+    """Return type and day of a query. Raises `QuoteError` for anything else: ignored, it would list other models."""
     values = dict[str, str]()
     problems: Problems = []
     for name, value in request.query_params.multi_items():
@@ -349,12 +351,12 @@ def billing_routes(routes: APIRouter, service: Service) -> None:
         status: {"model": ErrorObject, "description": f"{when}: {words}", "headers": headers}
         for status, when in ((404, "Before its last day"), (410, "From its last day on"))
     }
-    gone = operation("usage", _PATH, "Gone: use /billing/usage-history", answers, tag="Billing")
+    options = operation("usage", _PATH, "Gone: use /billing/usage-history", answers, tag="Billing")
 
-    @routes.get(deprecated=True, status_code=410, **gone)
+    @routes.get(deprecated=True, status_code=410, **options)
     async def usage(request: Request) -> Response:
         sunset = service.live.now().book.sunset(f"GET {_PATH}")
-        if sunset is None:  # not in the limits table of the host
+        if sunset is None:  # the host's limits do not have it
             raise HTTPException(404, f"Not found: GET {_PATH}")
         base = request.scope["path"].removesuffix(_PATH)
         # A host may use another base path.
@@ -363,7 +365,7 @@ def billing_routes(routes: APIRouter, service: Service) -> None:
         return json_answer(body, sunset.status, {**sunset.headers, "Link": link})
 
 
-# From the fields of a body and what is known of its source video.
+# The function that prices the fields of a body, with the facts of its source video.
 _Price = Callable[[PriceBook, dict[str, Any], SourceVideo | None], Quote]
 
 
@@ -413,10 +415,10 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
 def _priced_video(prices: PriceBook, fields: dict[str, Any], source: SourceVideo | None) -> Quote:
     quote = prices.quote_video(fields, source=source)
     # The URL alone has no effect on the price; the video that was read has one.
-    return replace(quote, ignored=tuple(n for n in quote.ignored if n != "video_url")) if source else quote
+    return replace(quote, ignored=tuple(name for name in quote.ignored if name != "video_url")) if source else quote
 
 
 def explained(quote: Quote) -> bytes:
     """Return `{"quote": 0.82, ...}` with everything in the quote; amounts are text."""
-    # Both have the currency if it is not USD; keep one.
+    # Both objects have the currency if it is not USD; keep only one.
     return quote.to_json().partition(b",")[0].removesuffix(b"}") + b"," + compact_json(quote.to_dict())[1:]

@@ -1,7 +1,7 @@
 """HTTP for every endpoint: error objects, the headers of what a client accepts, encodings, bodies, long work.
 
-The event loop answers everybody, so what may take more than 5 ms is done in threads of its own: a few at a time, in
-order, and only for clients that still wait. They are daemons: they do not keep a process that ends.
+The event loop answers everybody, so work that may take more than 5 ms is done in threads of its own: a few at a time,
+in order, and only for clients that still wait. The threads are daemons, so that they do not keep a process from ending.
 """
 
 import asyncio
@@ -26,24 +26,24 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ratecard.base.threads import Threads
 from ratecard.server.revision import SERVICE_VERSION
 
-# What a window of zlib begins with: the header of gzip, or that of zlib, which HTTP calls deflate.
+# The window bits that make zlib expect a header of gzip, or one of zlib, which HTTP calls deflate.
 _WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 UNDERSTOOD = "gzip, deflate"
-# A reader copies what follows its member: it is given pieces, so that a body of many members is not copied for each.
+# A reader copies the bytes after its member, so it gets pieces: else each of many members would copy the whole body.
 _PIECE = 4096
 
 
 def decoder(coding: str, most: int) -> Callable[[bytes], bytes]:
-    """Return the function from an encoded body to its bytes.
+    """Return the function that decodes a body.
 
     Raises `HTTPException`: 415 for a coding that is not understood.
 
-    The function raises `HTTPException` too: 400 for bytes that are not of the coding, 413 for more than `most` of them.
+    The function raises `HTTPException` too: 400 for bytes that do not have the coding, 413 for more than `most` bytes.
 
     >>> decoder("gzip", 100)(zlib.compress(b"{}", wbits=31))
     b'{}'
     """
-    names = [name for each in coding.lower().split(",") if (name := each.strip()) not in ("", "identity")]
+    names = [name for element in coding.lower().split(",") if (name := element.strip()) not in ("", "identity")]
     if not names:
         return bytes
     if len(names) > 1 or names[0] not in _WINDOWS:
@@ -54,7 +54,7 @@ def decoder(coding: str, most: int) -> Callable[[bytes], bytes]:
 
 
 def too_long(most: int) -> str:
-    """Say that a body is too long, and by which setting.
+    """Return the message for a body that is too long, which names the setting.
 
     >>> too_long(1024)
     'The body is too long: at most 1024 bytes, by the setting --body-bytes of the server'
@@ -63,22 +63,22 @@ def too_long(most: int) -> str:
 
 
 def _decoded(coding: str, most: int, body: bytes) -> bytes:
-    parts, left, at = list[bytes](), most, 0
-    while at < len(body) or not parts:  # gzip may have several members
+    parts, remaining, offset = list[bytes](), most, 0
+    while offset < len(body) or not parts:  # gzip may have several members
         reader = zlib.decompressobj(_WINDOWS[coding])
         while not reader.eof:
-            if at >= len(body):
+            if offset >= len(body):
                 raise HTTPException(400, f"The body is not whole: its {coding} ends early")
             try:
-                part = reader.decompress(body[at : at + _PIECE], left + 1)
+                part = reader.decompress(body[offset : offset + _PIECE], remaining + 1)
             except zlib.error:
                 raise HTTPException(400, f"The body is not {coding}, as its Content-Encoding says") from None
-            at += _PIECE
-            left -= len(part)
-            if left < 0:
+            offset += _PIECE
+            remaining -= len(part)
+            if remaining < 0:
                 raise HTTPException(413, too_long(most))
             parts.append(part)
-        at = min(at, len(body)) - len(reader.unused_data)
+        offset = min(offset, len(body)) - len(reader.unused_data)
     return b"".join(parts)
 
 
@@ -89,7 +89,7 @@ LONG_BODY, LONG_LIST = 2**14, 4
 
 
 class LongWork:
-    """Threads for work that takes long. One is enough where the work holds Python's lock: more would slow the loop."""
+    """Threads for work that takes long. One is enough for work that holds Python's lock: more would slow the loop."""
 
     def __init__(self, threads: int = 1, most_waiting: int = 64) -> None:
         self._threads, self._most, self._begun = Threads(threads, "ratecard long work"), most_waiting + threads, 0
@@ -97,27 +97,27 @@ class LongWork:
     async def result_of(self, request: Request, work: Callable[[], Result]) -> Result:
         """Return what `work` returns, or raise what it raises, once it is its turn.
 
-        Raises `HTTPException` 503 where too much waits already, and `ClientDisconnect` if the client goes: work that
-        has not begun is then dropped. The body of the request must have been read.
+        Raises `HTTPException` 503 if too much work waits already, and `ClientDisconnect` if the client disconnects:
+        work that has not begun is then dropped. The body of the request must have been read.
         """
         if self._begun >= self._most:
             raise HTTPException(503, "Too much long work waits here. Try again later", {"Retry-After": "1"})
-        # The log names the request.
-        done = asyncio.wrap_future(self._threads.submit(partial(copy_context().run, work)))
-        gone = asyncio.ensure_future(_has_gone(request))
+        # The context is copied, so that lines of the log name the request.
+        result = asyncio.wrap_future(self._threads.submit(partial(copy_context().run, work)))
+        disconnect = asyncio.ensure_future(_has_gone(request))
         self._begun += 1
         try:
-            await asyncio.wait((done, gone), return_when=asyncio.FIRST_COMPLETED)
-            if not done.done():
+            await asyncio.wait((result, disconnect), return_when=asyncio.FIRST_COMPLETED)
+            if not result.done():
                 raise ClientDisconnect
-            return done.result()
+            return result.result()
         finally:
             self._begun -= 1
-            gone.cancel()
-            done.cancel()
+            disconnect.cancel()
+            result.cancel()
 
     async def of_body(self, request: Request, body: bytes, work: Callable[[], Result]) -> Result:
-        """Return what `work` makes of a body: at once if it is short, else as `result_of` does."""
+        """Return the result of `work` on a body: computed here if the body is short, else by `result_of`."""
         return work() if len(body) <= LONG_BODY else await self.result_of(request, work)
 
 
@@ -141,22 +141,22 @@ def error_object(status: int, error: str, headers: Mapping[str, str] | None = No
 
 
 def json_answer(content: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return an answer of JSON that says the revision of the service."""
+    """Return an answer of JSON, with the revision of the service in a header."""
     return Response(content, status, {**(headers or {}), "x-service-version": SERVICE_VERSION}, JSON)
 
 
-# Bytes of an answer below which it is not compressed, and from which on that is done in a thread.
+# Answers of fewer bytes are not compressed; answers of at least the second number are compressed in a thread.
 _SHORT, _IN_A_THREAD = 500, 2**17
-# More of them have no use, and would cost more than the answer.
+# The most ranges of a header, and parameters of a range: reading more would cost more than the answer.
 _MOST_RANGES, _MOST_PARAMETERS = 50, 10
 _QUALITY = re.compile(r"0(\.[0-9]{0,3})?|1(\.0{0,3})?")
 
 
 def preferred(header: str, offered: Iterable[str]) -> str | None:
-    """Return what an `Accept...` header prefers of the offered, the first of equals; None if all are 0.
+    """Return the offered value that an `Accept...` header prefers, the first of equals; None if all have quality 0.
 
     The most specific range decides (RFC 9110, section 12.4.2): `text/csv`, then `text/*`, then `*/*`; or `gzip`, then
-    `*`. A range that is there twice has its greater quality, and one whose quality is not a number from 0 to 1 has 0.
+    `*`. A range that occurs twice has its greater quality, and one whose quality is not a number from 0 to 1 has 0.
     Ranges after the fiftieth are not read.
 
     >>> preferred("text/csv, */*;q=0.1", ["application/json", "text/csv"])
@@ -170,18 +170,18 @@ def preferred(header: str, offered: Iterable[str]) -> str | None:
         weight = next((kind_name[2:] for kind_name in parameters if kind_name.startswith("q=")), "1")
         quality = Decimal(weight) if _QUALITY.fullmatch(weight) else Decimal(0)
         qualities[name] = max(quality, qualities.get(name, quality))
-    best, most = None, Decimal(0)
+    best, best_quality = None, Decimal(0)
     for kind_name in offered:
         kind, slash, _ = kind_name.partition("/")
         ranges = (kind_name, f"{kind}/*", "*/*") if slash else (kind_name, "*")
         quality = next((qualities[name] for name in ranges if name in qualities), Decimal(0))
-        if quality > most:
-            best, most = kind_name, quality
+        if quality > best_quality:
+            best, best_quality = kind_name, quality
     return best
 
 
 class _BrotliResponder(IdentityResponder):
-    """Compresses an answer by brotli, as Starlette's other responder does by gzip: a long one in a thread."""
+    """A responder that compresses answers by brotli, as Starlette's does by gzip: long answers in a thread."""
 
     content_encoding = "br"
 
@@ -209,20 +209,20 @@ _VISIBLE = "!#$&'()*+-./:;<=>?@[]^_`{|}~"
 
 
 def ignored_fields(names: Iterable[str]) -> list[tuple[bytes, bytes]]:
-    """Return the header that lists fields without effect, for an answer that cannot; none where there are none.
+    """Return the header that lists fields without effect, for answers whose body does not; empty without such fields.
 
-    Names are separated by commas, and what is not visible ASCII is percent-encoded. At 1 KB the list ends in `...`.
+    Names are separated by commas; only visible ASCII is not percent-encoded. At 1 KB the list ends in `...`.
 
     >>> ignored_fields(["prompt", "größe, cm"]), ignored_fields([])
     ([(b'x-service-ignored-fields', b'prompt, gr%C3%B6%C3%9Fe%2C%20cm')], [])
     """
     value = ""
     for name in names:
-        more = (", " if value else "") + quote(name, safe=_VISIBLE, errors="backslashreplace")
-        if len(value) + len(more) > _MOST_HEADER - len(_AND_SO_ON):
+        addition = (", " if value else "") + quote(name, safe=_VISIBLE, errors="backslashreplace")
+        if len(value) + len(addition) > _MOST_HEADER - len(_AND_SO_ON):
             value += _AND_SO_ON
             break
-        value += more
+        value += addition
     return [(b"x-service-ignored-fields", value.encode("ascii"))] if value else []
 
 
@@ -232,7 +232,7 @@ _JSON = JSON.encode()
 _DIGITS = 18
 
 
-# Bytes of long bodies that a process holds while the rest of them is on its way.
+# The most bytes that a process holds of long bodies that have not arrived completely.
 _MOST_ON_THE_WAY = 2**26
 _on_the_way = 0
 
@@ -240,9 +240,9 @@ _on_the_way = 0
 async def read_json_body(request: Request, most: int, long_work: LongWork) -> bytes:
     """Read the bytes of a JSON body. Raises `HTTPException`: 415 for another type, 413 for more than `most` bytes.
 
-    An encoded body is decoded by `long_work`, and is longer than `most` by what comes out (see `content_encoding`).
-    What the client sends is counted too, so that neither a wrong Content-Length nor a chunked body exceeds the limit.
-    Where too many long bodies are on their way, 503.
+    An encoded body is decoded by `long_work`, and `most` limits its decoded bytes too (see `decoder`). The received
+    bytes are counted, so that neither a wrong Content-Length nor a chunked body exceeds the limit. 503 if too many long
+    bodies are on their way.
     """
     headers = dict(request.scope["headers"])
     kind = headers.get(b"content-type", _JSON)

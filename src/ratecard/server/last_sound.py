@@ -28,7 +28,7 @@ _PATIENCE, _PAUSE = 60, 20
 
 
 class StateError(RateCardError):
-    """A folder of the tables that were served last that cannot be used; the message says what to do.
+    """An unusable folder of the tables that were served last; the message says what to do.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -59,8 +59,8 @@ class LastSound:
             return
         with self._asking("written"):
             self.folder.mkdir(exist_ok=True)
-            opened = (self.folder / _LOCK).open("ab")
-        with opened as lock:
+            lock_file = (self.folder / _LOCK).open("ab")
+        with lock_file as lock:
             if fcntl is None:
                 yield
                 return
@@ -71,7 +71,7 @@ class LastSound:
                 time.sleep(_PAUSE / 1000)
             try:
                 yield
-            finally:  # closing alone would leave it to a child that was forked meanwhile
+            finally:  # closing alone would leave the lock to a child that was forked meanwhile
                 fcntl.flock(lock, fcntl.LOCK_UN)
 
     def _locks(self, lock: int) -> bool:
@@ -83,9 +83,9 @@ class LastSound:
         return True
 
     def write(self, contents: Mapping[str, bytes]) -> None:
-        """Keep these tables. A crash leaves them or those before, complete. Raises `StateError`."""
-        kept = self.read()
-        if kept == contents:
+        """Keep these tables. After a crash they or the previous ones are there, complete. Raises `StateError`."""
+        kept_contents = self.read()
+        if kept_contents == contents:
             return
         if self.folder is None:
             self._kept = dict(contents)
@@ -93,16 +93,16 @@ class LastSound:
             return
         texts = {name: content.decode() for name, content in contents.items()}
         with self._asking("written"):
-            served = self.folder / _SERVED
-            served.mkdir(exist_ok=True)
-            if kept is not None:
-                (served / _name_of(kept)).touch()
-            new = self.folder / f"{_KEPT}.{os.getpid()}"
-            with new.open("w", encoding="utf-8") as file:
+            served_folder = self.folder / _SERVED
+            served_folder.mkdir(exist_ok=True)
+            if kept_contents is not None:
+                (served_folder / _name_of(kept_contents)).touch()
+            new_path = self.folder / f"{_KEPT}.{os.getpid()}"
+            with new_path.open("w", encoding="utf-8") as file:
                 json.dump({"sha256": _name_of(contents), "tables": texts}, file)
                 file.flush()
                 os.fsync(file.fileno())
-            new.replace(self.folder / _KEPT)
+            new_path.replace(self.folder / _KEPT)
             if fcntl:
                 folder = os.open(self.folder, os.O_RDONLY)
                 try:

@@ -40,7 +40,9 @@ _OTHERWISE = {"resolution_aliases", "enhancement_model"}
 def listed_models(prices: PriceBook, now: date, type_: str | None = None) -> list[ListedModel]:
     """Return every model (of a type) that has a price at the instant of `prices`, as far as it is known `now`."""
     models = prices.models(type_)
-    return [_listed(prices, known, now) for model in models if (known := _as_known(model, prices.instant, now))]
+    return [
+        _listed(prices, known_model, now) for model in models if (known_model := _as_known(model, prices.instant, now))
+    ]
 
 
 def listed_model(prices: PriceBook, now: date, name: str) -> ListedModel:
@@ -52,7 +54,7 @@ def listed_model(prices: PriceBook, now: date, name: str) -> ListedModel:
 
 
 def price_change(model: Model[Any], now: date) -> dict[str, str]:
-    """Return the headers that announce the next change of a model's prices; none where no change is announced.
+    """Return the headers that announce the next change of a model's prices; empty if no change is announced.
 
     >>> from ratecard import load_rate_card
     >>> price_change(load_rate_card().tables.models["ovi-image-to-video"], date(2026, 10, 1))
@@ -73,14 +75,22 @@ def _is_known(version: Version, now: date) -> bool:
 
 
 def _as_known(model: PricedModel, moment: date, now: date) -> PricedModel | None:
-    """Return a model with its version of an instant as far as it is known; None before the first one."""
-    known = (each for each in model.versions if each.version.begins <= utc(moment) and _is_known(each.version, now))
-    return next(known, None)
+    """Return a model with its version at an instant, by what is known `now`; None before its first version."""
+    known_models = (
+        dated_model
+        for dated_model in model.versions
+        if dated_model.version.begins <= utc(moment) and _is_known(dated_model.version, now)
+    )
+    return next(known_models, None)
 
 
 def _announced(model: Model[Any], now: date, after: date | None = None) -> list[Any]:
     """Return the announced versions after an instant (by default now), the next one first."""
-    return [each for each in reversed(model.versions) if each.begins > utc(after or now) and _is_known(each, now)]
+    return [
+        version
+        for version in reversed(model.versions)
+        if version.begins > utc(after or now) and _is_known(version, now)
+    ]
 
 
 def _listed(prices: PriceBook, model: PricedModel, now: date) -> ListedModel:
@@ -98,7 +108,7 @@ def _listed(prices: PriceBook, model: PricedModel, now: date) -> ListedModel:
         **({"patterns": model.table.patterns} if model.table.patterns else {}),
         **_version(prices.tables, model),
         deprecation=retired,
-        upcoming=[ListedVersion(**_version(prices.tables, each)) for each in upcoming],
+        upcoming=[ListedVersion(**_version(prices.tables, upcoming_model)) for upcoming_model in upcoming],
     )
 
 
@@ -134,17 +144,17 @@ def _constraints(version: Version, meters: Meters) -> Iterator[tuple[str, Any]]:
             for name in method.CHOICES:
                 words.setdefault(name, {}).update(dict.fromkeys(method.words_of(name)))
         yield from ((name, tuple(values)) for name, values in words.items() if values)
-        named = {name: meters.condition[name] for name in version.conditions}
-        for name, limit in named.items():
+        conditions = {name: meters.condition[name] for name in version.conditions}
+        for name, limit in conditions.items():
             yield name, tuple(dict.fromkeys(limit.spellings(version.conditions[name]).values()))
-        if named or version.defaults:
-            stated = {name: condition.default for name, condition in named.items() if condition.default}
-            yield "defaults", {**version.default_values, **stated}
+        if conditions or version.defaults:
+            stated_defaults = {name: condition.default for name, condition in conditions.items() if condition.default}
+            yield "defaults", {**version.default_values, **stated_defaults}
 
 
 def _charge(charge: Charge, tables: Tables) -> ListedCharge:
     unit = tables.units[charge.unit]
-    every = tables.meters.by_name[unit.counts].every_usage if method_of(charge).BESIDE else None
+    every_usage = tables.meters.by_name[unit.counts].every_usage if method_of(charge).BESIDE else None
     return ListedCharge(
         charge=charge.charge,
         method=charge.method,
@@ -152,7 +162,7 @@ def _charge(charge: Charge, tables: Tables) -> ListedCharge:
         counts=unit.counts,
         per=unit.per,
         rates=[ListedRate(**rate.conditions, rate=plain_text(rate.amount)) for rate in listed_rates(charge)],
-        **({} if every is None else {"every_usage": every}),
+        **({} if every_usage is None else {"every_usage": every_usage}),
         **_further(charge, Charge),
     )
 

@@ -51,34 +51,34 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
             return answer(fields)
         return await service.long_work.result_of(request, partial(answer, body))
 
-    usages = usage_examples(prices)
-    one = dict(list(usages.items())[:1])
-    rated = priced_answers(RatedQuote | RatedList, lambda usage: prices.rate(usage).to_dict(), one)
+    rate_examples = usage_examples(prices)
+    first_example = dict(list(rate_examples.items())[:1])
+    rate_answers = priced_answers(RatedQuote | RatedList, lambda usage: prices.rate(usage).to_dict(), first_example)
 
     words = "Price a metered request of any type, or a list of them"
 
-    @routes.post(**service.pricing("rate", "/rate", words, rated, usages))
+    @routes.post(**service.pricing("rate", "/rate", words, rate_answers, rate_examples))
     async def rate(request: Request, body: MeteredUsage | UsageList = UNREAD) -> Response:
         return await answered(request, _rated)
 
-    texts = estimate_examples(prices)
-    estimated = priced_answers(EstimatedCost, estimate_of, texts)
+    text_examples = estimate_examples(prices)
+    estimate_answers = priced_answers(EstimatedCost, estimate_of, text_examples)
     words = "The least and the most that a text request can cost before it runs"
 
-    @routes.post(**service.pricing("estimate", "/estimate", words, estimated, texts))
+    @routes.post(**service.pricing("estimate", "/estimate", words, estimate_answers, text_examples))
     async def estimate(request: Request, body: TextEstimateRequest = UNREAD) -> Response:
         return await answered(request, _estimated)
 
 
 def refuse_query(request: Request) -> None:
-    """Refuse every query parameter: `?at=...`, ignored, would be answered with the prices of another day."""
+    """Refuse every query parameter: if `?at=...` were ignored, the prices would be those of another day."""
     names = ", ".join(f"'{name}'" for name in field_names(request.query_params))
     if names:  # a lone "&" names nothing
         raise QuoteError(INVALID_QUERY, [((), f"Unrecognized key(s) in object: {names}. Allowed: none")])
 
 
 def _short(body: bytes) -> dict[str, Any] | bytes | None:
-    """Return what the event loop may price: the fields of a short body, or one that cannot be read; else None."""
+    """Return the fields of a short body, or an unreadable body itself, for the event loop; None for a long one."""
     if len(body) > LONG_BODY:
         return None
     try:
@@ -146,7 +146,7 @@ def _estimated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
         raise _not_estimated(name, model.type, type_)
     problems: Problems = usage_problems(fields, _ESTIMATED)
     problems += [((field,), REQUIRED) for field in _TOKENS if field not in fields]
-    # For the library None is a field that was left out, which null in JSON is not.
+    # The library takes None for a field that was left out, but null in JSON is an error.
     nulls = [field for field in _OF_TEXT if field not in _TOKENS and fields.get(field, field) is None]
     problems += [((field,), wrong_type("number" if field in _SEARCHES else "object", None)) for field in nulls]
     if problems:

@@ -12,15 +12,15 @@ _logger = logging.getLogger("ratecard.access")
 
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
 HEADER = b"x-request-id"
-# Ids of other systems, and nothing that could end a line of a log or a header.
+# The ids of other systems match this; characters that could end a line of a log or a header do not.
 _TAKEN = re.compile(rb"[A-Za-z0-9._~:/+=@-]{1,128}")
 _BYTES = 8
 
 
 class RequestLog:
-    """Takes `X-Request-Id` or makes one, and answers with it; logs the request if the log is on.
+    """A middleware that answers with the request's `X-Request-Id` or a new one; logs the request if the log is on.
 
-    An id is 1 to 128 letters, digits and `._~:/+=@-`. One that is not is replaced, and no part of it is logged.
+    An id is 1 to 128 letters, digits and `._~:/+=@-`. Any other id is replaced, and no part of it is logged.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -31,8 +31,8 @@ class RequestLog:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        sent = next((value for name, value in scope["headers"] if name == HEADER), b"")
-        request_id = sent if _TAKEN.fullmatch(sent) else token_hex(_BYTES).encode()
+        sent_id = next((value for name, value in scope["headers"] if name == HEADER), b"")
+        request_id = sent_id if _TAKEN.fullmatch(sent_id) else token_hex(_BYTES).encode()
         REQUEST_ID.set(request_id.decode())
         started, status = perf_counter_ns(), 0
 
@@ -51,7 +51,7 @@ class RequestLog:
 
 
 def _log(scope: Scope, status: int, nanoseconds: int) -> None:
-    # The path as it was sent, so that it cannot hold the end of a line; no query, which may hold a cursor.
+    # The path is logged as it was sent, without line ends; the query is left out, because it may have a cursor.
     path = scope.get("raw_path", b"").decode("latin-1").partition("?")[0]
     client = (scope.get("client") or ("-",))[0]
     seconds = f"{nanoseconds / 10**9:.6f}"

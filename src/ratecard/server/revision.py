@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-# In the package, and at the top of an archive of the sources.
+# The file of the revision, in the package and at the top of an archive of the sources.
 BUILT = "built.txt"
 FORM = re.compile(r"\d{8}\.\d{6}")
-# The files of the package.
+# The folders of the package's files.
 _SOURCES = ("src", "pricing_tables")
 _CHECKED = re.compile(rb"\bchecked: *(\d{4})-(\d{2})-(\d{2})\b")
 
@@ -39,13 +39,13 @@ def _committed(root: Path) -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         words = [*git, "log", "-1", "--format=%ct", "--", *_SOURCES]
-        said = [
+        outputs = [
             subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.strip()  # noqa: S603
             for command in ([*git, "rev-parse", "--show-toplevel"], words)
         ]
     except (OSError, subprocess.CalledProcessError):
         return ""
-    top, committed = said
+    top, committed = outputs
     return committed if Path(top) == root.resolve() else ""
 
 

@@ -28,7 +28,7 @@ _logger = logging.getLogger(__name__)
 
 # The default of a body that is only described: its endpoint reads the request itself.
 UNREAD: Any = Body(None)
-# The key of a scope under which a request has the account of its key; and what no cache may give to another account.
+# The key of the account in the scope of a request; and headers that forbid caches to share an answer among accounts.
 ACCOUNT = "ratecard.account"
 _PRIVATE = [(b"cache-control", b"private"), (b"vary", b"Authorization")]
 Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
@@ -38,21 +38,21 @@ class Route(APIRoute):
     """An endpoint that answers the same wherever it is mounted.
 
     `HTTPException`, from the endpoint or from a dependency of the host, is answered as an error object. An endpoint
-    whose only parameter is the request (beside a body that is only described) is called directly: FastAPI's handling of
-    arguments would be half of the time of a quote. It is used where the host includes the router with dependencies:
-    those are never skipped. `HEAD` is answered wherever `GET` is, and `OPTIONS` by the methods.
+    whose only parameter is the request (besides a body that is only described) is called directly, because FastAPI's
+    handling of arguments would be half of the time of a quote. If the host includes the router with dependencies, they
+    are never skipped. `HEAD` is answered wherever `GET` is, and `OPTIONS` with the allowed methods.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         parameters = signature(endpoint).parameters.values()
-        read = [each.name for each in parameters if each.default is not UNREAD]
-        self._direct, self._unread = read == ["request"], len(read) < len(parameters)
+        names = [parameter.name for parameter in parameters if parameter.default is not UNREAD]
+        self._direct, self._unread = names == ["request"], len(names) < len(parameters)
         self._guarded: tuple[object, bool] = (None, False)
         self._counted: dict[int, Histogram] = {}
         super().__init__(path, endpoint, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the endpoint, or FastAPI's handler where it takes arguments or the host adds dependencies."""
+        """Return the endpoint, or FastAPI's handler if it takes arguments or the host adds dependencies."""
         handler = super().get_route_handler()
 
         async def answered(request: Request) -> Response:
@@ -67,7 +67,7 @@ class Route(APIRoute):
             except HTTPException as error:
                 status = error.status_code
                 response = error_object(status, error.detail, error.headers)
-            except TableError as error:  # a contract whose example is wrong; no byte of it is answered
+            except TableError as error:  # an example of a contract is wrong; the answer shows nothing of it
                 for fault in error.faults:
                     _logger.error("no price is answered until the tables are mended: %s", fault)
                 status = 503
@@ -84,7 +84,7 @@ class Route(APIRoute):
         return answered
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer HEAD as GET; other methods that the route does not have by those that it has."""
+        """Answer HEAD as GET, OPTIONS with the allowed methods, and other methods with 405."""
         methods, method = self.methods or set(), scope["method"]
         if method == "HEAD" and "GET" in methods:  # servers send no body after it
             method, scope = "GET", {**scope, "method": "GET"}
@@ -115,9 +115,9 @@ class Route(APIRoute):
         return self._counted[status]
 
     def _host_guards(self, app: Any) -> bool:
-        """Return True if the host includes this route with dependencies; worked out once for an application."""
-        known, guarded = self._guarded
-        if known is not app:
+        """Return True if the host includes this route with dependencies; computed once for an application."""
+        known_app, guarded = self._guarded
+        if known_app is not app:
             contexts = iter_route_contexts(getattr(app, "routes", ()))
             of_route = (context for context in contexts if context.original_route is self)
             guarded = any(len(context.dependencies) > len(self.dependencies) for context in of_route)
@@ -126,7 +126,7 @@ class Route(APIRoute):
 
 
 class _Unread(Request):
-    """A request whose body FastAPI sees as empty: it would parse it, and lose digits, before the endpoint reads it."""
+    """A request whose body FastAPI sees as empty: FastAPI would parse the body first, and lose digits."""
 
     _was_asked = False
 
@@ -166,7 +166,7 @@ def new_router(prefix: str = "", *, lifespan: Lifespan | None = None, include_in
 
 
 async def not_found(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer 404 as an error object, where the router is mounted alone."""
+    """Answer 404 as an error object, for a router that is mounted alone."""
     if scope["type"] == "http":
         await error_object(404, f"Not found: {echo(scope['path'])}")(scope, receive, send)
     else:

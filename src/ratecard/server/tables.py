@@ -1,7 +1,7 @@
 """The rate card that a server quotes from, replaced while it runs when its folder has other valid tables.
 
-`LiveRateCard` is what endpoints ask. `TableWatch` watches the folder in a thread, and `TableFolder` decides whether its
-tables may be served, by those that were served last (`last_sound`).
+Endpoints use `LiveRateCard`. `TableWatch` watches the folder in a thread, and `TableFolder` decides whether its tables
+may be served: it compares them with those that were served last (`last_sound`).
 """
 
 import atexit
@@ -37,14 +37,14 @@ from ratecard.server.revision import SERVICE_VERSION
 from ratecard.tables.card import AnyModel
 
 _SECOND = 10**9
-# The type of the models, and the boundaries of the card until then.
+# The key of a list of models: their type, and the number of boundaries of the card before its day.
 _Listing = tuple[str | None, int]
-# An answer has hundreds of kilobytes.
+# The most lists of models that are kept; each has hundreds of kilobytes.
 MOST_LISTINGS = 64
 
 
 class Served:
-    """A rate card from one instant until no later than the end of its UTC day, and all that answers need of it.
+    """A rate card from one instant to the end of its UTC day at the latest, with all that answers need.
 
     One price book is right from `since` until before `until` (nanoseconds since 1970), because no price changes
     between them.
@@ -57,24 +57,24 @@ class Served:
         tomorrow = midnight + timedelta(days=1)
         changes = (midnight, *card.changes_between(midnight, tomorrow), tomorrow)
         since, until = next(pair for pair in pairwise(changes) if pair[0] <= instant < pair[1])
-        self.since, self.until = (int(each.timestamp()) * _SECOND for each in (since, until))
-        # A contract begins and ends at midnight, so that it holds as long as this.
+        self.since, self.until = (int(moment.timestamp()) * _SECOND for moment in (since, until))
+        # A contract begins and ends at midnight, so it does not change before `until`.
         self.book = card.at(instant, account=account)
         self._of_account = lru_cache(MOST_CONTRACTS)(lambda account: Served(card, now, account))
         self.digest = card.digest
         self._models: dict[_Listing, bytes] = {}
         # The headers of every answer, and those of each model whose retirement or next prices are announced.
-        shared = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
-        self.headers = _encoded(shared)
+        shared_headers = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
+        self.headers = _encoded(shared_headers)
         notices = {name: self._notices(model) for name, model in self.book.tables.models.items()}
         self.notices = {name: _encoded(headers) for name, headers in notices.items() if headers}
 
     def under(self, account: str | None) -> "Served":
-        """Return what an account is answered: itself, or the same with the prices of its contracts, made once."""
+        """Return this object; for an account with contracts another one with their prices, which is made once."""
         return self._of_account(account) if account is not None and self.card.in_force.knows(account) else self
 
     def model_of(self, fields: Mapping[str, Any]) -> str:
-        """Return the id of the model that a request names; nothing where it names none."""
+        """Return the id of the model that a request names; empty if it names no known model."""
         name = fields.get("model")
         try:
             model = self.book.tables.named(self.book.plain_name(name)) if isinstance(name, str) else None
@@ -83,7 +83,7 @@ class Served:
         return model.model if model else ""
 
     def notices_in(self, answer: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Return an answer in a list with what headers say of its model, in fields: `deprecation`, `price_change`."""
+        """Return an answer in a list with its model's notices, in the fields `deprecation` and `price_change`."""
         notices: dict[str, dict[str, str]] = {}
         for name, value in self.notices.get(self.model_of(fields), ()) if self.notices else ():
             notice, _, part = name.decode().removeprefix("x-service-model-").rpartition("-")
@@ -95,7 +95,7 @@ class Served:
         return (deprecation.headers if deprecation else {}) | price_change(model, self.book.instant)
 
     def models(self, type_: str | None, day: date | None) -> bytes:
-        """Return the answer of `GET /models` for a type and a day; made once for all days with the same."""
+        """Return the answer of `GET /models` for a type and a day; made once for all days with the same list."""
         listing = self._listing(type_, day)
         if (body := self._models.get(listing)) is None:
             prices = self._book_of(day)
@@ -113,7 +113,7 @@ class Served:
         return self.book if day in (None, self.book.day) else self.card.at(day, account=self._account)
 
     def _listing(self, type_: str | None, day: date | None) -> _Listing:
-        """Return what decides an answer: no listed price changes between two boundaries of the card."""
+        """Return the key of a list of models: no listed price changes between two boundaries of the card."""
         moment = self.book.instant if day in (None, self.book.day) else utc(day)
         return type_, bisect_right(self._boundaries, moment)
 
@@ -134,10 +134,10 @@ class Served:
     def changes_at(self) -> str | None:
         """Return the next instant at which a price changes, begins or ends; None if no change is known.
 
-        Those of models that contracts keep for themselves are not among them.
+        Changes of models that only contracts have are not included.
         """
-        later = (each for each in self.book.tables.boundaries() if each.timestamp() * _SECOND >= self.until)
-        return next((each.isoformat() for each in sorted(later)), None)
+        later = (boundary for boundary in self.book.tables.boundaries() if boundary.timestamp() * _SECOND >= self.until)
+        return next((boundary.isoformat() for boundary in sorted(later)), None)
 
 
 def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
@@ -155,10 +155,10 @@ logger = logging.getLogger("ratecard.server")
 class TableFolder:
     """A folder of rate tables, by default the shipped one, and whether its tables may be served.
 
-    They may if they are valid, have the `digest` if one is named, every example agrees with its rates, and no version
-    that was in effect differs from `last_sound` without a reason (`ratecard check --against`); `allow_edits` drops the
-    last condition. Otherwise raises `TableError`, unless `last_sound` has tables to start with: then `card` is made of
-    those, and `refused` says why. Raises `StateError` where `last_sound` cannot be used.
+    Tables may be served if they are valid and have the `digest` (if one is named), every example agrees with its rates,
+    and no version that was in effect differs from `last_sound` without a reason (`ratecard check --against`);
+    `allow_edits` drops the last condition. Otherwise raises `TableError`, unless `last_sound` has tables to start with:
+    then `card` is made of those, and `refused` says why. Raises `StateError` if `last_sound` cannot be used.
     """
 
     def __init__(
@@ -196,8 +196,8 @@ class TableFolder:
             return None
         for _ in range(_PATIENCE):
             pause()
-            before, contents = contents, self._read()
-            if before == contents:
+            previous, contents = contents, self._read()
+            if previous == contents:
                 break
         if contents == self._seen:
             return None
@@ -227,14 +227,14 @@ class TableFolder:
         card.prove_all()
         refuse_other(card, self.digest, self.path)
         with self._last_sound.deciding():
-            before = self._last_sound.read()
-            if before is not None and before != contents and not self._allow_edits:
-                self._guard(before, contents, card)
+            previous = self._last_sound.read()
+            if previous is not None and previous != contents and not self._allow_edits:
+                self._guard(previous, contents, card)
             self._last_sound.write(contents)
         return card
 
     def _guard(self, before: Contents, contents: Contents, card: RateCard) -> None:
-        """Raise `TableError` for edits of what was in effect; warn only if these tables were served before."""
+        """Raise `TableError` for edits of versions that were in effect; log them if these tables were served before."""
         now = datetime.fromtimestamp(self._clock() // _SECOND, UTC)
         edits = refusals(self._card_of_kept(before), card, Rules(now, _MOST, _BEFORE))
         if edits and not self._last_sound.had(contents):
@@ -254,7 +254,7 @@ class TableFolder:
 
 
 def refuse_other(card: RateCard, digest: str | None, folder: str | Path) -> None:
-    """Raise `TableError` unless a rate card has the digest, where one is named."""
+    """Raise `TableError` if a digest is named, and a rate card has another one."""
     if digest not in (None, card.digest):
         words = f"these tables have the digest {card.digest}, and only {digest} is served. Put those tables back; or, "
         raise TableError([Fault(str(folder), 1, (), f"{words}if these are right, name their digest")])
@@ -266,13 +266,14 @@ _QUIET, _MOST_PATIENCE = 50, 400
 _POLL = 500
 
 
-# Held by a thread that looks, and by a fork: a forked process must not get the locks that a look takes, of this library
-# or another one, without the thread that frees them. Seconds that a fork waits for a look, as where a drive hangs.
+# The lock of a thread that looks at its folder, and of a fork: a forked process must not inherit locks that a look
+# takes, in this library or another one, without the thread that frees them. And the seconds that a fork waits for a
+# look, for example while a drive hangs.
 _LOOKS, _FORK_WAITS = RLock(), 10
 
 
 class TableWatch:
-    """Calls `taken` with the rate card of a changed folder, or `refused` with its faults."""
+    """The watch of a folder: it calls `taken` with the rate card of changed tables, or `refused` with the faults."""
 
     def __init__(
         self, folder: TableFolder, taken: Callable[[RateCard], None], refused: Callable[[TableError], None]
@@ -283,7 +284,7 @@ class TableWatch:
         self._looking = False
 
     def begin_anew(self) -> None:
-        """Forget the thread of the parent in a forked process, which does not have it, and what it was doing."""
+        """Forget the parent's thread in a forked process, which does not have it; repeat a look that it had begun."""
         self._lock, self._stop, self._thread = Lock(), Event(), None
         if self._looking:
             self.folder.forget()
@@ -312,7 +313,7 @@ class TableWatch:
         stopped.set()
         while not stop.is_set():
             try:
-                with _LOOKS:  # a fork must not find half of what the watcher makes once, at its first use
+                with _LOOKS:  # no fork may come while the watcher sets itself up at its first use
                     list(self._changes(stopped))
                 for _ in self._changes(stop):
                     self._look(stop)
@@ -341,7 +342,7 @@ class TableWatch:
                     self.taken(card)
             except TableError as error:
                 self.refused(error)
-            except Exception as error:  # the thread must survive: the next change may mend it
+            except Exception as error:  # the thread must survive: the next change may repair the folder
                 logger.exception("cannot load %s", self.folder.path)
                 self.refused(TableError([Fault(str(self.folder.path), 1, (), f"cannot be loaded: {error!r}")]))
             self._looking = False
@@ -366,7 +367,7 @@ class LiveRateCard:
     edit a version that was in effect are refused, unless they give a reason or `allow_edits` is set. So that this holds
     over a restart too, `state` is a folder that keeps the tables that were served last, also for other processes: if
     those of the folder are refused at the start, the kept ones are served, and `refusal` says why. With a `digest`,
-    tables of any other are refused. Raises `StateError` for a `state` that is damaged or cannot be written.
+    tables with another one are refused. Raises `StateError` for a `state` that is damaged or cannot be written.
 
     Every answer is made from one `now()`: a card on one day, which ends at 00:00 UTC by `clock` (nanoseconds since
     1970), the only clock of the server. A thread watches the folder from the first answer on, in a forked process too.
@@ -432,11 +433,11 @@ class LiveRateCard:
 
     def _take(self, card: RateCard) -> None:
         with self._lock:
-            before, self.served, self.standing = self.served, Served(card, self._clock()), False
+            previous, self.served, self.standing = self.served, Served(card, self._clock()), False
         TABLES_TAKEN.inc()
-        TABLES_INFO.labels(before.digest).set(0)
+        TABLES_INFO.labels(previous.digest).set(0)
         self._show()
-        logger.info("tables %s take the place of %s", card.digest, before.digest)
+        logger.info("tables %s take the place of %s", card.digest, previous.digest)
 
     def refuse(self, error: TableError) -> None:
         """Keep the current card, and log why."""
@@ -471,7 +472,7 @@ class LiveRateCard:
             self._watch.begin_anew()
 
 
-# Those of this process, which a forked one has too; and whether the fork of a thread has the looks.
+# The live cards of this process, which a forked process has too; and whether a thread's fork holds the lock of looks.
 _LIVE: WeakSet[LiveRateCard] = WeakSet()
 _FORK = local()
 

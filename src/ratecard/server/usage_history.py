@@ -48,8 +48,8 @@ class Timestamp:
 
     def accept(self, given: Any) -> datetime | None:
         try:
-            written = isinstance(given, str) and _TIMESTAMP.fullmatch(given)
-            return datetime.fromisoformat(given) if written else None
+            is_written = isinstance(given, str) and _TIMESTAMP.fullmatch(given)
+            return datetime.fromisoformat(given) if is_written else None
         except ValueError:  # the 31st of June
             return None
 
@@ -60,7 +60,7 @@ class Timestamp:
 
 
 class Currency:
-    """A currency that ledger rows may have, in the same letters; `stated` says what balances are and were worth."""
+    """A currency of ledger rows, in the same letters; `stated` has the present and former worths of balances."""
 
     def __init__(self, stated: Sequence[Rates]) -> None:
         self._stated = stated
@@ -74,7 +74,7 @@ class Currency:
 
 
 class WholeNumberText(WholeNumber):
-    """A whole number between two bounds, written out."""
+    """A whole number between two bounds, as text."""
 
     def accept(self, given: Any) -> int | None:
         return super().accept(_number(given))
@@ -95,7 +95,7 @@ _NAMED_MOST = 10
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """Either the cursor of a further page, or the filters of a first page; a page size may be beside both."""
+    """Either the cursor of a further page, or the filters of a first page; both may have a page size."""
 
     cursor: str | None = None
     start: datetime | None = None
@@ -105,10 +105,10 @@ class _Query:
 
 
 def read_query(pairs: Iterable[tuple[str, str]], dated: Sequence[Limits] = ()) -> _Query:
-    """Check the parameters of a query string. Raises `QuoteError` with everything that is wrong.
+    """Return the parameters of a query string, checked. Raises `QuoteError` with every problem.
 
-    The limits say, newest first, what balances are and were worth, and what parameters were called at the endpoint
-    before this one; by default the shipped ones do.
+    `dated` are limits, newest first, by default the shipped ones: they have the present and former worths of balances,
+    and the names of parameters at the previous endpoint.
 
     >>> read_query([("currency", "USD"), ("pageSize", "10")])
     _Query(cursor=None, start=None, end=None, currency='USD', size=10)
@@ -124,28 +124,28 @@ def read_query(pairs: Iterable[tuple[str, str]], dated: Sequence[Limits] = ()) -
     if "cursor" in parameters and parameters.keys() & set(FILTERS) - {"pageSize"}:
         problems.append((("cursor",), "A cursor carries the filters of its first page. Send it alone, or leave it out"))
     values: dict[str, Any] = {}
-    currency: RequestField = Currency([each.rates for each in dated])
+    currency: RequestField = Currency([limits.rates for limits in dated])
     fields: Sequence[RequestField] = (Timestamp(), Timestamp(), currency, WholeNumberText(1, LARGEST_PAGE))
-    first = {name: texts[0] for name, texts in parameters.items()}
-    problems += field_problems(first, dict(zip(FILTERS, fields, strict=True)), values)
+    first_texts = {name: texts[0] for name, texts in parameters.items()}
+    problems += field_problems(first_texts, dict(zip(FILTERS, fields, strict=True)), values)
     start, end = values.get("startTimestamp"), values.get("endTimestamp")
     if start and end and end <= start:
         problems.append((("endTimestamp",), "Must be later than startTimestamp"))
     if problems:
         raise QuoteError(INVALID_QUERY, problems)
-    return _Query(first.get("cursor"), start, end, values.get("currency"), values.get("pageSize"))
+    return _Query(first_texts.get("cursor"), start, end, values.get("currency"), values.get("pageSize"))
 
 
 def _unknown(names: Collection[str], limits: Limits) -> list[tuple[Path, str]]:
-    """Refuse a misspelt filter, because ignoring it would return other rows; name what became of a former one."""
+    """Return problems for unknown filters, with the new name of an old one; ignoring them would select other rows."""
     unknown = [f"'{echo(name)}'" for name in names if name != "cursor" and name not in FILTERS][:_NAMED_MOST]
     if not unknown:
         return []
     allowed = f"Allowed: 'cursor' alone, or {allowed_values(FILTERS)}"
-    meant = ". Did you mean 'cursor'? It takes the nextCursor of the answer before" if "nextCursor" in names else ""
-    renamed = {old: new for each in limits.sunsets if each.successor == PATH for old, new in each.renamed.items()}
-    now = [f"'{old}' is now {new}" for old, new in renamed.items() if old in names and old not in FILTERS]
-    problems = [f"Unrecognized key(s) in object: {', '.join(unknown)}{meant}", *now, allowed]
+    hint = ". Did you mean 'cursor'? It takes the nextCursor of the answer before" if "nextCursor" in names else ""
+    renamed = {old: new for sunset in limits.sunsets if sunset.successor == PATH for old, new in sunset.renamed.items()}
+    new_names = [f"'{old}' is now {new}" for old, new in renamed.items() if old in names and old not in FILTERS]
+    problems = [f"Unrecognized key(s) in object: {', '.join(unknown)}{hint}", *new_names, allowed]
     return [((), words) for words in problems]
 
 
@@ -154,7 +154,7 @@ _LEAST_BYTES = 16
 
 
 class Cursors:
-    """Writes a place in a walk as a signed cursor, and reads it again.
+    """Signed cursors: places in a walk, written and read again.
 
     A client cannot make a cursor, change one, or use that of another account. Every process that answers needs the same
     secret.
@@ -183,7 +183,7 @@ class Cursors:
             raise QuoteError(INVALID_QUERY, [(("cursor",), _INVALID)]) from None
 
     def _serializer(self, account: str) -> URLSafeSerializer:
-        # The account is part of the salt: it is in no cursor, and the cursor of another account has a wrong signature.
+        # The account is part of the salt: it is in no cursor, but the cursor of another account has a wrong signature.
         salt = f"ratecard usage history\0{account}".encode()
         return URLSafeSerializer(self._secret, salt=salt, signer_kwargs={"digest_method": hashlib.sha256})
 
@@ -277,9 +277,12 @@ class UsagePage(_Described):
 
 
 def _page_of(currency: dict[str, Any]) -> type[UsagePage]:
-    """Return a page whose rows have a currency as this schema says."""
-    of_schema = (str, Field(description=UsageEntry.model_fields["currency"].description, json_schema_extra=currency))
-    entry = create_model("UsageEntry", __base__=UsageEntry, __doc__=UsageEntry.__doc__, currency=of_schema)
+    """Return the model of a page, with this schema for the currency of its rows."""
+    currency_field = (
+        str,
+        Field(description=UsageEntry.model_fields["currency"].description, json_schema_extra=currency),
+    )
+    entry = create_model("UsageEntry", __base__=UsageEntry, __doc__=UsageEntry.__doc__, currency=currency_field)
     return create_model("UsagePage", __base__=UsagePage, __doc__=UsagePage.__doc__, data=(list[entry], ...))
 
 
@@ -328,9 +331,9 @@ def usage_history_router(
     def dated() -> Sequence[Limits]:
         return (tables.served.card.tables.limits or [NO_LIMITS]) if tables else [shipped_limits()]
 
-    payers = currencies(*(each.rates for each in dated()))
+    payers = currencies(*(limits.rates for limits in dated()))
     schema = {"type": "string", "pattern": f"^({'|'.join(payers)}|[A-Z]{{3}})$"}
-    parameters = [each | {"schema": schema} if each["name"] == "currency" else each for each in _PARAMETERS]
+    parameters = [option | {"schema": schema} if option["name"] == "currency" else option for option in _PARAMETERS]
 
     def walk_of(request: Request, account: str) -> Walk:
         query = read_query(request.query_params.multi_items(), dated())
@@ -363,7 +366,7 @@ def usage_history_router(
             return await ledger.in_thread((), page)
         except QuoteError as refusal:
             return json_answer(refusal.to_json(), 400)
-        except LedgerUnavailableError:  # its reason may name machines of the host, and is not passed on
+        except LedgerUnavailableError:  # the reason may name machines of the host, so it is not passed on
             raise HTTPException(503, "The usage history is not available now. Try again later") from None
 
     return router
