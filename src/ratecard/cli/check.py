@@ -100,7 +100,10 @@ def check(
         costs = _costs(cost, before) if cost is not None else None
     except TableError as error:
         _refuse(error.body(), error.faults, as_json)
-    examples = [*work(card._compiler), *(each for of in card.contracts.values() for each in card._unproved.work(of))]
+    examples = [
+        *work(card._compiler),
+        *(example for contract in card.contracts.values() for example in card._unproved.work(contract)),
+    ]
     wrong, refused, below, more = faults_of(examples), [], "", {}
     if before:
         diff = compare_sides(before, Side(str(folder or shipped_folder()), card))

@@ -37,10 +37,10 @@ def market_text(market: Market) -> str:
 
 def _blocks(market: Market) -> Iterator[list[str]]:
     for pair in market.models:
-        said = [paragraph(f"    {words}", indent="      ") for words in (pair.reason, *pair.notes) if words]
+        sentences = [paragraph(f"    {words}", indent="      ") for words in (pair.reason, *pair.notes) if words]
         rows = [row.cells for row in price_words(pair)]
         table = align([HEADINGS, *rows], right={1, 2, 3, 4}) if rows else []
-        yield [heading_style(paragraph(head(pair))), *said, *(f"    {line}" for line in table)]
+        yield [heading_style(paragraph(head(pair))), *sentences, *(f"    {line}" for line in table)]
 
 
 _FORMATS: dict[str, Callable[[Market], str]] = {
@@ -52,7 +52,7 @@ _FORMATS: dict[str, Callable[[Market], str]] = {
 
 
 def _renamed(given: tuple[str, ...]) -> dict[str, str]:
-    pairs = [each.partition("=") for each in given]
+    pairs = [pair.partition("=") for pair in given]
     for theirs, _, ours in pairs:
         if not (theirs and ours):
             raise click.UsageError("--same takes THEIRS=OURS, like processing=service_tier")

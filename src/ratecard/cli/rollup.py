@@ -69,8 +69,8 @@ def rollup(context: click.Context, /, usage: Sequence[str], out: str, **given: A
     if done.anew:
         click.echo(f"All files are read again: {done.anew}", err=True)
     counts = {"new": done.changes.new, "changed": done.changes.changed, "gone": done.changes.gone}
-    said = [f"{len(files)} {name}" for name, files in counts.items() if files]
-    said += [f"{len(done.changes.same)} not read again"] if done.changes.same else []
-    click.echo(f"Files: {', '.join(said) or 'none'}", err=True)
+    parts = [f"{len(files)} {name}" for name, files in counts.items() if files]
+    parts += [f"{len(done.changes.same)} not read again"] if done.changes.same else []
+    click.echo(f"Files: {', '.join(parts) or 'none'}", err=True)
     size = f"{done.bytes / 1_000_000:.1f} MB"
     click.echo(f"Kept {done.folder}: {done.rows:,} rows as {done.groups:,} groups, {size}", err=True)

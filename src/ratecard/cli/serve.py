@@ -43,8 +43,8 @@ def _option(name: str, field: FieldInfo) -> Decorator:
 
 def _type(field: FieldInfo) -> Any:
     if field.annotation is int:
-        least = next((int(str(each.ge)) for each in field.metadata if isinstance(each, annotated_types.Ge)), None)
-        most = next((int(str(each.le)) for each in field.metadata if isinstance(each, annotated_types.Le)), None)
+        least = next((int(str(bound.ge)) for bound in field.metadata if isinstance(bound, annotated_types.Ge)), None)
+        most = next((int(str(bound.le)) for bound in field.metadata if isinstance(bound, annotated_types.Le)), None)
         return click.IntRange(least, most)
     if typing.get_origin(field.annotation) is typing.Literal:
         return click.Choice(typing.get_args(field.annotation))

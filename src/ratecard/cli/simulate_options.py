@@ -147,20 +147,20 @@ def outputs(
     given: Sequence[str], usage: Sequence[str], engine: str | None, endings: Sequence[str] = ENDINGS
 ) -> tuple[list[Path], list[str]]:
     """Split --out into files and addresses, and refuse one that would overwrite the usage."""
-    places = [each for each in given if _REMOTE in each]
+    places = [place for place in given if _REMOTE in place]
     if places and engine != SPARK:
         raise click.UsageError(f"{places[0]} is an address, which Spark writes: --engine spark")
     with as_wrong_use(SimulationError):
         for place in places:
             kind_to_write(place)
-    paths = [Path(each) for each in given if _REMOTE not in each]
+    paths = [Path(place) for place in given if _REMOTE not in place]
     for path in paths:
         if path.suffix.lower() not in endings:
             raise click.UsageError(f"{path} ends in none of {', '.join(endings)}, so that its format is not known")
         if not path.parent.is_dir() or path.is_dir():
             words = "it is a folder" if path.is_dir() else "no such folder"
             raise click.UsageError(f"{path} cannot be written: {words}")
-        if any(_is_of(path.resolve(), each) for each in usage):
+        if any(_is_of(path.resolve(), place) for place in usage):
             raise click.UsageError(f"{path} is among the usage, which stays as it is")
         _try(path)
     return paths, places

@@ -79,7 +79,7 @@ def run(
     counted_above = USUAL_RISE if rise is None else rise
     question = Question(command, answers, counted_above, target, None, bridge, changes, days)
     # Which tables are read is said, unless the specifications say it.
-    said = current in (None, AS_BILLED) or any(map(is_date, (current, *candidates, cost)))
+    tells_tables = current in (None, AS_BILLED) or any(map(is_date, (current, *candidates, cost)))
     with ExitStack() as stack:
         if places:
             stack.enter_context(writable(places, settings["master"]))
@@ -94,7 +94,7 @@ def run(
             if tornado is not None:
                 begin("Moving each family", None)
                 _tornado(Report(simulation, Question(command), locale), tornado, out)
-                if said:
+                if tells_tables:
                     tell_tables(tables, err=bool(out))
                 return True
             if pace and simulation.pace(days) is None:
@@ -125,7 +125,7 @@ def run(
         else:
             show_simulation(report)
         crossed = list(beyond(simulation, limits, CUSTOMER))
-    if said:
+    if tells_tables:
         tell_tables(tables, err=bool(written))
     if crossed:
         tell_beyond(report, limits, crossed)

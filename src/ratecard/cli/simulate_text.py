@@ -87,7 +87,7 @@ def _discounts(report: Report, sides: Sequence[int]) -> None:
 def tell(report: Report, written_to: Sequence[str]) -> None:
     """Print on standard error, in short, what the written files hold."""
     if report.unpriced:
-        reasons = "; ".join(each.reason for each in report.simulation.unpriced[:3])
+        reasons = "; ".join(entry.reason for entry in report.simulation.unpriced[:3])
         click.echo(f"{_unpriced(report)}: {reasons}", err=True)
     for words in report.simulation.reading.warnings():
         click.echo(words, err=True)
@@ -179,8 +179,8 @@ def _first(table: Table, most: int, title: str) -> Table:
 
 
 def _unpriced(report: Report) -> str:
-    left, of = report.figures.count(report.unpriced), report.figures.counted(report.simulation.rows, "row")
-    return f"{left} of {of} cannot be priced and {'is' if report.unpriced == 1 else 'are'} in no figure"
+    unpriced, rows = report.figures.count(report.unpriced), report.figures.counted(report.simulation.rows, "row")
+    return f"{unpriced} of {rows} cannot be priced and {'is' if report.unpriced == 1 else 'are'} in no figure"
 
 
 def _models(table: Table) -> str:

@@ -98,21 +98,21 @@ def statement(
             from ratecard.statements.report import ending_of, sentences, title_of, write_statement, written_tables
         for path in paths:
             ending_of(path)
-        found = make(list(usage), **given)
-        differs = against is not None and _differs(against, found)
+        monthly_statement = make(list(usage), **given)
+        differs = against is not None and _differs(against, monthly_statement)
         for path in paths:
-            write_statement(found, path, issuer=issuer, locale=locale)
+            write_statement(monthly_statement, path, issuer=issuer, locale=locale)
             click.echo(f"Wrote {path}", err=True)
     if differs:
         context.exit(1)
     if out or against:
         return
-    click.echo(title_of(found))
-    for title, headings, rows in written_tables(found, locale):
+    click.echo(title_of(monthly_statement))
+    for title, headings, rows in written_tables(monthly_statement, locale):
         click.echo(f"\n{title}")
         show_table([name for name, _ in headings], rows, {name for name, number in headings if number})
     click.echo()
-    click.echo("\n".join(sentences(found, locale)))
+    click.echo("\n".join(sentences(monthly_statement, locale)))
 
 
 def _differs(against: Path, found: Any) -> bool:
@@ -131,6 +131,9 @@ def _differs(against: Path, found: Any) -> bool:
     if not listed:
         click.echo(f"Nothing differs from the statement {issued.get('digest', '')} that was issued")
         return False
-    rows = [(each.line or each.part, each.figure, each.issued, each.now) for each in listed]
+    rows = [
+        (difference.line or difference.part, difference.figure, difference.issued, difference.now)
+        for difference in listed
+    ]
     show_table(("Of", "Figure", "Issued", "Now"), rows, {"Issued", "Now"})
     return True

@@ -79,9 +79,9 @@ def read_providers(providers: Sequence[Any], units: Mapping[str, Mapping[str, An
             except InexpressibleError as reason:
                 left_out.append(reason.left_out(provider.id, model.id))
     shipped = shipped_meters()
-    others = (each.name for each in counted.values() if not each.is_bucket and each.name not in shipped.by_name)
+    others = (unit.name for unit in counted.values() if not unit.is_bucket and unit.name not in shipped.by_name)
     meters = tuple(Meter(meter=meter, every_usage=0) for meter in others)
-    further = {name: each.dimensions for name, each in buckets.items() if name not in shipped.buckets}
+    further = {name: bucket.dimensions for name, bucket in buckets.items() if name not in shipped.buckets}
     return PriceList(f"{_NAME} {version}", tuple(models), tuple(left_out), meters, conditions, further)
 
 
@@ -97,13 +97,15 @@ class _Counted(NamedTuple):
 
 def _counted(units: Mapping[str, Mapping[str, Any]]) -> dict[str, _Counted]:
     """Return what each price of genai-prices is for, by the name of the price."""
-    names = {path[-1]: (each.bucket, each.meter) for each in DIALECTS[_NAME].counters for path in each.paths}
+    names = {
+        path[-1]: (counter.bucket, counter.meter) for counter in DIALECTS[_NAME].counters for path in counter.paths
+    }
     by_price = {}
     for key, unit in units.items():
         bucket, meter = names.get(key, ("", ""))
         if bucket or meter:
-            of = set(unit["dimensions"].items())
-            wholes = [other for other, its in units.items() if set(its["dimensions"].items()) < of]
+            dimensions = set(unit["dimensions"].items())
+            wholes = [other for other, its in units.items() if set(its["dimensions"].items()) < dimensions]
             total = names[wholes[0]][1] if meter and wholes else ""
             by_price[str(unit["price_key"])] = _Counted(key, int(unit["per"]), bucket or meter, bool(bucket), total)
     return by_price
@@ -115,18 +117,20 @@ def _buckets(units: Mapping[str, Mapping[str, Any]], counted: Mapping[str, _Coun
     for unit in counted.values():
         if unit.is_bucket and unit.name not in buckets:
             stated = units[unit.key]["dimensions"]
-            of: dict[str, str] = dict(
+            dimensions: dict[str, str] = dict(
                 _DIMENSIONS.get(value, (name, value)) for name, value in stated.items() if name != "family"
             )
             order = shipped_meters().by_name[TOKEN].dimensions
-            buckets[unit.name] = Bucket(bucket=unit.name, dimensions={name: of[name] for name in order if name in of})
+            buckets[unit.name] = Bucket(
+                bucket=unit.name, dimensions={name: dimensions[name] for name in order if name in dimensions}
+            )
     return buckets
 
 
 def _conditions(models: Sequence[Any]) -> Iterator[PeerCondition]:
     """Find the conditions that the shipped meters lack, or have fewer values of; a default has no prices."""
     values: dict[str, dict[str, bool]] = {}
-    for variant in (each for model in models for each in model.price_variants or ()):
+    for variant in (variant for model in models for variant in model.price_variants or ()):
         for name, value in variant.when.items():
             known = values.setdefault(name, {})
             known[value] = known.get(value, True) and not _prices(variant.prices)
@@ -143,10 +147,12 @@ def _defaults(conditions: Sequence[PeerCondition]) -> dict[str, frozenset[str]]:
     """Return the words for the default of every condition."""
     every: list[UsageCondition | PeerCondition] = [*shipped_meters().conditions, *conditions]
     return {
-        each.condition: frozenset(
-            word for word in (each.default, *each.same_as) if word and each.same_as.get(word, word) == each.default
+        condition.condition: frozenset(
+            word
+            for word in (condition.default, *condition.same_as)
+            if word and condition.same_as.get(word, word) == condition.default
         )
-        for each in every
+        for condition in every
     }
 
 
@@ -192,15 +198,15 @@ class _Model:
     ) -> None:
         self.provider, self.model, self.counted = provider, model, counted
         self.buckets, self.defaults = buckets, defaults
-        self.by_name = {each.name: each for each in counted.values()}
+        self.by_name = {unit.name: unit for unit in counted.values()}
         dated = model.prices if isinstance(model.prices, list) else []
         self.variants = model.price_variants or []
-        self.constraints = [each.constraint for each in (*dated, *self.variants) if each.constraint is not None]
+        self.constraints = [entry.constraint for entry in (*dated, *self.variants) if entry.constraint is not None]
 
     def read(self) -> PeerModel:
         """Return the model, with a version for every day on which its prices change. Raises `InexpressibleError`."""
         versions: list[PeerVersion] = []
-        starts = {each.start_date for each in self.constraints if hasattr(each, "start_date")}
+        starts = {constraint.start_date for constraint in self.constraints if hasattr(constraint, "start_date")}
         for day in sorted({UNDATED, *starts}):
             version = self._version(day)
             if version is not None and (not versions or version.charges != versions[-1].charges):
@@ -210,8 +216,8 @@ class _Model:
         if not versions:
             raise InexpressibleError("has no price in the list", priced=False)
         reference = next(iter(self.provider.pricing_urls or ()), None)
-        of = (self.provider.id, self.model.id, tuple(versions))
-        return PeerModel(*of, name=self.model.name or "", aliases=tuple(self._aliases()), reference=reference)
+        required = (self.provider.id, self.model.id, tuple(versions))
+        return PeerModel(*required, name=self.model.name or "", aliases=tuple(self._aliases()), reference=reference)
 
     def _aliases(self) -> Iterator[str]:
         """Return the other names that the list has exactly, and by which it finds this model."""
@@ -226,7 +232,7 @@ class _Model:
         values = self._values(day)
         contexts = [
             {name: value for name, value in zip(values, chosen, strict=True) if value}
-            for chosen in product(*(("", *found) for found in values.values()))
+            for chosen in product(*(("", *choices) for choices in values.values()))
         ]
         parts = self._parts(day, contexts)
         names = dict.fromkeys(name for part in parts for priced in part.priced for name in priced)
@@ -239,13 +245,15 @@ class _Model:
                 for name, amounts in self._complete(priced, names).items():
                     cases.setdefault(name, []).append(PricedCase(stated, amounts))
         # A condition that changes no price is still one that the list knows.
-        kept = [(name, value) for name, found in values.items() for value in found]
+        kept = [(name, value) for name, choices in values.items() for value in choices]
         examples = [
-            each
+            example
             for part in parts
             for context in contexts
             if len(context) <= 1
-            for each in self._examples(day, part.minute, context, {name: cases[name] for name in names}, len(parts) > 1)
+            for example in self._examples(
+                day, part.minute, context, {name: cases[name] for name in names}, len(parts) > 1
+            )
         ]
         return PeerVersion(day, tuple(self._charges(cases, kept)), tuple(examples))
 
@@ -267,9 +275,9 @@ class _Model:
         """Return the parts of a day whose prices differ, that which is most of the day first."""
         edges = (
             edge
-            for each in self.constraints
-            if hasattr(each, "start_time")
-            for edge in (each.start_time, each.end_time)
+            for constraint in self.constraints
+            if hasattr(constraint, "start_time")
+            for edge in (constraint.start_time, constraint.end_time)
         )
         minutes = sorted({0, *map(_minute, edges)})
         ends = dict(zip(minutes, (*minutes[1:], _MINUTES_OF_DAY), strict=True))
@@ -281,7 +289,7 @@ class _Model:
                 parts.append((priced, [minute]))
             else:
                 same.append(minute)
-        parts.sort(key=lambda each: -sum(ends[minute] - minute for minute in each[1]))
+        parts.sort(key=lambda part: -sum(ends[minute] - minute for minute in part[1]))
         return [
             _Part(begins[0], ", ".join(_windows(begins, ends)) if index else "", priced)
             for index, (priced, begins) in enumerate(parts)
@@ -301,7 +309,7 @@ class _Model:
     def _complete(self, priced: Mapping[str, TierAmounts], names: Mapping[str, None]) -> dict[str, TierAmounts]:
         """Return the prices of these: those that the list leaves to a whole too, and parts on top of their wholes."""
         complete = {name: priced[name] if name in priced else self._of_whole(name, priced) for name in names}
-        complete |= {part: complete[whole] for part, whole in self._elsewhere(complete)}
+        complete |= {part: complete[bucket] for part, bucket in self._elsewhere(complete)}
         return complete | {name: self._on_top(name, complete) for name in complete if self._whole(name) in complete}
 
     def _elsewhere(self, priced: Mapping[str, TierAmounts]) -> Iterator[tuple[str, str]]:
@@ -309,17 +317,19 @@ class _Model:
         for name, bucket in self.buckets.items():
             if name not in priced and (least := self._least_whole(name, priced)):
                 left, parents = dict(bucket.dimensions), list[str]()
-                of = {each: self.buckets[each].dimensions for each in priced if each in self.buckets}
-                for dimension in [each for each in left if each != "direction"]:
+                dimensions_of = {other: self.buckets[other].dimensions for other in priced if other in self.buckets}
+                for dimension in [key for key in left if key != "direction"]:
                     del left[dimension]
-                    parents += (each for each in of if of[each] == left)
+                    parents += (other for other in dimensions_of if dimensions_of[other] == left)
                 if parents and parents[0] != least:
                     yield name, least
 
     def _least_whole(self, name: str, priced: Mapping[str, TierAmounts]) -> str | None:
         """Return the smallest bucket with a price that contains a bucket."""
-        wholes = [each for each in priced if each in self.buckets and self.buckets[name].within(self.buckets[each])]
-        return max(wholes, key=lambda each: len(self.buckets[each].dimensions), default=None)
+        wholes = [
+            bucket for bucket in priced if bucket in self.buckets and self.buckets[name].within(self.buckets[bucket])
+        ]
+        return max(wholes, key=lambda bucket: len(self.buckets[bucket].dimensions), default=None)
 
     def _of_whole(self, name: str, priced: Mapping[str, TierAmounts]) -> TierAmounts:
         """Return what a part costs that has no price under these conditions: as much as the least priced whole."""
@@ -402,7 +412,7 @@ def _windows(begins: Sequence[int], ends: Mapping[int, int]) -> Iterator[str]:
     for one, other in pairwise(windows):
         if one[1] == other[0]:
             one[1], other[0] = -1, one[0]
-    windows = [each for each in windows if each[1] >= 0]
+    windows = [window for window in windows if window[1] >= 0]
     if len(windows) > 1 and windows[0][0] == 0 and windows[-1][1] == _MINUTES_OF_DAY:
         windows[-1][1] = windows.pop(0)[1]
     yield from (f"{_clock(begin)}..{_clock(end)}" for begin, end in windows)

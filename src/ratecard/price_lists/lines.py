@@ -66,12 +66,12 @@ def specific_rates(cases: Sequence[PricedCase], kept: Collection[tuple[str, str]
 
 def amount_at(amounts: TierAmounts, above: int) -> Decimal:
     """Return the amount for prompts of more tokens than this, up to where the next tier begins."""
-    return amounts[bisect_right(amounts, above, key=lambda each: each[0]) - 1][1]
+    return amounts[bisect_right(amounts, above, key=lambda tier: tier[0]) - 1][1]
 
 
 def _changes(amounts: TierAmounts) -> TierAmounts:
     """Return the amounts without tiers that begin and change nothing."""
-    return tuple(each for index, each in enumerate(amounts) if not index or each[1] != amounts[index - 1][1])
+    return tuple(tier for index, tier in enumerate(amounts) if not index or tier[1] != amounts[index - 1][1])
 
 
 # More than any amount of a list needs: a division that no decimal holds is rounded here.
@@ -122,7 +122,7 @@ class TableLines:
             lines.append("    aliases:")
             lines += [f"      - {literal(alias)}" for alias in model.aliases]
         lines.append("    versions:")
-        for version in sorted(model.versions, key=lambda each: each.effective, reverse=True):
+        for version in sorted(model.versions, key=lambda version: version.effective, reverse=True):
             lines += self.of_version(model, version, version.effective)
         return lines
 
@@ -138,7 +138,7 @@ class TableLines:
         for charge in version.charges:
             lines += self._of_charge(charge)
         lines.append("        examples:")
-        return lines + [f"          - {on_one_line(_example(each))}" for each in version.examples]
+        return lines + [f"          - {on_one_line(_example(example))}" for example in version.examples]
 
     def _of_charge(self, charge: PeerCharge) -> Iterator[str]:
         if charge.note:
@@ -153,7 +153,7 @@ class TableLines:
         if charge.without_rate:
             yield f"            without_rate: {on_one_line(charge.without_rate)}"
         yield "            rates:"
-        yield from (f"              - {on_one_line(_rate(each))}" for each in charge.rates)
+        yield from (f"              - {on_one_line(_rate(rate))}" for rate in charge.rates)
         factors = [f"              - {on_one_line({**named, 'factor': factor})}" for named, factor in charge.factors]
         yield from ["            factors:", *factors] if factors else ()
 
@@ -194,11 +194,11 @@ def _token_lines(further: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Return the shipped meter of tokens with further buckets."""
     token = shipped_meters().by_name[TOKEN]
     dimensions = {name: list(values) for name, values in token.dimensions.items()}
-    for of in further.values():
-        for name, value in of.items():
+    for bucket_dimensions in further.values():
+        for name, value in bucket_dimensions.items():
             dimensions[name] += [value] if value not in dimensions[name] else []
-    buckets = [bucket_line(each.bucket, each.dimensions, each.sku) for each in token.buckets]
-    buckets += [bucket_line(name, of) for name, of in further.items()]
+    buckets = [bucket_line(bucket.bucket, bucket.dimensions, bucket.sku) for bucket in token.buckets]
+    buckets += [bucket_line(name, bucket_dimensions) for name, bucket_dimensions in further.items()]
     return [
         f"  - meter: {TOKEN}",
         "    dimensions:",
@@ -223,14 +223,14 @@ def value_line(value: str) -> str:
 def condition_lines(listed: PriceList) -> dict[str, list[str]]:
     """Return the lines of conditions, by their names."""
     return {
-        each.condition: [
-            f"  - condition: {literal(each.condition)}",
-            f"    default: {literal(each.default)}",
-            *([f"    same_as: {on_one_line(each.same_as)}"] if each.same_as else []),
+        condition.condition: [
+            f"  - condition: {literal(condition.condition)}",
+            f"    default: {literal(condition.default)}",
+            *([f"    same_as: {on_one_line(condition.same_as)}"] if condition.same_as else []),
             "    values:",
-            *map(value_line, each.values),
+            *map(value_line, condition.values),
         ]
-        for each in listed.conditions
+        for condition in listed.conditions
     }
 
 

@@ -108,8 +108,10 @@ _CONDITIONS = (
     PeerCondition("vertex_location", ("global", "regional"), "global"),
     PeerCondition("search_context_size", ("medium", "low", "high"), "medium"),
     *(
-        PeerCondition(each, ("standard", *(size for size, (_, name) in _SIZED.items() if name == each)), "standard")
-        for each in ("resolution", "image_size")
+        PeerCondition(
+            condition, ("standard", *(size for size, (_, name) in _SIZED.items() if name == condition)), "standard"
+        )
+        for condition in ("resolution", "image_size")
     ),
 )
 # Keys that say nothing of a price; those that begin with `supports_` do not either.
@@ -267,8 +269,8 @@ class _Entry:
         if self.provider in _CACHE_SHARES:
             missing.append((_READ, _INPUT, "", _CACHE_SHARES[self.provider]))
         if any(price.tier == _BATCH and price.of in _TOKENS for price in self.prices):
-            of = (_INPUT, _READ, _WRITE) if self._of(_INPUT, _BATCH) is None else ()
-            missing += [(key, key, _BATCH, Decimal("0.5")) for key in (*of, _OUTPUT, _IMAGES)]
+            cache_keys = (_INPUT, _READ, _WRITE) if self._of(_INPUT, _BATCH) is None else ()
+            missing += [(key, key, _BATCH, Decimal("0.5")) for key in (*cache_keys, _OUTPUT, _IMAGES)]
         for key, parent, tier, share in missing:
             if (price := self._of(parent)) is not None:
                 self.prices.setdefault(_Price(key, None, tier), multiply(price, share))
@@ -297,12 +299,12 @@ class _Entry:
             raise InexpressibleError("has prices of long prompts that are written for an hour, and of service tiers")
         cases = {tier: self._amounts(tier) for tier in ("", *tiers)}
         rates: list[PeerRate] = []
-        buckets = dict.fromkeys(bucket for found in cases.values() for bucket in found)
+        buckets = dict.fromkeys(bucket for by_bucket in cases.values() for bucket in by_bucket)
         for bucket in buckets:
             of_bucket = [
                 PricedCase({"service_tier": tier} if tier else {}, amounts)
-                for tier, found in cases.items()
-                if (amounts := found.get(bucket) or self._of_whole(bucket, tier, cases))
+                for tier, by_bucket in cases.items()
+                if (amounts := by_bucket.get(bucket) or self._of_whole(bucket, tier, cases))
             ]
             kept = [("service_tier", tier) for tier in tiers if tier == _BATCH or not rates]
             ends = {case.conditions.get("service_tier"): case.amounts[-1][0] for case in of_bucket}
@@ -318,8 +320,8 @@ class _Entry:
         # A tier that does not price something leaves it as it is. A batch prices all that it has a price for.
         silent = dict.fromkeys((tier for tier in tiers if tier != _BATCH), "default")
         silent |= {_BATCH: "refuse"} if _BATCH in tiers else {}
-        of = {**without_rate(cases[""]), **silent}
-        yield PeerCharge(TOKEN, int(_MILLION), tuple(rates), of, tuple(self.factors))
+        fallbacks = {**without_rate(cases[""]), **silent}
+        yield PeerCharge(TOKEN, int(_MILLION), tuple(rates), fallbacks, tuple(self.factors))
 
     def _of_whole(self, bucket: str, tier: str, cases: Mapping[str, Mapping[str, TierAmounts]]) -> TierAmounts | None:
         """Return the amounts of a bucket without a price in a service tier: those of the bucket that contains it.
@@ -334,8 +336,8 @@ class _Entry:
 
     def _edges(self, tier: str) -> list[int]:
         """Return where prompts begin to cost another price: those of the standard tier count in every tier."""
-        of = (*_BY_LENGTH, *_BY_LIFETIME)
-        edges = {each.above for each in self.prices if each.above and each.of in of and each.tier in ("", tier)}
+        keys = (*_BY_LENGTH, *_BY_LIFETIME)
+        edges = {price.above for price in self.prices if price.above and price.of in keys and price.tier in ("", tier)}
         if len(edges) > _MOST_TIERS:
             raise InexpressibleError(f"has {len(edges)} tiers")
         return sorted(edges)
@@ -397,7 +399,9 @@ class _Entry:
     def _meters(self, tier: str) -> dict[str, Decimal]:
         """Return prices by meter in a tier. Several of one meter must be the same; one of 0 beside another is none."""
         prices: dict[str, Decimal] = {}
-        counted = ((key, price) for (key, _, of), price in self.prices.items() if of == tier and key in _COUNTS)
+        counted = (
+            (key, price) for (key, _, key_tier), price in self.prices.items() if key_tier == tier and key in _COUNTS
+        )
         for key, price in counted:
             meter = self._meter(key)
             if prices.get(meter) and price and prices[meter] != price:

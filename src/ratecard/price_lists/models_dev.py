@@ -52,18 +52,20 @@ def read_models_dev(path: Path) -> PriceList:
 def read_models(providers: Mapping[str, Mapping[str, Any]], source: str) -> PriceList:
     """Return the price list of these providers, their numbers as decimals."""
     listed = (
-        (provider, name, (said, model))
-        for provider, said in providers.items()
-        for name, model in said.get("models", {}).items()
+        (provider, name, (provider_data, model))
+        for provider, provider_data in providers.items()
+        for name, model in provider_data.get("models", {}).items()
     )
     return PriceList(source, *read_entries(listed, _model))
 
 
 def _model(provider: str, name: str, of: tuple[Mapping[str, Any], Mapping[str, Any]]) -> PeerModel:
     """Return a model of what its provider says and what it says itself."""
-    said, model = of
+    provider_data, model = of
     version = PeerVersion(UNDATED, *_charged(model))
-    return PeerModel(provider, name, (version,), name=model.get("name", ""), reference=page_of(said.get("doc")))
+    return PeerModel(
+        provider, name, (version,), name=model.get("name", ""), reference=page_of(provider_data.get("doc"))
+    )
 
 
 def _charged(model: Mapping[str, Any]) -> tuple[tuple[PeerCharge, ...], tuple[PeerExample, ...]]:

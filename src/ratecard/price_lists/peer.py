@@ -54,7 +54,7 @@ def without_rate(priced: Collection[str]) -> dict[str, str]:
 
     `priced` are the buckets with a price: the input and the output are refused without one, as it is not known.
     """
-    refused = {whole: "refuse" for whole in (PROMPT, COMPLETION) if whole not in priced}
+    refused = {bucket: "refuse" for bucket in (PROMPT, COMPLETION) if bucket not in priced}
     return {**refused, "cache": "parent", "lifetime": "parent", "modality": "parent"}
 
 

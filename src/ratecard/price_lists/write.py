@@ -64,15 +64,21 @@ class Imported:
     @property
     def inexpressible(self) -> tuple[LeftOut, ...]:
         """Return the models that have a price in the list, and are left out."""
-        return tuple(each for each in self.left_out if each.priced)
+        return tuple(model for model in self.left_out if model.priced)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON has it."""
         counts = {"models": self.models, "versions": self.versions, "retired": self.retired}
-        of = {"folder": self.folder, "source": self.source, "digest": self.digest}
-        left_out = [{"model": each.model, "reason": str(each)} for each in self.inexpressible]
-        without_price = [each.model for each in self.left_out if not each.priced]
-        return {**of, "added": counts, "files": list(self.files), "left_out": left_out, "without_price": without_price}
+        head = {"folder": self.folder, "source": self.source, "digest": self.digest}
+        left_out = [{"model": model.model, "reason": str(model)} for model in self.inexpressible]
+        without_price = [model.model for model in self.left_out if not model.priced]
+        return {
+            **head,
+            "added": counts,
+            "files": list(self.files),
+            "left_out": left_out,
+            "without_price": without_price,
+        }
 
     def __str__(self) -> str:
         parts = [plural(self.models, "model"), plural(self.versions, "version")]
@@ -80,7 +86,7 @@ class Imported:
         done = f"{', '.join(parts)} added to {plural(len(self.files), 'file')}" if self.files else "nothing has changed"
         lines = [f"{self.source} -> {self.folder}: {done}. Digest {self.digest}."]
         lines += _by_reason("Left out", self.inexpressible)
-        lines += _by_reason("Without a price", [each for each in self.left_out if not each.priced])
+        lines += _by_reason("Without a price", [model for model in self.left_out if not model.priced])
         lines += [f"Each is named in {self.folder}/{LEFT_OUT}."] if self.left_out else []
         return "\n".join(lines)
 
@@ -110,8 +116,8 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     something else or cannot be written to; it is then as it was.
     """
     made, tables = _sound(_named(listed), effective, checked)
-    there = folder.is_dir() and TableFiles(Disk(), os.path.realpath(folder)).found
-    before = read_folder(folder) if there else {}
+    has_tables = folder.is_dir() and TableFiles(Disk(), os.path.realpath(folder)).found
+    before = read_folder(folder) if has_tables else {}
     if before:
         made = _Additions(made.listed, made.lines, before, effective, tables)
         tables = tables_from({**before, **made.contents})
@@ -121,7 +127,7 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     counts = (made.models, made.versions, made.retired)
     named = folder / LEFT_OUT
     kept = {LEFT_OUT: named.read_bytes()} if named.exists() else {}
-    names = {LEFT_OUT: _text(f"{each.model}: {each}" for each in left_out)} if kept or left_out else {}
+    names = {LEFT_OUT: _text(f"{model.model}: {model}" for model in left_out)} if kept or left_out else {}
     replace_files(folder, {**before, **kept}, {**made.contents, **names})
     return Imported(str(folder), listed.source, files, *counts, left_out, tables.digest)
 
@@ -242,11 +248,11 @@ class _Additions:
     def _new_model(self, model: PeerModel) -> list[str]:
         """Return the lines of a model that the folder lacks, without aliases that others have there."""
         self.models, self.versions = self.models + 1, self.versions + len(model.versions)
-        renamed = replace(model, aliases=tuple(each for each in model.aliases if self.tables.named(each) is None))
+        renamed = replace(model, aliases=tuple(alias for alias in model.aliases if self.tables.named(alias) is None))
         return self.lines.of_model(renamed)
 
     def _retire(self) -> None:
-        listed = {each.model for each in self.listed.models} | {each.model for each in self.listed.left_out}
+        listed = {model.model for model in self.listed.models} | {model.model for model in self.listed.left_out}
         for name, old in self.tables.models.items():
             if name in listed or old.retired is not None:
                 continue
@@ -262,10 +268,10 @@ class _Additions:
 
     def _refuse_others(self) -> None:
         """Raise `TableError` for models that no import of this list wrote."""
-        own, *_ = self.listed.source.split()
+        list_name, *_ = self.listed.source.split()
         for model in self.tables.models.values():
-            if any(version.source.split()[0] != own for version in model.versions):
-                words = f"{model.model} is not from {own}. Import into a folder of its own"
+            if any(version.source.split()[0] != list_name for version in model.versions):
+                words = f"{model.model} is not from {list_name}. Import into a folder of its own"
                 raise TableError([_fault(model.versions[0], words)])
 
     def _change(self, model: PeerModel, old: AnyModel) -> None:
@@ -283,8 +289,8 @@ class _Additions:
         home, number = self._place(old.model)
         at = self._at(home)
         source = {version.effective: version for version in model.versions}
-        for effective, of in versions:
-            lines = self.lines.of_version(model, source[of.effective], effective)
+        for effective, listed_version in versions:
+            lines = self.lines.of_version(model, source[listed_version.effective], effective)
             below = [index for index, version in enumerate(old.versions) if version.begins < utc(effective)]
             path, last = ("models", number, "versions"), len(old.versions) - 1
             self._insert(home, at.above((*path, below[0])) if below else at.after((*path, last)), lines)
@@ -301,18 +307,22 @@ class _Additions:
         for (home, key, kind), items in parts.items():
             if home in self.before:
                 at = self._at(home)
-                there = {value: int(path[1]) for path, value in at.values.items() if path[::2] == (key, kind)}
-                if key == "meters" and TOKEN in there:
+                numbers = {value: int(path[1]) for path, value in at.values.items() if path[::2] == (key, kind)}
+                if key == "meters" and TOKEN in numbers:
                     known: Collection[str] = self.tables.meters.buckets
-                    further = {name: bucket_line(name, of) for name, of in listed.buckets.items() if name not in known}
-                    self._add_lines(home, (key, there[TOKEN], "buckets"), list(further.values()))
+                    further = {
+                        name: bucket_line(name, dimensions)
+                        for name, dimensions in listed.buckets.items()
+                        if name not in known
+                    }
+                    self._add_lines(home, (key, numbers[TOKEN], "buckets"), list(further.values()))
                 for condition in listed.conditions if key == "conditions" else ():
-                    if condition.condition in there:
+                    if condition.condition in numbers:
                         known = self.tables.meters.condition[condition.condition].values
                         values = [value_line(value) for value in condition.values if value not in known]
-                        self._add_lines(home, (key, there[condition.condition], "values"), values)
-                items = {name: lines for name, lines in items.items() if name not in there}
-                if there:
+                        self._add_lines(home, (key, numbers[condition.condition], "values"), values)
+                items = {name: lines for name, lines in items.items() if name not in numbers}
+                if numbers:
                     self._add_lines(home, (key,), [line for lines in items.values() for line in lines])
                 elif items:
                     self._insert(home, None, listing(key, items.values()))
@@ -362,10 +372,10 @@ def _new_versions(old: AnyModel, wanted: AnyModel, effective: date) -> Iterator[
         return {**there, **new}[max(begun)] if begun else None
 
     dated = [version for version in reversed(wanted.versions) if version.effective != UNDATED]
-    for each in dated:
-        if each.begins not in there and not _same(holds(each.begins), each):
-            new[each.begins] = each
-    later = {begins for begins in (*there, *new, *(each.begins for each in dated)) if begins > utc(effective)}
+    for dated_version in dated:
+        if dated_version.begins not in there and not _same(holds(dated_version.begins), dated_version):
+            new[dated_version.begins] = dated_version
+    later = {begins for begins in (*there, *new, *(version.begins for version in dated)) if begins > utc(effective)}
     for moment in sorted({utc(effective), *later}):
         version: Version | None = wanted.version_at(moment)
         if version is None or _same(holds(moment), version):

@@ -89,8 +89,8 @@ def _without(cell: Cell, names: Collection[str]) -> Cell:
     if cell.usage is None:
         return cell._replace(body=body)
     usage = {name: value for name, value in cell.usage.items() if name not in names}
-    said = {name: value for name, value in usage.items() if name not in ("type", "model")}
-    return cell._replace(body=body | {"usage": json.dumps(said)}, usage=usage)
+    counts = {name: value for name, value in usage.items() if name not in ("type", "model")}
+    return cell._replace(body=body | {"usage": json.dumps(counts)}, usage=usage)
 
 
 def _key(cell: Cell) -> str:
@@ -121,7 +121,7 @@ def _flat(asked: dict[str, Any]) -> Iterator[str]:
         if isinstance(value, dict):
             yield from _flat(value)
         elif isinstance(value, list):
-            yield from (word for each in value for word in _flat(each))
+            yield from (word for item in value for word in _flat(item))
         else:
             yield f"{name} {str(value).lower() if isinstance(value, bool) else value}"
 

@@ -91,7 +91,7 @@ def contract_changes(old: RateCard, new: RateCard) -> Iterator[Difference]:
     for name in sorted({*old.contracts, *new.contracts}):
         before, after = old.contracts.get(name), new.contracts.get(name)
         sides = zip((before, after), checks, strict=True)
-        ends = [dict(ended(each, check)) if each else {} for each, check in sides]
+        ends = [dict(ended(contract, check)) if contract else {} for contract, check in sides]
         note = "; ".join(words for at, words in ends[1].items() if words != ends[0].get(at))
         changed = term_changes(_terms(before), _terms(after)) if before != after else ()
         known = after or before
@@ -126,7 +126,7 @@ def _terms(contract: Contract | None) -> Terms:
         terms |= described_terms(contract.terms) or {"monthly": "none"}
     for override in contract.overrides:
         target, kind = override.target, override.kind
-        parts = [str(target), *(f"except {each}" for each in target.excluded)]
+        parts = [str(target), *(f"except {models}" for models in target.excluded)]
         parts += [f"charge {value_text(target.charge)}"] if target.charge else []
         parts += [f"{name} {value_text(values)}" for name, values in sorted(target.conditions.items())]
         group = f" {kind}" if override.group != "price" else ""

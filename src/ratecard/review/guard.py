@@ -76,8 +76,10 @@ def _new_or_edited(name: str, change: Difference, old: Side, new: Side) -> Versi
     """Return the version in effect on the new side; None if the old side has the same one."""
     after = Priceable(*new.card.at(change.effective).in_effect(name), new.card.tables.units)
     model, units = old.card.tables.models[name], old.card.tables.units
-    before = (Priceable(model, each, units) for each in model.versions if each.effective == after.version.effective)
-    return None if any(same(each, after) for each in before) else after.version
+    before = (
+        Priceable(model, version, units) for version in model.versions if version.effective == after.version.effective
+    )
+    return None if any(same(priceable, after) for priceable in before) else after.version
 
 
 def _steepest(change: Difference) -> _Step:
@@ -111,14 +113,14 @@ def _hint(step: _Step, version: Version, most: Decimal) -> str:
     # Rounded up, so that the written factor is enough.
     times = "" if step.times is None else text(from_fraction(Fraction(ceil(step.times * scale), scale), _PLACES))
     by = f", by a factor of {times}; without a word at most {text(most)}" if times else ""
-    said = f", which says {text(version.expected_change)}" if version.expected_change else ""
-    return f"{by}. If that is right, say `expected_change: {times or 1}` in version {version.effective}{said}"
+    factor_words = f", which says {text(version.expected_change)}" if version.expected_change else ""
+    return f"{by}. If that is right, say `expected_change: {times or 1}` in version {version.effective}{factor_words}"
 
 
 def limit_refusals(old: tuple[Limits, ...], new: tuple[Limits, ...], rules: Rules) -> Iterator[Fault]:
     """Yield faults for edited or deleted limits in effect and for new limits in the past, without a `correction`."""
-    before, after = ({each.effective: each for each in limits} for limits in (old, new))
-    corrected = [each for day, each in after.items() if day not in before and each.correction]
+    before, after = ({entry.effective: entry for entry in limits} for limits in (old, new))
+    corrected = [entry for day, entry in after.items() if day not in before and entry.correction]
     for day in filter(rules.begun, before):
         if day in after:
             yield from _edited_limits(before[day], after[day])
@@ -181,8 +183,8 @@ def edit_of(before: Priceable, after: Priceable) -> tuple[str, str] | None:
 def _named_alike(old: Version, new: Version) -> Version:
     """Return the new version with renamed charges under their old names, because a name does not change a price."""
     was, now = [charge.charge for charge in old.charges], [charge.charge for charge in new.charges]
-    gone, come = [name for name in was if name not in now], [name for name in now if name not in was]
-    names = {name: before or name for name, before in zip_longest(come, gone[: len(come)])}
+    removed, added = [name for name in was if name not in now], [name for name in now if name not in was]
+    names = {name: before or name for name, before in zip_longest(added, removed[: len(added)])}
     charges = tuple(
         charge.model_copy(update={"charge": names.get(charge.charge, charge.charge)}) for charge in new.charges
     )
@@ -266,7 +268,7 @@ def _backdated(model: AnyModel, version: Version, rules: Rules) -> Iterator[Faul
 
 
 def _retired(model: AnyModel, after: AnyModel, rules: Rules) -> Iterator[Fault]:
-    days = [each.retired.on if each.retired else None for each in (model, after)]
+    days = [side.retired.on if side.retired else None for side in (model, after)]
     if days[0] == days[1] or not any(day and rules.past(day) for day in days):
         return
     newest, before = after.versions[0], {version.effective: version for version in model.versions}

@@ -41,7 +41,7 @@ def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date
     worst: dict[tuple[str, str], tuple[Fraction, Fault]] = {}
     seen: set[tuple[object, ...]] = set()
     compared, unknown = 0, dict[str, None]()
-    later = {each for known in (card, costs.card) for each in known.boundaries() if each > utc(since)}
+    later = {moment for known in (card, costs.card) for moment in known.boundaries() if moment > utc(since)}
     for day in (since, *map(day_or_instant, sorted(later))):
         prices, paid = card.at(day), costs.card.at(day)
         for model, version in prices._in_effect_all():
@@ -84,11 +84,13 @@ def _cost(paid: PriceBook, cell: Cell, share: Fraction | None) -> Fraction | Non
 
 
 def _fault(model: str, place: str, day: date, cell: Cell, cost: Fraction, least: Fraction) -> Fault:
-    of = ", ".join(f"{name} {value}" for name, value in cell.row().items() if value and name in ASKED) or "each request"
+    request = (
+        ", ".join(f"{name} {value}" for name, value in cell.row().items() if value and name in ASKED) or "each request"
+    )
     price = Fraction(cell.quote.total)
     left = f"a margin of {_percent((price - cost) / price)}" if price else "nothing is charged for it"
     amounts = f"the price is {text(plain(cell.quote.total))}, the cost {text(from_fraction(cost, LINE_PLACES))}"
-    words = f"{model} from {day}, {of}: {amounts}: {left}"
+    words = f"{model} from {day}, {request}: {amounts}: {left}"
     return fault_at(place, model, f"{words}, and --min-margin is {_percent(least)}")
 
 

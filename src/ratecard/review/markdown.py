@@ -92,9 +92,9 @@ def diff_markdown(diff: Diff) -> str:
 
 def _worst(diff: Diff) -> Iterator[str]:
     rows = [
-        f"* {name}: {cell(found)} for {code_words(found.model)}{f', {escaped(found.cell)}' if found.cell else ''}"
-        for name, found in zip(("Worst rise", "Worst fall"), diff.worst, strict=True)
-        if found
+        f"* {name}: {cell(change)} for {code_words(change.model)}{f', {escaped(change.cell)}' if change.cell else ''}"
+        for name, change in zip(("Worst rise", "Worst fall"), diff.worst, strict=True)
+        if change
     ]
     if rows:
         yield "\n".join(rows)
@@ -109,14 +109,14 @@ def _models(diff: Diff) -> Iterator[Sequence[str]]:
 def _rates(diff: Diff) -> Iterator[Sequence[str]]:
     for change in diff.changes:
         for rate in change.rates:
-            row = (*(escaped(one) for one in (subject(rate), *amounts(rate), by(rate), unit(rate))), _when(change))
+            row = (*(escaped(field) for field in (subject(rate), *amounts(rate), by(rate), unit(rate))), _when(change))
             yield (MARKS[rate.kind], code_words(change.model), *row, f"`{'` → `'.join(places(rate))}`")
 
 
 def _terms(diff: Diff) -> Iterator[Sequence[str]]:
     for change in diff.changes:
         for term in change.terms:
-            words = (escaped(one) for one in (term.term, term.old, term.new))
+            words = (escaped(field) for field in (term.term, term.old, term.new))
             yield (mark(term), code_words(change.model), *words, _when(change))
 
 

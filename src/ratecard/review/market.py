@@ -269,8 +269,8 @@ class _Listed:
         versions = (self._version, *(version for _, version in self._searches.values()))
         # The conditions that the model knows.
         self._known = named_conditions(
-            (charge for each in versions for charge in each.charges),
-            (factor for each in versions for factor in each.multipliers),
+            (charge for version in versions for charge in version.charges),
+            (factor for version in versions for factor in version.multipliers),
         )
         self.charges = {
             (renamed.get(counts, counts), renamed.get(bucket, bucket)): _with_names(costing, renamed)
@@ -296,14 +296,14 @@ class _Listed:
             held: Charge = charge
             if isinstance(charge, Conditioned):
                 held = charge_under(charge, version, model, self._meters, stated)
-            domains, of = domains_of(version, held), priced.setdefault(tuple(stated.items()), [])
+            domains, prices_of = domains_of(version, held), priced.setdefault(tuple(stated.items()), [])
             for rate in held.rates:
                 if isinstance(rate, StatedRate) and rate.factored.unmet:
                     continue
                 price = _Price(held.unit_rate(rate), unit, rate.source)
                 for values in combinations(rate, domains):
                     values_of = {name: value for name, value in zip(domains, values, strict=True) if value}
-                    of.append(({**values_of, **stated}, price))
+                    prices_of.append(({**values_of, **stated}, price))
 
         def price_of(stated: _Stated, above: int) -> _Price | None:
             further = {name: value for name, value in stated.items() if name not in charge.ATTRIBUTES}
@@ -318,7 +318,7 @@ class _Listed:
         written, unit = list(written_rates(charge)), self._units[charge.unit]
         stated = list(self._stated(charge, written))
         rates = token_rates(self._prices._compiler.metered(self._model, self._version, self._prices.limits.rates))
-        priced = {each.bucket for each in written}
+        priced = {rate.bucket for rate in written}
 
         def price(bucket: str, stated: _Stated, above: int) -> _Price | None:
             held = rates_of_tokens(rates, stated, above + 1).get(bucket) if self._offers(stated) else None
@@ -330,9 +330,12 @@ class _Listed:
     def _stated(self, charge: Tokens, written: Iterable[WrittenRate]) -> Iterator[_Stated]:
         """Yield the conditions of each rate, and of each factor by itself, without defaults."""
         factors = (*charge.factors, *self._version.multipliers)
-        defaults = {(each.condition, each.default) for each in self._meters.conditions}
-        named = ({}, *(each.conditions for each in written), *(each.conditions for each in factors))
-        yield from ({name: each[name] for name in each if (name, each[name]) not in defaults} for each in named)
+        defaults = {(condition.condition, condition.default) for condition in self._meters.conditions}
+        named = ({}, *(rate.conditions for rate in written), *(factor.conditions for factor in factors))
+        yield from (
+            {name: conditions[name] for name in conditions if (name, conditions[name]) not in defaults}
+            for conditions in named
+        )
 
     def _offers(self, stated: _Stated) -> bool:
         """Return True for conditions that the model sells; it may need one, and refuses others in a request."""
@@ -345,10 +348,12 @@ class _Listed:
 def _with_names(costing: _Costing, renamed: Mapping[str, str]) -> _Costing:
     """Return the same charge with other names of conditions."""
     back = {new: old for old, new in renamed.items()}
-    stated = [{renamed.get(name, name): value for name, value in each.items()} for each in costing.stated]
+    stated = [{renamed.get(name, name): value for name, value in conditions.items()} for conditions in costing.stated]
     return costing._replace(
         stated=stated,
-        price=lambda given, above: costing.price({back.get(name, name): value for name, value in given.items()}, above),
+        price=lambda conditions, above: costing.price(
+            {back.get(name, name): value for name, value in conditions.items()}, above
+        ),
     )
 
 
@@ -417,7 +422,7 @@ def _edges(ours: set[int], theirs: set[int]) -> list[int]:
     """
     every = {EVERY_PROMPT.above, *ours, *theirs}
     meeting = {
-        edge for own, other in ((ours, theirs), (theirs, ours)) for edge in own - other if edge + 1 in other - own
+        edge for one, other in ((ours, theirs), (theirs, ours)) for edge in one - other if edge + 1 in other - one
     }
     return sorted(every - meeting)
 
@@ -425,7 +430,7 @@ def _edges(ours: set[int], theirs: set[int]) -> list[int]:
 def _of_ranges(what: _What, stated: _Stated, ranges: Sequence[_Ranged]) -> Iterator[RateChange]:
     """Yield the rates of one thing; neighbouring ranges of prompts with the same prices become one."""
     (counts, bucket), conditions = what, [f"{name} {value}" for name, value in stated.items()]
-    alike = groupby(ranges, key=lambda each: (each[1] and each[1].each, each[2] and each[2].each))
+    alike = groupby(ranges, key=lambda ranged: (ranged[1] and ranged[1].each, ranged[2] and ranged[2].each))
     firsts = [next(group) for _, group in alike]
     ends = [above for above, *_ in firsts[1:]]
     for (above, ours, theirs), end in zip(firsts, [*ends, None], strict=True):

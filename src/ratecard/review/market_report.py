@@ -88,9 +88,9 @@ def market_markdown(market: Market) -> str:
     parts = [f"## {TITLE}", f"**{summary_of_market(market)}**", escaped(both_lists(market)), f"{MARKET_LEGEND}."]
     for pair in market.models:
         title = f"{code_words(pair.ours)} beside {code_words(pair.theirs)}{paid(pair)}"
-        said = [escaped(words) for words in (pair.reason, *pair.notes) if words]
+        sentences = [escaped(words) for words in (pair.reason, *pair.notes) if words]
         rows = [(*tuple(map(escaped, row.cells[:-1])), code_words(row.lines)) for row in price_words(pair)]
-        parts += [f"### {title}", *(["\n".join(f"* {words}" for words in said)] if said else [])]
+        parts += [f"### {title}", *(["\n".join(f"* {words}" for words in sentences)] if sentences else [])]
         parts += markdown_table("Prices", HEADINGS, rows, level=4)
     return "\n\n".join(parts) + "\n"
 

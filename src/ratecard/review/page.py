@@ -68,7 +68,7 @@ def diff_page(diff: Diff) -> str:
         "diff.html",
         diff=diff,
         title="Price changes" if diff.changes else NO_CHANGES,
-        counts=[each.split(" ", 1) for each in summary(diff).split(", ")],
+        counts=[phrase.split(" ", 1) for phrase in summary(diff).split(", ")],
         worst=list(_worst(diff)),
         bars=[(bar.change, _drawn(bar, *scale), _percents(bar)) for bar in shown],
         more=len(moving) - len(shown),
@@ -89,8 +89,8 @@ def diff_page(diff: Diff) -> str:
 def _worst(diff: Diff) -> Iterator[tuple[str, ...]]:
     for name, tone, cell in zip(("Worst rise", "Worst fall"), ("rise", "fall"), diff.worst, strict=True):
         if cell:
-            of = ", ".join(filter(None, (cell.model, cell.cell)))
-            yield name, tone, of, text(cell.old), text(cell.new), _percent(cell)
+            cell_name = ", ".join(filter(None, (cell.model, cell.cell)))
+            yield name, tone, cell_name, text(cell.old), text(cell.new), _percent(cell)
 
 
 def _drawn(bar: Bar, up: Fraction, down: Fraction) -> tuple[int, int, list[tuple[str, int, int]]]:

@@ -89,18 +89,18 @@ class _Writer:
         path = ("models", self.numbers[home][model.model])
         if model.retired is not None and model.retired != old.retired:
             yield new_retirement(at, path, model.retired)._replace(what=f"{model.model}, retired on {model.retired.on}")
-        there = [version.effective for version in old.versions]
+        known_days = [version.effective for version in old.versions]
         for version in model.versions:
             base = old.version_at(version.effective)
-            if version.effective not in there and base is not None:
-                below = (*path, "versions", there.index(base.effective))
+            if version.effective not in known_days and base is not None:
+                below = (*path, "versions", known_days.index(base.effective))
                 made = new_version(at, below, base, version, totals[model.model, version.effective], checked)
                 yield made._replace(what=f"{model.model} from {version.effective}")
 
     def _add_models(self, file: CandidateFile) -> None:
         if not any(isinstance(change, Add) for _, change in file.changes):
             return
-        of = Positions(file.text.name, file.content)
+        positions = Positions(file.text.name, file.content)
         for index, change in file.changes:
             if isinstance(change, Add):
                 path = ("changes", index, "add")
@@ -109,11 +109,11 @@ class _Writer:
                     home = self.homes.of_family(change.add, change.family)
                     if home is not None:
                         at = self._text(home)
-                        self.insertions.setdefault(home, []).append(new_model(at, of, path, what))
+                        self.insertions.setdefault(home, []).append(new_model(at, positions, path, what))
                         continue
                     # This call refuses a family whose name cannot be a file name.
                     new_file(self.homes.folder(change.add), change.family, self.contents)
-                    lines = model_lines(of, path, _DASH, _KEYS, "\n")
+                    lines = model_lines(positions, path, _DASH, _KEYS, "\n")
                     self.families.setdefault(change.family, []).append((change.add, Insertion(0, lines, what)))
                 except ValueError as error:
                     self.faults.append(file.fault(index, ("family",), str(error)))
@@ -186,8 +186,10 @@ def _rewritten(cards: Sequence[RateCard], files: Sequence[CandidateFile]) -> Ite
     """Yield faults for versions of the tables that begin while a candidate holds, and that it would change."""
     for file, below, above in zip(files, cards, cards[1:], strict=False):
         for name, model in cards[0].tables.models.items():
-            old, new = ({each.effective: each for each in card.tables.models[name].versions} for card in (below, above))
-            for day, place in ((each.effective, each.place) for each in model.versions):
+            old, new = (
+                {version.effective: version for version in card.tables.models[name].versions} for card in (below, above)
+            )
+            for day, place in ((version.effective, version.place) for version in model.versions):
                 if new[day] is not old[day]:
                     words = f"version {day} of {name} begins while the candidate holds, and would change with it"
                     words += f" ({file.candidate.effective} until {file.candidate.until}). promote adds lines and edits"
@@ -210,9 +212,9 @@ def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], l
     faults: list[Fault] = []
     for model in after.tables.models.values():
         old = before.tables.models.get(model.model)
-        there = {version.effective for version in (old or model).versions}
+        known_days = {version.effective for version in (old or model).versions}
         for version in model.versions:
-            book, new = after._unproved.at(version.effective), version.effective not in there
+            book, new = after._unproved.at(version.effective), version.effective not in known_days
             for number, example in enumerate(version.examples):
                 try:
                     total = _total(book, model, example)

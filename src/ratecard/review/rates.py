@@ -72,7 +72,7 @@ def _names(*sides: Priceable | None) -> dict[str, tuple[str, ...]]:
         keys = dict.fromkeys(key for charge in group for key in charge.ATTRIBUTES)
         keys |= dict.fromkeys(key for rate in rates for key in rate.attributes)
         names[name] = named_attributes(rates, tuple(keys))
-    for label, factor in (each for version in versions for each in _factors(version)):
+    for label, factor in (labelled_factor for version in versions for labelled_factor in _factors(version)):
         names[label] = tuple(dict.fromkeys((*names.get(label, ()), *factor.conditions)))
     return names
 
@@ -145,7 +145,7 @@ def described(part: BaseModel, prefix: str = "") -> Terms:
         if isinstance(value, BaseModel):
             terms |= described(value, f"{words} ")
         elif isinstance(value, Mapping):
-            terms |= {f"{words} {key}": _text(each) for key, each in value.items()}
+            terms |= {f"{words} {key}": _text(item) for key, item in value.items()}
         elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
             terms[words] = _parts(value, ordered=name in _ORDERED)
         elif value is not None:
@@ -166,7 +166,9 @@ def term_changes(old: Terms, new: Terms) -> tuple[TermChange, ...]:
 
 def _sides(old: str | tuple[str, ...], new: str | tuple[str, ...]) -> tuple[str, str]:
     before, after = _listed(old), _listed(new)
-    return "; ".join(one for one in before if one not in after), "; ".join(one for one in after if one not in before)
+    return "; ".join(item for item in before if item not in after), "; ".join(
+        item for item in after if item not in before
+    )
 
 
 def _listed(value: str | tuple[str, ...]) -> tuple[str, ...]:
@@ -175,7 +177,7 @@ def _listed(value: str | tuple[str, ...]) -> tuple[str, ...]:
 
 def _parts(values: tuple[BaseModel, ...], *, ordered: bool) -> tuple[str, ...]:
     words = [
-        ", ".join(f"{key} {'; '.join(_listed(value))}" for key, value in sorted(described(one).items()))
-        for one in values
+        ", ".join(f"{key} {'; '.join(_listed(value))}" for key, value in sorted(described(part).items()))
+        for part in values
     ]
-    return tuple(f"{number}. {one}" for number, one in enumerate(words, 1)) if ordered else tuple(sorted(words))
+    return tuple(f"{number}. {item}" for number, item in enumerate(words, 1)) if ordered else tuple(sorted(words))

@@ -41,7 +41,7 @@ class Side:
 
     def days(self) -> set[date]:
         """Return the days and instants at which something changes on this side."""
-        return {day_or_instant(each) for each in ((self.at,) if self.at else self.card.boundaries())}
+        return {day_or_instant(moment) for moment in ((self.at,) if self.at else self.card.boundaries())}
 
 
 class Priceable(NamedTuple):
@@ -148,7 +148,7 @@ def named(given: str, tables: Path | None) -> Named:
     readers: Mapping[str, Callable[[str], Named]] = {
         "folder": _folder,
         "candidate": stack_of,
-        "revision": lambda given: _revision(given, tables),
+        "revision": lambda word: _revision(word, tables),
         "date": read_instant,
     }
     meanings, refused = {}, []

@@ -86,7 +86,7 @@ def rates_or_free() -> st.SearchStrategy[str]:
 def some(values: Sequence[Each], *, least: int = 1, most: int | None = None) -> st.SearchStrategy[list[Each]]:
     """Draw some of these values, in their order; the simplest is the first one."""
     drawn = st.lists(st.sampled_from(values), min_size=least, max_size=most or len(values), unique=True)
-    return drawn.map(lambda found: sorted(found, key=values.index))
+    return drawn.map(lambda chosen: sorted(chosen, key=values.index))
 
 
 @st.composite
@@ -382,8 +382,8 @@ def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft
         version["charges"].append(draw(_under_conditions(fee)))
     if len(version["charges"]) > 1:  # a value that one of them names is sold with all, so that each rate is charged
         for charge in version["charges"]:
-            said = {name: what for name, what in charge.get("without_rate", {}).items() if name in _WHOLES}
-            charge["without_rate"] = said | dict.fromkeys(_CONDITIONS, "default")
+            without_rate = {name: action for name, action in charge.get("without_rate", {}).items() if name in _WHOLES}
+            charge["without_rate"] = without_rate | dict.fromkeys(_CONDITIONS, "default")
     minimum = {"minimum": draw(numbers(most=1_000))} if kind != "surcharge" and draw(st.booleans()) else {}
     places = {"line_places": str(draw(st.integers(0, 30)))} if draw(st.booleans()) else {}
     return minimum | places | version
@@ -431,7 +431,7 @@ def example_of(version: TableDraft, kind: str) -> TableDraft:
     charge = version["charges"][0]
     if kind == "video":
         return _of_video(version["accepts"])
-    counts = {"counts": {"page": "1000"}} if any(each["unit"] == "kpage" for each in version["charges"]) else {}
+    counts = {"counts": {"page": "1000"}} if any(draft["unit"] == "kpage" for draft in version["charges"]) else {}
     return {"usage": _usage(charge, kind, version.get("defaults", {})) | counts}
 
 
@@ -521,7 +521,7 @@ def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
                 version["surcharges"] = {kind: draw(st.sampled_from(searches)) for kind in draw(some(_SEARCHES))}
     family = {"family": "made-up", "models": models}
     units = {charge["unit"] for model in models for version in model["versions"] for charge in version["charges"]}
-    odd = {each["unit"]: each for each in _ODD_UNITS.values() if each["unit"] in units}
+    odd = {unit["unit"]: unit for unit in _ODD_UNITS.values() if unit["unit"] in units}
     further = {UNITS: yaml_text({"units": list(odd.values())}).encode()} if odd else {}
     # Read once to know what the examples cost, which a person would work out by hand.
     card = card_of({**further, _NAME: yaml_text(family).encode()})

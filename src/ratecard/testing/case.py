@@ -111,8 +111,12 @@ class Case:
             return []
         metered = self.prices._compiler.metered(self.found, self.version, self.prices.limits.rates).under({})
         charges = map(method_of, metered.version.charges)
-        read = [(charge, charge.reading(metered, self.found.type)) for charge in charges]
-        return [(charge, {*of.fields, *of.further} - {*of.inert}) for charge, of in read if of]
+        charge_readings = [(charge, charge.reading(metered, self.found.type)) for charge in charges]
+        return [
+            (charge, {*reading.fields, *reading.further} - {*reading.inert})
+            for charge, reading in charge_readings
+            if reading
+        ]
 
     def reading(self, field: str) -> list[Any]:
         """Return the charges that depend on a field of usages of the model's own type."""
@@ -165,8 +169,8 @@ class Case:
         """Return a `file:line`, and the text of that line."""
         name, _, line = source.rpartition(":")
         lines = self.texts.get(name, [])
-        there = line.isdigit() and 0 < int(line) <= len(lines)
-        return f"{source}: {lines[int(line) - 1].strip()}" if there else source
+        exists = line.isdigit() and 0 < int(line) <= len(lines)
+        return f"{source}: {lines[int(line) - 1].strip()}" if exists else source
 
     def ask(self, request: Request, form: Any = None) -> Quoted:
         """Quote a valid request. Raises `BrokenLawError` if it is refused."""

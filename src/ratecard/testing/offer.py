@@ -54,7 +54,7 @@ def check_words(name: str, given: object, known: Sequence[Word]) -> tuple[Word, 
 def priced_models(prices: PriceBook, model: object, types: Collection[str]) -> list[tuple[AnyModel, Version]]:
     """Return the models of these types that have a price in the book; only the one named by `model`, if given."""
     if model is None:
-        models = [each for each in prices._in_effect_all() if each[0].type in types]
+        models = [pair for pair in prices._in_effect_all() if pair[0].type in types]
         if not models:
             raise InvalidArgument(f"No model of type {' or '.join(types)} has a price on {prices.day}")
         return models

@@ -48,7 +48,7 @@ def counted_usages(prices: PriceBook, model: AnyModel, version: MeteredVersion) 
 
 def _with_items(name: str, items: Items, usage: dict[str, Any]) -> Usages:
     drawn = st.lists(st.sampled_from(items.of(usage)), min_size=1, max_size=min(5, items.most))
-    return drawn.map(lambda found: usage | {name: found})
+    return drawn.map(lambda chosen: usage | {name: chosen})
 
 
 def _of_fields(named: dict[str, Any], schema: UsageSchema, counts: dict[str, st.SearchStrategy[Any]]) -> Usages:
@@ -133,24 +133,24 @@ def in_any_dialect(draw: st.DrawFn, usage: Mapping[str, Any], *, embedding: bool
     details = {name: count for name, count in details.items() if count or draw(st.booleans())}
     inside, outside = draw(st.permutations(("prompt_tokens_details", "input_tokens_details")))
     dialect = draw(st.sampled_from(("prompt_tokens", "input_tokens", "both", "anthropic")))
-    said: dict[str, Any] = {}
+    response: dict[str, Any] = {}
     if dialect == "anthropic":
-        said |= {"input_tokens": prompt - cached - written}
-        said |= {"cache_read_input_tokens": cached, "cache_creation_input_tokens": written}
-        said["cache_creation"] = {"ephemeral_5m_input_tokens": draw(st.integers(0, written)),
+        response |= {"input_tokens": prompt - cached - written}
+        response |= {"cache_read_input_tokens": cached, "cache_creation_input_tokens": written}
+        response["cache_creation"] = {"ephemeral_5m_input_tokens": draw(st.integers(0, written)),
                                   "ephemeral_1h_input_tokens": 0}  # fmt: skip
-        said["iterations"] = draw(st.sampled_from(([], [{"input_tokens": prompt - cached - written}])))
+        response["iterations"] = draw(st.sampled_from(([], [{"input_tokens": prompt - cached - written}])))
     else:
         names = ("prompt_tokens", "input_tokens") if dialect == "both" else (dialect,)
-        said |= dict.fromkeys(names, prompt) | {inside: details}
+        response |= dict.fromkeys(names, prompt) | {inside: details}
         if dialect == "prompt_tokens" and draw(st.booleans()):  # the same counts once more, beside the details
-            said |= {"cache_read_input_tokens": cached, "cache_creation_input_tokens": written}
+            response |= {"cache_read_input_tokens": cached, "cache_creation_input_tokens": written}
         if draw(st.booleans()):
-            said[outside] = draw(st.sampled_from((None, {}, details)))
+            response[outside] = draw(st.sampled_from((None, {}, details)))
     named = st.sets(st.sampled_from((*_PARTS, draw(st.sampled_from(_REASONING)))))
     parts = {name: draw(st.integers(0, completion or 0)) for name in draw(named)}
     if completion is not None:
-        said |= dict.fromkeys(draw(st.sampled_from((_COMPLETION[:1], _COMPLETION[1:], _COMPLETION))), completion)
+        response |= dict.fromkeys(draw(st.sampled_from((_COMPLETION[:1], _COMPLETION[1:], _COMPLETION))), completion)
     more = {
         "total_tokens": prompt if embedding else prompt + (completion or 0),
         draw(st.sampled_from(("completion_tokens_details", "output_tokens_details"))): parts,
@@ -159,8 +159,8 @@ def in_any_dialect(draw: st.DrawFn, usage: Mapping[str, Any], *, embedding: bool
         "service_tier": draw(st.sampled_from((None, "standard", "default", "auto"))),
         "inference_geo": draw(st.sampled_from((None, "", "not_available", "global"))),
     }
-    said |= {name: more[name] for name in draw(st.sets(st.sampled_from(sorted(more))))}
-    return dict(draw(st.permutations(list(said.items()))))
+    response |= {name: more[name] for name in draw(st.sets(st.sampled_from(sorted(more))))}
+    return dict(draw(st.permutations(list(response.items()))))
 
 
 def usages(
@@ -182,14 +182,14 @@ def usages(
     """
     chosen = check_words("types", types, TYPES.words)
     models = priced_models(check_prices(prices), model, chosen)
-    usable = [each for each in models if _can_be_used(prices, *each)]
+    usable = [pair for pair in models if _can_be_used(prices, *pair)]
     if not usable:
         raise InvalidArgument(
             f"Got model={model!r}, types={types!r}: usages are of models that need no source video, and of the first "
             "table of RPC credits"
         )
-    ordered = sorted(usable, key=lambda each: (TYPES.words.index(each[0].type), each[0].model))
-    return st.sampled_from(ordered).flatmap(lambda each: _of_model(prices, *each))
+    ordered = sorted(usable, key=lambda pair: (TYPES.words.index(pair[0].type), pair[0].model))
+    return st.sampled_from(ordered).flatmap(lambda pair: _of_model(prices, *pair))
 
 
 def metered_requests(prices: PriceBook, model: AnyModel, version: Version) -> st.SearchStrategy[Request]:

@@ -62,7 +62,9 @@ def source_videos(*, max_seconds: int = 300, heights: tuple[int, ...] = _HEIGHTS
 def offers_of(prices: PriceBook, model: str | None) -> list[Offer]:
     """Return the offer of each video model, those with the fewest required fields first."""
     models = priced_models(check_prices(prices), model, ("video",))
-    offers = [Offer(prices, found, version) for found, version in models if isinstance(version, VideoVersion)]
+    offers = [
+        Offer(prices, video_model, version) for video_model, version in models if isinstance(version, VideoVersion)
+    ]
     return sorted(offers, key=lambda offer: (len(offer.required) + 2 * offer.of_source, offer.model))
 
 

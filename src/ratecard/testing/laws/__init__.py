@@ -12,7 +12,10 @@ import ratecard.testing.laws.video as of_video
 from ratecard.testing.laws.law import MAX_EXAMPLES, Law, check
 
 LAWS: tuple[Law, ...] = tuple(
-    each for module in (of_any_quote, of_video, of_usages) for each in vars(module).values() if isinstance(each, Law)
+    member
+    for module in (of_any_quote, of_video, of_usages)
+    for member in vars(module).values()
+    if isinstance(member, Law)
 )
 
 __all__ = ["LAWS", "MAX_EXAMPLES", "Law", "check"]

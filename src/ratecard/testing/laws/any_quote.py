@@ -31,77 +31,77 @@ _FURTHER = st.dictionaries(
 @applies_to(any_case)
 def a_valid_request_has_a_price(case: Case, data: st.DataObject) -> None:
     """Every request that the tables accept is priced: in the model's currency, at the version in effect."""
-    asked = case.ask(data.draw(case.requests))
-    quote, model = asked.quote, case.found
+    quoted = case.ask(data.draw(case.requests))
+    quote, model = quoted.quote, case.found
     stated = (quote.model, quote.currency, quote.effective, quote.digest)
     expected = (model.model, model.currency, case.version.effective, case.prices.tables.digest)
-    expect(stated == expected, f"The quote is of {stated}, not of {expected}", asked)
+    expect(stated == expected, f"The quote is of {stated}, not of {expected}", quoted)
 
 
 @applies_to(any_case)
 def no_amount_is_negative(case: Case, data: st.DataObject) -> None:
     """No line, sum or total is below zero."""
-    asked = case.ask(data.draw(case.requests))
-    amounts = [asked.quote.total, asked.quote.exact]
-    for line in asked.quote.lines:
+    quoted = case.ask(data.draw(case.requests))
+    amounts = [quoted.quote.total, quoted.quote.exact]
+    for line in quoted.quote.lines:
         amounts += [line.quantity, line.unit_rate, line.amount]
-    expect(all(amount >= 0 for amount in amounts), "A price is negative", asked)
+    expect(all(amount >= 0 for amount in amounts), "A price is negative", quoted)
 
 
 @applies_to(any_case)
 def lines_add_up_to_the_exact_amount(case: Case, data: st.DataObject) -> None:
     """The amounts of the lines add up to the exact amount, to the last digit, and to no less than the minimum."""
-    asked = case.ask(data.draw(case.requests))
-    amount = sum((Fraction(line.amount) for line in asked.quote.lines), Fraction(0))
-    expect(amount == asked.exact, f"The lines add up to {amount}", asked)
+    quoted = case.ask(data.draw(case.requests))
+    amount = sum((Fraction(line.amount) for line in quoted.quote.lines), Fraction(0))
+    expect(amount == quoted.exact, f"The lines add up to {amount}", quoted)
     if case.found.type == "video":
         return
-    least, added = case.version.minimum, [line for line in asked.quote.lines if line.unit == MINIMUM]
-    charged = asked.of(*case.version.charges)
+    least, added = case.version.minimum, [line for line in quoted.quote.lines if line.unit == MINIMUM]
+    charged = quoted.of(*case.version.charges)
     if added:
-        expect([line.source for line in added] == [case.version.minimum_place], "The line names another line", asked)
-        expect(charged + Fraction(added[0].amount) == least, f"With it, the charges do not come to {least}", asked)
+        expect([line.source for line in added] == [case.version.minimum_place], "The line names another line", quoted)
+        expect(charged + Fraction(added[0].amount) == least, f"With it, the charges do not come to {least}", quoted)
     elif least:  # a sum may lack what rounding took from it
-        rounded = Fraction(len(asked.quote.lines), 10**case.version.places_of_lines)
-        expect(charged + rounded >= least, f"A request costs at least {least}", asked)
+        rounded = Fraction(len(quoted.quote.lines), 10**case.version.places_of_lines)
+        expect(charged + rounded >= least, f"A request costs at least {least}", quoted)
 
 
 @applies_to(any_case)
 def a_line_is_quantity_times_rate(case: Case, data: st.DataObject) -> None:
     """Every amount is its quantity times its rate, rounded to nothing coarser than the table's line places."""
-    asked = case.ask(data.draw(case.requests))
-    for line in asked.quote.lines:
+    quoted = case.ask(data.draw(case.requests))
+    for line in quoted.quote.lines:
         product = Fraction(line.quantity) * Fraction(line.unit_rate)
         slack = Fraction(0)
         if case.found.type == "video":  # a quantity that no decimal holds is shown to the line places too
             slack = (1 + Fraction(line.unit_rate)) / 10**case.version.rounding.line_places
         elif isinstance(line.rate.of_unit, Fraction):
             slack = (1 + Fraction(line.unit_rate)) / 10**line.rate.line_places
-        expect(abs(product - Fraction(line.amount)) <= slack, f"{line.sku} is not quantity x rate", asked)
+        expect(abs(product - Fraction(line.amount)) <= slack, f"{line.sku} is not quantity x rate", quoted)
 
 
 @applies_to(any_case)
 def the_total_is_rounded_once(case: Case, data: st.DataObject) -> None:
     """The total is the exact amount, rounded half-up once to the table's places; what is not video is not rounded."""
-    asked = case.ask(data.draw(case.requests))
-    rounded = case.rounded(asked.quote.exact)
-    expect(str(asked.quote.total) == str(rounded), f"The total should be {rounded}", asked)
+    quoted = case.ask(data.draw(case.requests))
+    rounded = case.rounded(quoted.quote.exact)
+    expect(str(quoted.quote.total) == str(rounded), f"The total should be {rounded}", quoted)
 
 
 @applies_to(of_type(*TYPES.words))
 def extra_keys_and_order_change_nothing(case: Case, data: st.DataObject) -> None:
     """Unknown keys of a body, `metadata` of a usage, the order of keys, and JSON for a mapping change no price."""
-    asked = case.ask(data.draw(case.requests))
+    quoted = case.ask(data.draw(case.requests))
     further: dict[str, Any] = data.draw(_FURTHER)
-    ignored = (*asked.quote.ignored, *sorted(further))
-    if "type" in asked.request.body:  # a usage
-        further, ignored = {"metadata": further}, asked.quote.ignored
-    turned = dict(data.draw(st.permutations(list({**asked.request.body, **further}.items()))))
+    ignored = (*quoted.quote.ignored, *sorted(further))
+    if "type" in quoted.request.body:  # a usage
+        further, ignored = {"metadata": further}, quoted.quote.ignored
+    turned = dict(data.draw(st.permutations(list({**quoted.request.body, **further}.items()))))
     for form in (turned, json_text(turned).encode()):
-        again = case.ask(asked.request, form)
-        same = replace(again.quote, ignored=()) == replace(asked.quote, ignored=())
-        expect(same, f"Asked as {json_text(turned)}, it is another quote", asked, again)
-        known, listed = again.quote.ignored[: len(asked.quote.ignored)], again.quote.ignored
+        again = case.ask(quoted.request, form)
+        same = replace(again.quote, ignored=()) == replace(quoted.quote, ignored=())
+        expect(same, f"Asked as {json_text(turned)}, it is another quote", quoted, again)
+        known, listed = again.quote.ignored[: len(quoted.quote.ignored)], again.quote.ignored
         expect((*known, *sorted(listed[len(known) :])) == ignored, f"Named as ignored: {', '.join(listed)}", again)
 
 
@@ -127,25 +127,25 @@ def _answer(request: Request, prices: PriceBook) -> Quote | str:
 @applies_to(of_type(*METERED_TYPES))
 def an_unknown_key_of_a_usage_is_refused(case: Case, data: st.DataObject) -> None:
     """A usage with a key that is not of its type is refused as a whole: what was meant by it is not assumed."""
-    asked = case.ask(data.draw(case.requests))
+    quoted = case.ask(data.draw(case.requests))
     try:
-        case.prices.rate({**asked.request.body, "x-count": 10})
+        case.prices.rate({**quoted.request.body, "x-count": 10})
     except QuoteError as refusal:
         messages = [message for path, message in refusal.problems if not path]
-        expect(any("'x-count'" in message for message in messages), f"It is refused otherwise: {refusal}", asked)
+        expect(any("'x-count'" in message for message in messages), f"It is refused otherwise: {refusal}", quoted)
     else:
-        expect(False, "A usage with the key 'x-count' is charged", asked)
+        expect(False, "A usage with the key 'x-count' is charged", quoted)
 
 
 @applies_to(any_case)
 def the_answer_has_the_digits_of_the_total(case: Case, data: st.DataObject) -> None:
     """What HTTP answers holds the digits of the total, as a plain decimal, and the currency where it is not USD."""
-    asked = case.ask(data.draw(case.requests))
-    total = asked.quote.total
+    quoted = case.ask(data.draw(case.requests))
+    total = quoted.quote.total
     digits = str(total) if case.found.type == "video" else format(plain(total), "f")
-    answer = asked.quote.to_json().decode()
-    currency = "" if asked.quote.currency == USD else f',"currency":"{asked.quote.currency}"'
-    expect(answer == f'{{"quote":{digits}{currency}}}', f"It answers {answer}", asked)
+    answer = quoted.quote.to_json().decode()
+    currency = "" if quoted.quote.currency == USD else f',"currency":"{quoted.quote.currency}"'
+    expect(answer == f'{{"quote":{digits}{currency}}}', f"It answers {answer}", quoted)
 
 
 _RATE = re.compile(r"""\brate["']?\s*:\s*["']?([*\w.-]+)""")
@@ -157,27 +157,27 @@ _BY_QUANTITY = {"up_to", "seconds", "context", "tokens"}
 @applies_to(any_case)
 def a_line_names_the_line_of_its_rate(case: Case, data: st.DataObject) -> None:
     """The `file:line` of every line holds a rate of its model, and times markup that is what a unit costs."""
-    asked = case.ask(data.draw(case.requests))
-    for line in asked.counted:
+    quoted = case.ask(data.draw(case.requests))
+    for line in quoted.counted:
         rates = rates_at(case, line.source)
-        expect(bool(rates), f"No rate of {case} is at {line.source}", asked)
+        expect(bool(rates), f"No rate of {case} is at {line.source}", quoted)
         unit_rates = {price for charge, rate in rates for price in _unit_rates(charge, rate)}
-        expect(Fraction(line.unit_rate) in unit_rates, f"{line.sku} is not charged at the rate of its line", asked)
+        expect(Fraction(line.unit_rate) in unit_rates, f"{line.sku} is not charged at the rate of its line", quoted)
         if not case.files:
             continue
         written = numbers_at(case, line.source)
-        stands = any(rate.rate in written for _, rate in rates)
+        is_written = any(rate.rate in written for _, rate in rates)
         shown = ", ".join(map(text, written)) or "no rate"
-        expect(stands, f"{line.source} holds {shown}, not {text(rates[0][1].rate)}", asked)
+        expect(is_written, f"{line.source} holds {shown}, not {text(rates[0][1].rate)}", quoted)
 
 
 @applies_to(any_case)
 def a_line_is_charged_at_the_rate_that_fits(case: Case, data: st.DataObject) -> None:
     """The attributes of a line's rate are those of the request: its resolution, its sound, its quality."""
-    asked = case.ask(data.draw(case.requests))
-    for line in asked.counted:
-        fits = any(_fits(case, asked.request.body, rate) for _, rate in rates_at(case, line.source))
-        expect(fits, f"{line.sku} is charged at the rate of something else", asked)
+    quoted = case.ask(data.draw(case.requests))
+    for line in quoted.counted:
+        fits = any(_fits(case, quoted.request.body, rate) for _, rate in rates_at(case, line.source))
+        expect(fits, f"{line.sku} is charged at the rate of something else", quoted)
 
 
 def rates_at(case: Case, source: str) -> list[tuple[Any, Rate]]:
@@ -217,11 +217,11 @@ def a_price_cell_equals_its_quote(case: Case, data: st.DataObject) -> None:
     """Every cell of the price sheet is what a quote of its values says."""
     cell = data.draw(st.sampled_from(case.cells))
     request, row = _request_of(case, cell), cell.row()
-    asked = case.ask(request, json_text(request.body))
-    expect(asked.quote == cell.quote, f"The sheet has another quote, of {text(cell.quote.exact)}", asked)
-    expect(Decimal(row["total"]) == asked.quote.total, f"The sheet says {row['total']}", asked)
-    sources = " + ".join(line.source for line in asked.quote.lines)
-    expect(row["source"] == sources, f"The sheet names {row['source']}", asked)
+    quoted = case.ask(request, json_text(request.body))
+    expect(quoted.quote == cell.quote, f"The sheet has another quote, of {text(cell.quote.exact)}", quoted)
+    expect(Decimal(row["total"]) == quoted.quote.total, f"The sheet says {row['total']}", quoted)
+    sources = " + ".join(line.source for line in quoted.quote.lines)
+    expect(row["source"] == sources, f"The sheet names {row['source']}", quoted)
 
 
 @applies_to(any_case)
@@ -229,8 +229,8 @@ def every_price_cell_is_rounded_once(case: Case, data: st.DataObject) -> None:
     """The total of every cell is its exact amount rounded once: cells have enough amounts to show a second rounding."""
     for cell in case.cells:
         rounded = case.rounded(cell.quote.exact)
-        asked = Quoted(_request_of(case, cell), cell.quote, case)
-        expect(str(cell.quote.total) == str(rounded), f"The total should be {rounded}", asked)
+        quoted = Quoted(_request_of(case, cell), cell.quote, case)
+        expect(str(cell.quote.total) == str(rounded), f"The total should be {rounded}", quoted)
 
 
 def _not_overridden(case: Case, charge: Any) -> Iterator[Rate]:

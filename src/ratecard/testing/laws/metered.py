@@ -23,32 +23,32 @@ _BY_TOKEN = charged_by("tokens")
 @applies_to(_BY_TOKEN)
 def every_token_is_charged_once(case: Case, data: st.DataObject) -> None:
     """The tokens of all lines are those of prompt and completion: what comes from the cache is part of the prompt."""
-    asked = case.ask(data.draw(_tokens(case)))
-    usage = asked.request.body["usage"]
+    quoted = case.ask(data.draw(_tokens(case)))
+    usage = quoted.request.body["usage"]
     counted = usage["prompt_tokens"] + usage.get("completion_tokens", 0)
     unit = case.version.tokens.unit
-    billed = sum(line.count for line in asked.counted if line.unit == unit)
-    expect(billed == counted, f"{billed} tokens are charged, not {counted}", asked)
+    billed = sum(line.count for line in quoted.counted if line.unit == unit)
+    expect(billed == counted, f"{billed} tokens are charged, not {counted}", quoted)
 
 
 @applies_to(_BY_TOKEN)
 def the_whole_prompt_chooses_one_tier(case: Case, data: st.DataObject) -> None:
     """Every bucket costs its rate of the tier that the whole prompt is in; the threshold itself is still base."""
-    asked = case.ask(data.draw(_tokens(case)))
-    rates = expected_rates(case, asked.request.body["usage"])
+    quoted = case.ask(data.draw(_tokens(case)))
+    rates = expected_rates(case, quoted.request.body["usage"])
     expected = [rate.source for rate in rates]
-    sources = [line.source for line in asked.counted if line.unit == case.version.tokens.unit]
-    expect(sources == expected, f"The tier says {', '.join(expected) or 'nothing'}", asked)
+    sources = [line.source for line in quoted.counted if line.unit == case.version.tokens.unit]
+    expect(sources == expected, f"The tier says {', '.join(expected) or 'nothing'}", quoted)
 
 
 @applies_to(_BY_TOKEN)
 def every_dialect_costs_the_same(case: Case, data: st.DataObject) -> None:
     """The same tokens cost the same in the words of every provider, whatever it says beside them that costs nothing."""
-    asked = case.ask(data.draw(_tokens(case)))
-    tokens = asked.request.body["usage"]
-    said = data.draw(in_any_dialect(tokens, embedding=case.found.type == "embedding"))
-    again = case.ask(asked.request.with_fields(usage=said))
-    expect(again.quote == asked.quote, "In another dialect it is another quote", asked, again)
+    quoted = case.ask(data.draw(_tokens(case)))
+    tokens = quoted.request.body["usage"]
+    usage = data.draw(in_any_dialect(tokens, embedding=case.found.type == "embedding"))
+    again = case.ask(quoted.request.with_fields(usage=usage))
+    expect(again.quote == quoted.quote, "In another dialect it is another quote", quoted, again)
 
 
 def _searches(case: Case) -> bool:
@@ -63,10 +63,10 @@ def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
     most = case.prices.limits.scraped_urls if kind == "web_scraping" else 1_000
     count = data.draw(st.integers(1, most))
     charge = case.plain(*dict(zip(case.version.surcharges, case.further(), strict=True))[kind]).charges[0]
-    asked = case.ask(plain.request.with_fields(**{SEARCHES[kind][0]: count}))
+    quoted = case.ask(plain.request.with_fields(**{SEARCHES[kind][0]: count}))
     price = case.price(charge, count)
-    added = asked.exact - plain.exact
-    expect(added == price, f"{count} of {SEARCHES[kind][0]} add {added}, not {price}", plain, asked)
+    added = quoted.exact - plain.exact
+    expect(added == price, f"{count} of {SEARCHES[kind][0]} add {added}, not {price}", plain, quoted)
 
 
 def _estimated(case: Case) -> bool:
@@ -77,8 +77,8 @@ def _estimated(case: Case) -> bool:
 @applies_to(_estimated)
 def an_estimate_holds_what_it_will_cost(case: Case, data: st.DataObject) -> None:
     """A request costs no less than the least and no more than the most that was estimated, searches included."""
-    asked = case.ask(data.draw(case.requests))
-    body = asked.request.body
+    quoted = case.ask(data.draw(case.requests))
+    body = quoted.request.body
     # Where nothing counts a search, at most one is billed; a result of X search is billed only if it is counted.
     counts: dict[str, Any] = {"x_search_results": 0} | {
         field: body[field] for field, _ in SEARCHES.values() if field in body
@@ -91,8 +91,8 @@ def an_estimate_holds_what_it_will_cost(case: Case, data: st.DataObject) -> None
         counts=body.get("counts"),
         **counts,
     )
-    within = estimate.lowest <= asked.quote.exact <= estimate.highest
-    expect(within, f"Estimated: {estimate.lowest} to {estimate.highest}", asked)
+    within = estimate.lowest <= quoted.quote.exact <= estimate.highest
+    expect(within, f"Estimated: {estimate.lowest} to {estimate.highest}", quoted)
 
 
 def expected_rates(case: Case, usage: dict[str, Any]) -> list[Rate]:
@@ -105,7 +105,7 @@ def expected_rates(case: Case, usage: dict[str, Any]) -> list[Rate]:
     def of(bucket: str) -> Rate | None:
         """Return the rate of a bucket in the highest tier that has one, which names the most."""
         candidates = [(rank, rate) for rate, rank in held if bucket in rate.attributes["tokens"]]
-        return max(candidates, key=lambda each: each[0])[1] if candidates else None
+        return max(candidates, key=lambda candidate: candidate[0])[1] if candidates else None
 
     rates = (of(bucket) or of("input") for bucket, count in counts.items() if count)
     return [rate for rate in rates if rate]
@@ -145,8 +145,9 @@ def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataO
     priced_by = {charge.charge: _priced_by(charge, version, stated, declared) for charge in conditioned}
     factors = {charge.charge: [*charge.factors, *version.factors] for charge in conditioned}
     certain = {
-        name: {(*factor.conditions.items(),) for factor in of} >= {((each, stated[each]),) for each in priced_by[name]}
-        for name, of in factors.items()
+        name: {(*factor.conditions.items(),) for factor in charge_factors}
+        >= {((condition, stated[condition]),) for condition in priced_by[name]}
+        for name, charge_factors in factors.items()
     }
     if not all(certain.values()) or version.refuses(stated, case.prices.tables.meters):
         # A rate may hold that does not name what is stated.
@@ -157,9 +158,9 @@ def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataO
             about = all(path[-1] in stated or "under these conditions" in words for path, words in problems)
             expect(about, f"Refused under {stated} for another reason: {problems}")
             return
-    asked = case.ask(request)
-    for line in asked.counted:
-        for charge, rate in ((each, rate) for each in version.charges for rate in each.rates):
+    quoted = case.ask(request)
+    for line in quoted.counted:
+        for charge, rate in ((owner, rate) for owner in version.charges for rate in owner.rates):
             if rate.source != line.source or not isinstance(charge, Conditioned):
                 continue
             named, price = charge.conditions_of(rate), Fraction(rate.rate) * Fraction(charge.markup)
@@ -168,20 +169,21 @@ def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataO
                 if factor.conditions.items() <= stated.items() and not named.keys() & factor.conditions.keys():
                     price *= Fraction(factor.factor)
                     met |= factor.conditions.keys()
-            expect(line.unit_rate == price, f"{line.source} costs {price} under {stated}", asked)
-            expect(priced_by[charge.charge] <= met, f"{line.source} does not name all of {stated}", asked)
-            expect(all(stated[name] in values for name, values in named.items()), f"It holds not for {stated}", asked)
+            expect(line.unit_rate == price, f"{line.source} costs {price} under {stated}", quoted)
+            expect(priced_by[charge.charge] <= met, f"{line.source} does not name all of {stated}", quoted)
+            expect(all(stated[name] in values for name, values in named.items()), f"It holds not for {stated}", quoted)
 
 
 def _priced_by(
     charge: Conditioned, version: MeteredVersion, stated: Mapping[str, str], declared: Mapping[str, UsageCondition]
 ) -> set[str]:
     """Return the stated conditions that a rate or a factor of a charge has to name."""
-    said = charge.without_rate or {}
+    without_rate = charge.without_rate or {}
     return {
         name
         for name in named_conditions([charge], version.factors)
-        if stated[name] != declared[name].default and said.get(stated[name], said.get(name)) != "default"
+        if stated[name] != declared[name].default
+        and without_rate.get(stated[name], without_rate.get(name)) != "default"
     }
 
 
@@ -217,10 +219,10 @@ def further_input_images_cost_their_rate(case: Case, data: st.DataObject) -> Non
 @applies_to(lambda case: any_case(case) and bool(_counted(case)))
 def a_count_costs_its_rate(case: Case, data: st.DataObject) -> None:
     """Characters, seconds and searches cost their count times the rate, by what the unit holds."""
-    asked = case.ask(data.draw(case.requests))
+    quoted = case.ask(data.draw(case.requests))
     for charge, name in _counted(case):
-        price = case.price(charge, Fraction(asked.request.body[name]))
-        expect(asked.of(charge) == price, f"The rate gives {price}", asked)
+        price = case.price(charge, Fraction(quoted.request.body[name]))
+        expect(quoted.of(charge) == price, f"The rate gives {price}", quoted)
 
 
 @applies_to(charged_by("seconds"))
@@ -229,21 +231,21 @@ def a_song_costs_the_rate_of_its_band(case: Case, data: st.DataObject) -> None:
     charge = case.charges("seconds")[0]
     edges, rate = data.draw(st.sampled_from(bands_of(charge)))
     seconds = data.draw(st.sampled_from(edges) | st.integers(*edges))
-    asked = case.ask(data.draw(case.requests).with_fields(duration_seconds=seconds))
+    quoted = case.ask(data.draw(case.requests).with_fields(duration_seconds=seconds))
     price = Fraction(rate.rate) * Fraction(charge.markup)
-    expect(asked.of(charge) == price, f"{seconds} seconds cost {price}: {rate.source}", asked)
+    expect(quoted.of(charge) == price, f"{seconds} seconds cost {price}: {rate.source}", quoted)
 
 
 @applies_to(reading("calls"))
 def a_batch_costs_the_sum_of_its_calls(case: Case, data: st.DataObject) -> None:
     """A batch costs what its calls cost one by one; a failed call costs its own credits, whatever it was."""
-    asked, (charge,) = case.ask(data.draw(case.requests)), case.reading("calls")
-    single = [case.ask(asked.request.with_fields(calls=[call])) for call in asked.request.body["calls"]]
-    summed = sum(each.of(charge) for each in single)
-    expect(asked.of(charge) == summed, "The batch is not the sum of its calls", asked, *single)
+    quoted, (charge,) = case.ask(data.draw(case.requests)), case.reading("calls")
+    single = [case.ask(quoted.request.with_fields(calls=[call])) for call in quoted.request.body["calls"]]
+    summed = sum(priced_call.of(charge) for priced_call in single)
+    expect(quoted.of(charge) == summed, "The batch is not the sum of its calls", quoted, *single)
     price = case.price(charge, charge.failed_credits)
-    for call, each in zip(asked.request.body["calls"], single, strict=True):
-        expect(not call.get("failed") or each.of(charge) == price, f"A failed call costs {price}", each)
+    for call, priced_call in zip(quoted.request.body["calls"], single, strict=True):
+        expect(not call.get("failed") or priced_call.of(charge) == price, f"A failed call costs {price}", priced_call)
 
 
 def _counted(case: Case) -> list[tuple[Any, str]]:

@@ -24,12 +24,12 @@ from ratecard.testing.video_strategies import invalid_video_requests, requests_o
 def quantity_of(case: Case, charge: VideoCharge, request: Request) -> Fraction:
     """Return the units that a request uses of a charge, by the plain formula of its method."""
     body, source, offer = request.body, request.source, case.offer
-    asked = body.get("target_fps") if "target_fps" in offer.active else None
+    target_fps = body.get("target_fps") if "target_fps" in offer.active else None
     return charge.units(
         Measures(
             seconds=_seconds_of(case, request),
             reference=clip_of(case, request),
-            fps=Fraction(asked or (source.fps if source else None) or 0),
+            fps=Fraction(target_fps or (source.fps if source else None) or 0),
             slowdown=int(offer.settled(body, "slowdown_factor") or 1),
             pixels=_pixels_of(case, getattr(charge, "sizes", ()), request),
             per=case.per(charge.unit),
@@ -79,22 +79,22 @@ _VIDEO = of_type("video")
 @applies_to(_VIDEO)
 def every_charge_has_one_line(case: Case, data: st.DataObject) -> None:
     """A quote has one line for each charge of the version, fees included, in the order of the table."""
-    asked = case.ask(data.draw(case.requests))
+    quoted = case.ask(data.draw(case.requests))
     sources_of_charges = [{rate.source for rate in charge.rates} for charge in case.version.charges]
-    sources = [line.source for line in asked.quote.lines]
+    sources = [line.source for line in quoted.quote.lines]
     lines = len(sources) == len(sources_of_charges) and all(map(set.__contains__, sources_of_charges, sources))
-    expect(lines, f"{len(sources_of_charges)} charges, but these lines: {', '.join(sources)}", asked)
+    expect(lines, f"{len(sources_of_charges)} charges, but these lines: {', '.join(sources)}", quoted)
 
 
 @applies_to(_VIDEO)
 def a_line_counts_what_its_method_says(case: Case, data: st.DataObject) -> None:
     """What a line bills follows from the plain formula of its method: seconds, clips, tokens of pixels, megapixels."""
-    asked = case.ask(data.draw(case.requests))
+    quoted = case.ask(data.draw(case.requests))
     slack = Fraction(1, 10**case.version.rounding.line_places)
-    for charge, line in zip(case.version.charges, asked.quote.lines, strict=False):
-        quantity = quantity_of(case, charge, asked.request)
+    for charge, line in zip(case.version.charges, quoted.quote.lines, strict=False):
+        quantity = quantity_of(case, charge, quoted.request)
         holds = abs(Fraction(line.quantity) - quantity) <= slack
-        expect(holds, f"{line.sku} bills {line.quantity}, but the formula gives {quantity}", asked)
+        expect(holds, f"{line.sku} bills {line.quantity}, but the formula gives {quantity}", quoted)
 
 
 def _has_lengths(case: Case) -> bool:
@@ -119,15 +119,15 @@ def longer_is_never_cheaper(case: Case, data: st.DataObject) -> None:
 @applies_to(lambda case: _VIDEO(case) and bool(case.offer.inert))
 def fields_without_effect_change_nothing(case: Case, data: st.DataObject) -> None:
     """Valid fields that a version does not price change no line, and are named as ignored."""
-    asked = case.ask(data.draw(requests_of(case.offer, further=False)))
+    quoted = case.ask(data.draw(requests_of(case.offer, further=False)))
     names = data.draw(st.lists(st.sampled_from(case.offer.inert), min_size=1, max_size=3, unique=True))
     more = {name: data.draw(case.offer.values(name)) for name in names}
-    again = case.ask(asked.request.with_fields(**more))
-    expect(again.quote.lines == asked.quote.lines, f"{', '.join(names)} changed the price", asked, again)
+    again = case.ask(quoted.request.with_fields(**more))
+    expect(again.quote.lines == quoted.quote.lines, f"{', '.join(names)} changed the price", quoted, again)
     ignored = again.quote.ignored
     # Stated seconds have no effect beside those of a source video that is known.
-    if case.offer.of_source and asked.request.source and asked.request.source.seconds:
-        names += [name for name in ("duration",) if asked.request.body.get(name) in SECONDS]
+    if case.offer.of_source and quoted.request.source and quoted.request.source.seconds:
+        names += [name for name in ("duration",) if quoted.request.body.get(name) in SECONDS]
     expect(set(ignored) == set(names), f"Named as ignored: {', '.join(ignored) or 'nothing'}", again)
 
 
@@ -148,8 +148,8 @@ def _refuse_without(case: Case, left: Request, name: str) -> None:
     try:
         quote = left.price(case.prices)
     except QuoteError as error:
-        told = error.details == {"_errors": [], name: {"_errors": ["Required"]}}
-        expect(told, f"Without {name} it is refused like this: {error}\n  {left}")
+        as_required = error.details == {"_errors": [], name: {"_errors": ["Required"]}}
+        expect(as_required, f"Without {name} it is refused like this: {error}\n  {left}")
     else:
         raise BrokenLawError(f"{name} is required, but it costs {quote.total} without\n  {left}")
 
@@ -186,10 +186,10 @@ def reference_video_is_never_below_its_minimum(case: Case, data: st.DataObject) 
     out = Fraction(SECONDS[case.offer.settled(request.body, "duration")])
     least = Fraction(ceil(out * charge.reference_minimum))
     plain = case.ask(request.without(REFERENCE))
-    asked = case.ask(request.with_fields(**{REFERENCE: clip}))
-    billed = Fraction(asked.quote.lines[number].quantity) / Fraction(plain.quote.lines[number].quantity) * out
+    quoted = case.ask(request.with_fields(**{REFERENCE: clip}))
+    billed = Fraction(quoted.quote.lines[number].quantity) / Fraction(plain.quote.lines[number].quantity) * out
     expected = max(out + Fraction(clip), least)
-    expect(billed == expected, f"{billed} seconds are billed, not {expected}", plain, asked)
+    expect(billed == expected, f"{billed} seconds are billed, not {expected}", plain, quoted)
 
 
 @applies_to(_takes_clips)
@@ -235,7 +235,7 @@ def _has_a_step(case: Case) -> bool:
 def from_a_frame_rate_on_an_upscale_costs_a_multiple(case: Case, data: st.DataObject) -> None:
     """At the frame rate that the table names the price is multiplied, just below it is not; nothing else changes it."""
     request, (charge,) = data.draw(case.requests), case.charges("target_fps")
-    [(step, factor)] = ((ceil(each), Fraction(factor)) for each, factor in charge.frame_rates.items())
+    [(step, factor)] = ((ceil(frame_rate), Fraction(factor)) for frame_rate, factor in charge.frame_rates.items())
     limits = case.version.accepts.target_fps
     below, at = (case.ask(request.with_fields(target_fps=fps)) for fps in (step - 1, step))
     low, high = st.integers(limits.min, step - 1), st.integers(step, limits.max)
@@ -263,8 +263,8 @@ def slow_motion_multiplies(case: Case, data: st.DataObject) -> None:
 def a_tier_holds_its_upper_edge(case: Case, data: st.DataObject) -> None:
     """A height is priced at the first tier whose upper edge it does not exceed: the edge itself is in."""
     source = data.draw(sources_of(case.offer))
-    asked = case.ask(Request(data.draw(case.requests).body, source))
-    charge, body = case.charges("target_fps")[0], asked.request.body
+    quoted = case.ask(Request(data.draw(case.requests).body, source))
+    charge, body = case.charges("target_fps")[0], quoted.request.body
     factor = int(case.offer.settled(body, "upscale_factor")) if charge.TIERS_OF_OUTPUT else 1
     height = (source.height or 0) * factor
     tier = next(edge for edge in tiers(charge.rates) if edge == ANY or height <= int(edge))
@@ -274,7 +274,7 @@ def a_tier_holds_its_upper_edge(case: Case, data: st.DataObject) -> None:
         for rate in charge.rates
         if all(named[attribute] in values for attribute, values in rate.attributes.items())
     }
-    expect(_line(asked, charge).source in fitting, f"A height of {height} belongs to the tier up_to: {tier}", asked)
+    expect(_line(quoted, charge).source in fitting, f"A height of {height} belongs to the tier up_to: {tier}", quoted)
 
 
 @applies_to(_PROCESSED)
@@ -324,7 +324,7 @@ def a_wrong_request_is_refused_field_by_field(case: Case, data: st.DataObject) -
         silent = [name for name in named if not tree[name]["_errors"]]
         if named == fields and not silent and not tree["_errors"]:
             return
-        told = f"The refusal names {', '.join(named) or 'no field'}"
+        outcome = f"The refusal names {', '.join(named) or 'no field'}"
     else:
-        told = f"It costs {quote.total}"
-    raise BrokenLawError(f"{told}, but wrong in this body: {', '.join(fields)}\n  {body!r}")
+        outcome = f"It costs {quote.total}"
+    raise BrokenLawError(f"{outcome}, but wrong in this body: {', '.join(fields)}\n  {body!r}")
