@@ -73,7 +73,7 @@ def _defaults(prices: PriceBook | None, model: str) -> Mapping[str, Any]:
 
 
 def _asked(prices: PriceBook, model: str, unstated: Collection[str]) -> Iterator[tuple[str, Cell]]:
-    """Yield the price cells of a model in words, and the cells of requests that leave defaults out."""
+    """Yield the price cells of a model with their descriptions, and again without the fields in `unstated`."""
     for cell in price_cells(prices, model):
         yield describe(cell), cell
         left_out = [name for name in unstated if name in (cell.body if cell.usage is None else cell.usage)]
@@ -196,7 +196,7 @@ def _meaning(side: Priceable) -> str:
 
 
 def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
-    """Yield the differences on each day of what models share: units, meters, vocabulary, limits, monthly terms."""
+    """Yield, for each day, what differs in the parts that models share: units, meters, vocabulary, limits, terms."""
     shared = [(_shared(old.book(day)), _shared(new.book(day))) for day in days]
     for name in (UNITS, METERS, VOCABULARY, LIMITS, MONTHLY):
         for day, until, (before, after) in zip(days, [*days[1:], None], shared, strict=True):
@@ -276,7 +276,7 @@ def days_of(old: Side, new: Side, at: datetime | None = None) -> list[date]:
         return [day_or_instant(at)]
     still = [day for side in (old, new) if side.at for day in side.days()]
     if len(still) > 1:
-        return still[1:]  # the instant of the new side, from which its prices hold
+        return still[1:]  # This is the instant of the new side, from which its prices hold.
     days = old.days() | new.days()
     return sorted((day for day in days if not still or utc(day) >= utc(still[0])), key=utc)
 

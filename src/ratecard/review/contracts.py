@@ -1,7 +1,7 @@
 """The differences between the contracts of two cards, and which of these changes are refused.
 
 A contract that has begun may not be edited, ended early or taken away without a `correction`; nor may a new one begin
-in the past. What it books then is a refund or a charge of the month in which it is booked: rows stay.
+in the past. What a correction changes is booked as a refund or a charge, in the month of the booking; old rows stay.
 """
 
 from collections.abc import Iterator
@@ -86,7 +86,7 @@ def _prolonged(before: Contract, contract: Contract) -> bool:
 
 
 def contract_changes(old: RateCard, new: RateCard) -> Iterator[Difference]:
-    """Yield the contracts that differ, and those of which an override ends with a model that the new list retires."""
+    """Yield the contracts that differ, and those with an override that ends because the new list retires its model."""
     checks = [ContractChecks(card.tables) for card in (old, new)]
     for name in sorted({*old.contracts, *new.contracts}):
         before, after = old.contracts.get(name), new.contracts.get(name)

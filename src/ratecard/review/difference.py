@@ -9,7 +9,7 @@ from ratecard.base.money import from_fraction, text
 
 CHANGED, ADDED, REMOVED, RETIRED = "changed", "added", "removed", "retired"
 MARKS = {CHANGED: "~", ADDED: "+", REMOVED: "-", RETIRED: "-"}
-# What the name of a contract follows where a difference is of one, and not of a model: no model has a space.
+# The prefix of a contract's name in a difference. The space keeps it apart from models, whose names have none.
 OF_CONTRACT = "contract "
 _PERCENT_PLACES = 2
 
@@ -17,7 +17,7 @@ _PERCENT_PLACES = 2
 def percent_text(old: Decimal | Fraction, new: Decimal | Fraction) -> str:
     """Return the change from `old` to `new` in percent of `old`, with a sign; empty where `old` is zero.
 
-    Rounds: half-up to two decimal places; what would be zero but is not is `+<0.01%`.
+    Rounds half-up to two decimal places; a change that would round to zero is `+<0.01%` or `-<0.01%`.
 
     >>> percent_text(Decimal("0.154"), Decimal("0.17")), percent_text(Decimal(3), Decimal(2))
     ('+10.39%', '-33.33%')
@@ -44,8 +44,8 @@ def factor(old: Decimal | Fraction, new: Decimal | Fraction) -> Fraction | None:
 class Priced(NamedTuple):
     """One rate for one combination of attributes, its markup included, with its unit and `file:line`.
 
-    `each` is the price of one of what the unit counts, by which rates of different units are compared. One that is
-    `implied` has no rate of its own, and follows from another.
+    `each` is the price of one counted thing, which makes rates of different units comparable. An `implied` price has no
+    rate of its own; it follows from another.
     """
 
     amount: Decimal
@@ -55,7 +55,7 @@ class Priced(NamedTuple):
     implied: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rate, its unit and its place as text; and that it is implied, if it is."""
+        """Return the rate, its unit and its place as text, with `implied` only for an implied price."""
         priced = {"rate": text(self.amount), "unit": self.unit, "source": self.source}
         return {**priced, "implied": True} if self.implied else priced
 
@@ -75,7 +75,7 @@ class RateChange(NamedTuple):
 
     @property
     def percent(self) -> str:
-        """Return the change of the price of one in percent; empty without two prices, or if the old one is zero."""
+        """Return the change of the price in percent; empty without two prices, or if the old one is zero."""
         return percent_text(self.old.each, self.new.each) if self.old and self.new else ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class CellChange(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """The price cells of a model: those whose total differs, and how many were added and removed, `of` all."""
+    """The price cells of a model: those whose total differs, how many were added or removed, and `of` how many."""
 
     differing: tuple[CellChange, ...] = ()
     added: int = 0
@@ -162,7 +162,7 @@ class Difference(NamedTuple):
 
 
 def extremes(cells: tuple[CellChange, ...]) -> tuple[CellChange | None, CellChange | None]:
-    """Return the worst rise and the worst fall; of equal ones the first."""
+    """Return the worst rise and the worst fall; among equal ones, the first."""
     rising = [(cell.ratio, cell) for cell in cells if cell.new > cell.old]
     falling = [(cell.ratio, cell) for cell in cells if cell.new < cell.old]
     # A rise from zero is worse than any percentage; the highest new total is the worst of these.

@@ -110,7 +110,7 @@ def _allowed(step: _Step, expected: Decimal | None, most: Decimal) -> bool:
 
 def _hint(step: _Step, version: Version, most: Decimal) -> str:
     scale = 10**_PLACES
-    # Rounded up, so that the written factor is enough.
+    # The factor is rounded up, so that writing it is enough.
     times = "" if step.times is None else text(from_fraction(Fraction(ceil(step.times * scale), scale), _PLACES))
     by = f", by a factor of {times}; without a word at most {text(most)}" if times else ""
     factor_words = f", which says {text(version.expected_change)}" if version.expected_change else ""
@@ -219,7 +219,7 @@ def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> It
         return
     kept = {version.effective: version for version in after.versions}
     dates = {version.effective for version in model.versions}
-    # Each of them excuses one deleted version, whose date it corrects.
+    # Each of these versions excuses one deleted version, whose date it corrects.
     moved = [version for version in after.versions if version.effective not in dates and version.correction]
     for version in begun:
         now = kept.get(version.effective)

@@ -28,7 +28,7 @@ class Insertion(NamedTuple):
 
 
 class Added(NamedTuple):
-    """New lines of a file: number of the first and of the last one, a few words on them, and their text."""
+    """New lines of a file: the numbers of the first and the last, a few words on them, and their text."""
 
     file: str
     first: int
@@ -54,7 +54,7 @@ def inserted(at: Positions, content: bytes, insertions: Iterable[Insertion]) -> 
     return mark + "".join([*words, at.text[done:]]).encode(), added
 
 
-# The keys at the head of a version; a new version leaves out unknown ones.
+# The keys at the head of a version; a new version leaves out those whose values are not known.
 _HEAD = ("effective", "announced", "checked", "source", "reference", "correction", "expected_change")
 
 
@@ -77,13 +77,13 @@ def new_version(
         if total is not None:
             replaced[at.spans[*path, "examples", number, "total"]] = total
     lines = at.copy(Span(start, end), replaced)
-    if not lines.endswith(("\n", "\r")):  # the base ends the file, within its last line
+    if not lines.endswith(("\n", "\r")):  # The base ends the file, and the last line has no line break.
         lines += at.eol
     return Insertion(at.above(path), lines, f"from {version.effective}")
 
 
 def _head(at: Positions, path: Path, version: Version, checked: date) -> dict[Span, str]:
-    """Return the new dates and source, in the place of the first one in the base; the others are removed."""
+    """Return the new dates and source, in place of the first of these keys in the base; the others are removed."""
     known = {"effective": str(version.effective), "checked": str(checked), "source": literal(version.source)}
     if version.announced:
         known["announced"] = str(version.announced)
@@ -135,7 +135,7 @@ class Homes:
         return None if files is None else files.get(model.type) or min(files.values())
 
     def folder(self, model: AnyModel) -> str:
-        """Return the folder of a model's type; of a type that the tables do not have, one of its name."""
+        """Return the folder of a model's type; a type that is new to the tables gets a folder of its own name."""
         folders = self._folders.get(model.type)
         return model.type if folders is None else folders.most_common(1)[0][0]
 

@@ -1,7 +1,7 @@
-"""Our models beside those of another price list, at one instant: the price of one unit on either side.
+"""A comparison of our models with those of another price list at one instant, by the prices of units.
 
-Prices are of the same thing: what is counted (a bucket of tokens, pages, images), for prompts of the same length, under
-the same conditions. What only one side has is listed as such; it is never a price of zero.
+Only prices of the same thing are compared: the same count (a bucket of tokens, pages, images), for prompts of the same
+length, under the same conditions. A price that only one side has is listed as such, never as zero.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ from ratecard.tables.windows import windows_of
 __all__ = ["Market", "MatchedModels", "compare_models"]
 
 OURS, THEIRS = "ours", "theirs"
-# A key of a price: the meter and the bucket that are counted.
+# The key of a price: the meter and the bucket that it counts.
 _What = tuple[str, str]
 _Stated = Mapping[str, str]
 # Fields of a charge that are not noted, because they are part of the prices.
@@ -49,11 +49,11 @@ _IN_THE_PRICE = {"charge", "unit", "context_token_threshold", "missing_cache_rat
 
 
 class MatchedModels(NamedTuple):
-    """One of our models beside one of theirs.
+    """One of our models and one of theirs.
 
-    Each rate has our price as its old one and theirs as its new one, both of the same unit; what only one side has is a
-    rate without the other. `notes` are what else decides amounts, `reason` says why nothing could be compared, and
-    `usage` is what our own usage pays for this model, where that was asked for.
+    The old price of each rate is ours, the new one theirs, both of the same unit; a price that one side lacks is None.
+    `notes` name what else affects amounts, `reason` says why nothing could be compared, and `usage` is what our own
+    usage pays for this model, if usage was given.
     """
 
     ours: str
@@ -87,9 +87,9 @@ class Market(NamedTuple):
     unmatched: tuple[str, ...]
 
     def counts(self) -> dict[str, int]:
-        """Return how many prices are compared, are higher, lower or equal at theirs, or are of one side only.
+        """Return how many prices are compared, how many of theirs are higher, lower or equal, and which side lacks one.
 
-        A price that one side does not list, and that follows from another one of it, is implied and not compared.
+        A price that a side does not list, but that follows from another of its prices, is implied and not compared.
         """
         listed = [rate for pair in self.models for rate in pair.rates]
         rates = [rate for rate in listed if not any(side and side.implied for side in (rate.old, rate.new))]
@@ -128,7 +128,7 @@ def absolute(rate: RateChange) -> str:
 def read_matches(path: str | Path, ours: Tables, theirs: Tables) -> dict[str, list[str]]:
     """Read a map of models: `our-model: their-model`, or a list of theirs.
 
-    Raises `TableError` with every fault at its line, models that do not exist included.
+    Raises `TableError` with every fault at its line, including models that do not exist.
     """
     name = str(path)
     try:
@@ -172,13 +172,13 @@ def compare_models(
     labels: tuple[str, str] = (OURS, THEIRS),
     usage: Mapping[str, Decimal] | None = None,
 ) -> Market:
-    """Put our models beside those of another price list, at an instant (default: now).
+    """Compare our models with those of another price list, at an instant (default: now).
 
-    Parameters: both cards; for each of our models the name, or names, of theirs; what our list calls their conditions,
-    buckets and meters, if otherwise (`{"processing": "service_tier"}`); what the two lists are called; what our own
-    usage pays for each of our models, to list those first for which it pays most. Prices are exact, and those of
-    different units are brought to one. A model that has no price at the instant, or one in another currency, is listed
-    with the reason. Raises `QuoteError` for a model that a list does not have.
+    `models` maps each of our models to one or several of theirs. `renamed` maps their names of conditions, buckets and
+    meters to ours, where these differ (`{"processing": "service_tier"}`). `labels` are the names of the two lists.
+    `usage` is what our own usage pays for each of our models; the models for which it pays most come first. Prices are
+    exact, and those of different units are converted to one. A model without a price at the instant, or with one in
+    another currency, is listed with the reason. Raises `QuoteError` for a model that a list does not have.
 
     >>> from ratecard import load_rate_card
     >>> card = load_rate_card()
@@ -210,7 +210,7 @@ def _paid(prices: PriceBook, name: str, usage: Mapping[str, Decimal]) -> Decimal
 
 def _known(prices: PriceBook, name: str) -> str:
     if prices.tables.named(name) is None:
-        prices.in_effect(name)  # raises
+        prices.in_effect(name)  # This call raises the error for an unknown name.
     return name
 
 
@@ -238,15 +238,15 @@ class _Price(NamedTuple):
 
 
 class _Costing(NamedTuple):
-    """The prices of one side for one thing."""
+    """The prices of one side for one counted thing."""
 
-    # The combinations of conditions that it knows.
+    # The combinations of conditions that have a price.
     stated: Sequence[_Stated]
-    # What a unit costs under conditions, for prompts of more tokens than a number; None where that is not offered.
+    # The price of a unit under conditions, for prompts of more tokens than a number; None if it is not offered.
     price: Callable[[_Stated, int], _Price | None]
-    # Prompts of more tokens may cost another price.
+    # The numbers of tokens above which prompts may have another price.
     thresholds: Sequence[int] = ()
-    # False for a bucket that is charged with another one.
+    # False for a bucket without a rate, which is charged at the rate of another one.
     own: bool = True
 
 
@@ -256,14 +256,14 @@ class _Listed:
     def __init__(self, prices: PriceBook, name: str, renamed: Mapping[str, str]) -> None:
         model, version = prices.in_effect(name)
         self._prices, self._model = prices, model
-        # Only versions that are not video have charges under conditions, and factors.
+        # The type is Any, because versions of video have neither conditions nor factors.
         self._version: Any = prices._at_hour(version)
         self._units, self._meters = prices.tables.units, prices.tables.meters
         self.currency = model.currency
         self.notes = list(_notes(self._version))
         if windows_of([version]):
             self.notes.append(f"rates depend on the hour; these are of {prices.instant:%H:%M} UTC")
-        # Each search with its model and version.
+        # The model and the version of each search.
         searches = self._version.searches.items()
         self._searches = {search: (name, prices._at_hour(prices.in_effect(name)[1])) for search, name in searches}
         versions = (self._version, *(version for _, version in self._searches.values()))
@@ -288,7 +288,7 @@ class _Listed:
             yield (search, ""), self._tabled(name, version, version.charges[0])
 
     def _tabled(self, model: str, version: Any, charge: Charge) -> _Costing:
-        """Return a charge whose rates hold for the attributes and under the conditions that they name."""
+        """Return the prices of a charge whose rates name attributes and conditions."""
         unit = self._units[charge.unit]
         named = version.conditions_of(charge)
         priced: dict[tuple[tuple[str, str], ...], list[tuple[_Stated, _Price]]] = {}
@@ -338,7 +338,7 @@ class _Listed:
         )
 
     def _offers(self, stated: _Stated) -> bool:
-        """Return True for conditions that the model sells; it may need one, and refuses others in a request."""
+        """Return True if the model is sold under these conditions: it knows them all, and needs no further one."""
         needed, refused = self._version.needed(self._meters), self._version.refuses(stated, self._meters)
         if refused or not needed.keys() <= stated.keys():
             return False
@@ -346,7 +346,7 @@ class _Listed:
 
 
 def _with_names(costing: _Costing, renamed: Mapping[str, str]) -> _Costing:
-    """Return the same charge with other names of conditions."""
+    """Return the same prices with other names of conditions."""
     back = {new: old for old, new in renamed.items()}
     stated = [{renamed.get(name, name): value for name, value in conditions.items()} for conditions in costing.stated]
     return costing._replace(
@@ -358,7 +358,7 @@ def _with_names(costing: _Costing, renamed: Mapping[str, str]) -> _Costing:
 
 
 def _notes(version: Any) -> Iterator[str]:
-    """Yield what affects amounts beside the prices of units: what is included, blocks, video methods, the minimum."""
+    """Yield what affects amounts besides the prices of units: included units, blocks, video methods, the minimum."""
     plainly = isinstance(version, MeteredVersion)
     for charge in version.charges:
         for name, value in sorted(described(charge).items()):
@@ -370,12 +370,12 @@ def _notes(version: Any) -> Iterator[str]:
         yield f"a request costs at least {text(plain(version.minimum))}"
 
 
-# A number of tokens, with both prices for prompts of more tokens.
+# A number of tokens, and the prices of both sides for prompts of more tokens than that.
 _Ranged = tuple[int, _Price | None, _Price | None]
 
 
 def _rates(ours: Mapping[_What, _Costing], theirs: Mapping[_What, _Costing]) -> Iterator[RateChange]:
-    """Yield every price of either side with the price of the other side for the same."""
+    """Yield every price of either side, with the price of the other side for the same thing."""
     for what in dict.fromkeys((*ours, *theirs)):
         sides = ours.get(what), theirs.get(what)
         if any(side and side.own for side in sides):
@@ -407,7 +407,7 @@ def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Sta
     for key, (stated, ranges) in rows.items():
         same = any(amounts.get(key - {condition}) == amounts[key] for condition in key)
         alone = [a or b for _, a, b in ranges if not (a and b)]
-        # True if every price of one side only is compared with one of the other side under further conditions.
+        # True if every price that the other side lacks here is compared with one under further conditions.
         beside = len(alone) == len(ranges) and all(
             price is None or any(price == other and more > key for more, other in compared) for price in alone
         )
@@ -418,7 +418,7 @@ def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Sta
 def _edges(ours: set[int], theirs: set[int]) -> list[int]:
     """Return the edges of ranges of prompts. Two edges of different lists, one token apart, become the upper one.
 
-    Lists that write "above 200,000" and "from 200,000" mean the same edge, and no price is of that one token.
+    Lists that write "above 200,000" and "from 200,000" mean the same edge; the one token between them is ignored.
     """
     every = {EVERY_PROMPT.above, *ours, *theirs}
     meeting = {
@@ -446,7 +446,7 @@ def _prompts(above: int, end: int | None) -> str:
 
 
 def _of_one_unit(ours: _Price | None, theirs: _Price | None) -> tuple[Priced | None, Priced | None]:
-    """Return both prices of our unit, of theirs, or of a common multiple: the first for which both are decimals."""
+    """Return both prices per our unit, their unit or a common multiple: the first for which both are exact decimals."""
     if ours is None or theirs is None:
         return ours and _priced(ours, ours.unit), theirs and _priced(theirs, theirs.unit)
     per = lcm(ours.unit.per, theirs.unit.per)
@@ -454,7 +454,7 @@ def _of_one_unit(ours: _Price | None, theirs: _Price | None) -> tuple[Priced | N
     for unit in (ours.unit, theirs.unit, both):
         try:
             return _priced(ours, unit), _priced(theirs, unit)
-        except ArithmeticError:  # no decimal holds one of them
+        except ArithmeticError:  # One of the prices is not an exact decimal in this unit.
             continue
     raise AssertionError("a unit of whole units has decimal prices")
 

@@ -114,6 +114,6 @@ def _percent(cell: CellChange) -> str:
 
 
 def _about(change: Difference) -> list[str]:
-    """Return in words when a model changes, why, and how many of its prices."""
+    """Return sentences that say when and why a model changes, and how many of its prices are affected."""
     cells = f"{affected(change)} affected" if change.cells.affected else ""
     return list(filter(None, (when(change), change.note, cells)))

@@ -183,7 +183,7 @@ def promotion(folder: str | Path, candidate: str | Path | Stack, checked: date) 
 
 
 def _rewritten(cards: Sequence[RateCard], files: Sequence[CandidateFile]) -> Iterator[Fault]:
-    """Yield faults for versions of the tables that begin while a candidate holds, and that it would change."""
+    """Yield faults for versions of the tables that begin while a candidate holds and would change with it."""
     for file, below, above in zip(files, cards, cards[1:], strict=False):
         for name, model in cards[0].tables.models.items():
             old, new = (

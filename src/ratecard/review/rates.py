@@ -17,12 +17,12 @@ from ratecard.tables.rate import Charge, Combination, RateFactor, combinations, 
 from ratecard.tables.scalars import value_text
 from ratecard.tables.version import Version
 
-# The values of an attribute that a rate does not name and whose values the version does not list; also of a tier or a
-# condition: beside a rate that names it, such a rate is one of its own.
+# The values of an attribute that a rate does not name, if the version does not list them. A tier or a condition has
+# these too: a rate that does not name it is another rate than one that does.
 _ALL = ("",)
 # A token rate without a context is for the base context.
 _UNNAMED = {"context": ("base",), "above": _ALL, "from": _ALL}
-# The name of a factor, where a rate has its unit.
+# A factor has this name in place of a unit.
 _FACTOR = "factor"
 
 
@@ -78,7 +78,7 @@ def _names(*sides: Priceable | None) -> dict[str, tuple[str, ...]]:
 
 
 def _factors(version: Version) -> Iterator[tuple[str, RateFactor]]:
-    """Yield every factor of a version and of its charges, with the name of where it stands."""
+    """Yield every factor of a version and of its charges, with a label that says where it is."""
     yield from ((_FACTOR, factor) for factor in version.multipliers)
     for charge in version.charges:
         yield from ((f"{_FACTOR} of {charge.charge}", factor) for factor in charge.multipliers)
@@ -106,7 +106,7 @@ def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict
 def _domain(version: Version, charge: Charge, name: str) -> tuple[str, ...]:
     if name == "up_to":
         return tiers(charge.rates) or _ALL
-    if name not in charge.ATTRIBUTES:  # conditions or hours: a rate without them is a different rate
+    if name not in charge.ATTRIBUTES:  # A rate without a condition or hours is another rate than one with them.
         return _ALL
     values = _UNNAMED.get(name) or version.values_of(name)
     return values or _ALL
@@ -151,12 +151,12 @@ def described(part: BaseModel, prefix: str = "") -> Terms:
         elif value is not None:
             terms[words] = _text(value)
     if payers := [name for name, worth in (part.model_extra or {}).items() if worth is not None]:
-        terms[f"{prefix}order"] = ", ".join(payers)  # balances pay in their order
+        terms[f"{prefix}order"] = ", ".join(payers)  # Balances pay in the order in which they are written.
     return terms
 
 
 def term_changes(old: Terms, new: Terms) -> tuple[TermChange, ...]:
-    """Return the conditions that differ, by name; of a list only the items that differ."""
+    """Return the conditions that differ, by name; for a list, only the items that differ."""
     return tuple(
         TermChange(name, *_sides(old.get(name, ""), new.get(name, "")))
         for name in sorted({**old, **new})

@@ -22,7 +22,7 @@ from ratecard.tables.version import Version
 class Side:
     """A card with the name that the user gave; `at` is the only instant that counts, None for all instants.
 
-    `candidates` are those that are laid over its tables: their names, dates and reasons.
+    `candidates` are the names, dates and reasons of the candidates that are laid over its tables.
     """
 
     label: str
@@ -36,7 +36,7 @@ class Side:
         return True
 
     def book(self, day: date) -> PriceBook:
-        """Return the prices of this side on a day or at an instant, as they are written, whether proved or not."""
+        """Return the prices of this side on a day or at an instant, whether or not examples prove them."""
         return self.card._unproved.at(self.at or day)
 
     def days(self) -> set[date]:
@@ -79,13 +79,13 @@ class Standing(NamedTuple):
 
 
 _TABLES, _YEAR = "pricing_tables", timedelta(days=365)
-# The sign between the files of candidates that are laid over each other.
+# The sign between the candidate files of a stack.
 _ON_TOP = "+"
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """One candidate file; or several, each laid over what the ones before it made: `spring.yaml+promotion.yaml`."""
+    """One or several candidate files, each laid over the result of those before it: `spring.yaml+promotion.yaml`."""
 
     paths: tuple[Path, ...]
 
@@ -104,7 +104,7 @@ class Stack:
         return tuple(read_candidate(path).candidate for path in self.paths)
 
     def unlikely_days(self, today: date) -> Iterator[str]:
-        """Say of each day of them that has passed, or is more than a year ahead, where it is written."""
+        """Yield a warning, with `file:line`, for each date that has passed or is more than a year ahead."""
         for file in map(read_candidate, self.paths):
             for key, day in (("effective", file.candidate.effective), ("until", file.candidate.until)):
                 if day is not None and day < today:
@@ -114,7 +114,7 @@ class Stack:
                     yield f"{file.place_of(key)}: {key} {day} is more than a year ahead. Is its year right?"
 
     def holds(self, since: date) -> date:
-        """Return the first day since another on which all of them hold. Raises `SideError` if one has ended by then."""
+        """Return the first day from `since` on when all candidates hold. Raises `SideError` if one has ended by then."""
         heads = self.candidates
         day = max(since, *(head.effective for head in heads))
         for path, head in zip(self.paths, heads, strict=True):
@@ -144,7 +144,7 @@ class SideError(RateCardError):
 
 
 def named(given: str, tables: Path | None) -> Named:
-    """Return what a word names: a card, a stack, ... Raises `SideError`, with all that was tried."""
+    """Return what a word names: a folder, a stack, a revision or an instant. Raises `SideError` with every attempt."""
     readers: Mapping[str, Callable[[str], Named]] = {
         "folder": _folder,
         "candidate": stack_of,
@@ -191,7 +191,7 @@ def _folder(given: str) -> str:
 
 
 def stack_of(given: str) -> Stack:
-    """Return the candidate file of a word, or the stack. Raises `SideError` for a file that does not exist."""
+    """Return the candidate files that a word names. Raises `SideError` for a file that does not exist."""
     if Path(given).is_file():
         return Stack((Path(given),))
     stack = Stack(tuple(map(Path, given.split(_ON_TOP))))
