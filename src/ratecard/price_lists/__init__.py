@@ -1,1 +1,1 @@
-"""Price lists of others become tables: what a list says, the folder that is written of it, and what is left out."""
+"""The import of other price lists into tables: what a list says, the folder written from it, and what is left out."""

@@ -1,7 +1,7 @@
 """The prices of the installed package genai-prices as a price list.
 
-What holds when is asked of the package itself, at every instant and under every condition at which its data can
-change; its calculation gives the totals of the examples.
+The package itself is asked for its prices, at every instant and under every condition at which its data can change;
+its own calculation gives the totals of the examples.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,14 +34,14 @@ from ratecard.requests.usage_from import usage_from
 from ratecard.tables.meters import PROMPT, TOKEN, Bucket, Meter, UsageCondition
 
 _NAME = "genai-prices"
-# Every usage is one, whatever it counts.
+# The meter of a price per request: every usage is one request, whatever it counts.
 _REQUEST = "request"
 # The hours of a case are a condition like any other, until they are written.
 _HOURS = "hours"
 _MINUTES_OF_DAY = 24 * 60
 # A rule that genai-prices has in its code, not its data: the fewest seconds of audio that a request is charged for.
 _LEAST_SECONDS = {("groq", "whisper-large-v3"): Decimal(10), ("groq", "whisper-large-v3-turbo"): Decimal(10)}
-# Values of the list with other words in the tables: the list's value, and the tables' dimension and value.
+# Values of the list that the tables name differently, each with its dimension and value in the tables.
 _DIMENSIONS = {
     "cache_read": ("cache", "read"),
     "cache_write": ("cache", "write"),
@@ -86,7 +86,7 @@ def read_providers(providers: Sequence[Any], units: Mapping[str, Mapping[str, An
 
 
 class _Counted(NamedTuple):
-    """What a price is for: `per` of a bucket of tokens or of a meter, which may be a part of the meter `whole`."""
+    """The thing that a price counts, `per` at a time: a bucket of tokens or a meter, which may be a part of `whole`."""
 
     key: str
     per: int
@@ -96,7 +96,7 @@ class _Counted(NamedTuple):
 
 
 def _counted(units: Mapping[str, Mapping[str, Any]]) -> dict[str, _Counted]:
-    """Return what each price of genai-prices is for, by the name of the price."""
+    """Return the thing that each price of genai-prices counts, by the name of the price."""
     names = {
         path[-1]: (counter.bucket, counter.meter) for counter in DIALECTS[_NAME].counters for path in counter.paths
     }
@@ -112,7 +112,7 @@ def _counted(units: Mapping[str, Mapping[str, Any]]) -> dict[str, _Counted]:
 
 
 def _buckets(units: Mapping[str, Mapping[str, Any]], counted: Mapping[str, _Counted]) -> dict[str, Bucket]:
-    """Return the shipped buckets of tokens, and those that the list has beside them."""
+    """Return the shipped buckets of tokens, and those that only the list has."""
     buckets = dict(shipped_meters().buckets)
     for unit in counted.values():
         if unit.is_bucket and unit.name not in buckets:
@@ -128,7 +128,7 @@ def _buckets(units: Mapping[str, Mapping[str, Any]], counted: Mapping[str, _Coun
 
 
 def _conditions(models: Sequence[Any]) -> Iterator[PeerCondition]:
-    """Find the conditions that the shipped meters lack, or have fewer values of; a default has no prices."""
+    """Yield the conditions that the shipped meters lack, or lack values of; a value without prices is the default."""
     values: dict[str, dict[str, bool]] = {}
     for variant in (variant for model in models for variant in model.price_variants or ()):
         for name, value in variant.when.items():
@@ -180,7 +180,7 @@ def _amounts(price: Any) -> TierAmounts:
 
 
 class _Part(NamedTuple):
-    """Parts of every day with the same prices: a minute in them, and their hours; none if they are most of the day."""
+    """The parts of a day with the same prices: a minute in them, their hours (empty for the longest), and prices."""
 
     minute: int
     hours: str
@@ -220,7 +220,7 @@ class _Model:
         return PeerModel(*required, name=self.model.name or "", aliases=tuple(self._aliases()), reference=reference)
 
     def _aliases(self) -> Iterator[str]:
-        """Return the other names that the list has exactly, and by which it finds this model."""
+        """Yield the other names that the list writes in full and by which it finds this model."""
         clause = self.model.match
         for part in getattr(clause, "or_", (clause,)):
             name = getattr(part, "equals", None)
@@ -244,7 +244,7 @@ class _Model:
                 stated = {**context, _HOURS: part.hours} if part.hours else context
                 for name, amounts in self._complete(priced, names).items():
                     cases.setdefault(name, []).append(PricedCase(stated, amounts))
-        # A condition that changes no price is still one that the list knows.
+        # The list knows a condition even if it changes no price, so the tables keep it.
         kept = [(name, value) for name, choices in values.items() for value in choices]
         examples = [
             example
@@ -258,7 +258,7 @@ class _Model:
         return PeerVersion(day, tuple(self._charges(cases, kept)), tuple(examples))
 
     def _values(self, day: date) -> dict[str, list[str]]:
-        """Find the conditions with prices from a day on, and their values without the defaults."""
+        """Return the conditions with prices from a day on, and their values without the defaults."""
         values: dict[str, list[str]] = {}
         for variant in self.variants:
             if (start := getattr(variant.constraint, "start_date", None)) is not None and start > day:
@@ -272,7 +272,7 @@ class _Model:
         return values
 
     def _parts(self, day: date, contexts: Sequence[Mapping[str, str]]) -> list[_Part]:
-        """Return the parts of a day whose prices differ, that which is most of the day first."""
+        """Return the parts of a day whose prices differ, the longest first."""
         edges = (
             edge
             for constraint in self.constraints
@@ -296,7 +296,7 @@ class _Model:
         ]
 
     def _priced(self, day: date, minute: int, context: Mapping[str, str]) -> dict[str, TierAmounts]:
-        """Return what buckets and meters cost at an instant, under conditions."""
+        """Return the amounts of buckets and meters at an instant, under conditions."""
         amounts = {}
         for key, price in _prices(self.model.get_prices(_moment(day, minute), context)).items():
             if (counted := self.counted.get(key)) is None:
@@ -307,13 +307,13 @@ class _Model:
         return amounts
 
     def _complete(self, priced: Mapping[str, TierAmounts], names: Mapping[str, None]) -> dict[str, TierAmounts]:
-        """Return the prices of these: those that the list leaves to a whole too, and parts on top of their wholes."""
+        """Return an amount for each name: a missing one is that of its whole, and parts are priced on top of wholes."""
         complete = {name: priced[name] if name in priced else self._of_whole(name, priced) for name in names}
         complete |= {part: complete[bucket] for part, bucket in self._elsewhere(complete)}
         return complete | {name: self._on_top(name, complete) for name in complete if self._whole(name) in complete}
 
     def _elsewhere(self, priced: Mapping[str, TierAmounts]) -> Iterator[tuple[str, str]]:
-        """Return parts without a price, with their least whole, where the tables take the rate of another whole."""
+        """Yield unpriced parts with their smallest priced whole, where the tables would take the rate of another."""
         for name, bucket in self.buckets.items():
             if name not in priced and (least := self._least_whole(name, priced)):
                 left, parents = dict(bucket.dimensions), list[str]()
@@ -332,7 +332,7 @@ class _Model:
         return max(wholes, key=lambda bucket: len(self.buckets[bucket].dimensions), default=None)
 
     def _of_whole(self, name: str, priced: Mapping[str, TierAmounts]) -> TierAmounts:
-        """Return what a part costs that has no price under these conditions: as much as the least priced whole."""
+        """Return the amounts of a part without a price under these conditions: those of its smallest priced whole."""
         total = self._least_whole(name, priced) if name in self.buckets else None
         if total is None:
             raise InexpressibleError(f"{name} has a price under some conditions or at some hours only")
@@ -369,7 +369,7 @@ class _Model:
     def _examples(
         self, day: date, minute: int, context: Mapping[str, str], cases: Mapping[str, Sequence[PricedCase]], hours: bool
     ) -> Iterator[PeerExample]:
-        """Return a usage of everything that has a price, for every tier, with what genai-prices says that it costs."""
+        """Yield, for every tier, a usage of everything with a price, and the total that genai-prices calculates."""
         edges = {above for name in cases for case in cases[name] for above, _ in case.amounts}
         moment = _moment(day, minute)
         for above in sorted(edges):
@@ -386,7 +386,7 @@ class _Model:
             yield PeerExample({**counted, **context}, total, f"{moment:%Y-%m-%dT%H:%M:%SZ}" if hours else None)
 
     def _count(self, name: str, above: int) -> int:
-        """Return how many of a bucket or meter an example has; parts are fewer than their wholes."""
+        """Return the count of a bucket or meter in an example; a part has a smaller one than its whole."""
         if name in self.buckets:
             further = len(self.buckets[name].dimensions) - 1
             return max(1_000, above + 1) if name == PROMPT else 1_000 // 10**further
@@ -402,12 +402,12 @@ def _rates(cases: Sequence[PricedCase], kept: Sequence[tuple[str, str]], bucket:
 
 
 def _left_as_it_is(rates: Iterable[PeerRate]) -> dict[str, str]:
-    """Return what a charge says of its conditions: what is not written under one has the price without it."""
+    """Return the `without_rate` of a charge: without a rate under a condition, the rate without the condition holds."""
     return dict.fromkeys((name for rate in rates for name in rate.conditions), "default")
 
 
 def _windows(begins: Sequence[int], ends: Mapping[int, int]) -> Iterator[str]:
-    """Return parts of a day as a table writes its hours; those that meet, at midnight too, are one."""
+    """Yield parts of a day as the hours of a table; parts that meet, at midnight too, become one."""
     windows = [[begin, ends[begin]] for begin in begins]
     for one, other in pairwise(windows):
         if one[1] == other[0]:

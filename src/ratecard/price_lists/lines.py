@@ -1,4 +1,4 @@
-"""The lines of tables that say what a price list says: models, versions, the most specific rates, and shared files."""
+"""A price list as lines of tables: models, versions, the most specific rates, and shared files."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,13 +12,13 @@ from ratecard.load.positions import literal
 from ratecard.price_lists.peer import PeerCharge, PeerExample, PeerModel, PeerRate, PeerVersion, PriceList
 from ratecard.tables.meters import TOKEN
 
-# A price by the length of the prompt: (prompts of more tokens than this, amount), from every prompt on.
+# The tiers of a price by the length of the prompt: (tokens that the prompt exceeds, amount); the first is for all.
 TierAmounts = tuple[tuple[int, Decimal], ...]
 EVERY_LENGTH = -1
 
 
 class PricedCase(NamedTuple):
-    """What a price is under some conditions."""
+    """The amounts of a price under some conditions."""
 
     conditions: Mapping[str, str]
     amounts: TierAmounts
@@ -33,10 +33,10 @@ class SpecificRate(NamedTuple):
 
 
 def specific_rates(cases: Sequence[PricedCase], kept: Collection[tuple[str, str]] = ()) -> Iterator[SpecificRate]:
-    """Return rates for these cases: all combinations of their conditions, and the one without any.
+    """Yield rates for these cases, which are all combinations of their conditions, including the one without any.
 
-    A case that a rate of fewer conditions settles has no rate of its own, but for conditions that are `kept`. Where
-    two rates would hold and neither names more than the other, there is one for both.
+    A case has no rate of its own if a rate of fewer conditions gives its price, unless its condition is `kept`. Where
+    two rates would hold and neither is more specific, the case has a rate of its own.
 
     >>> amounts = ((-1, Decimal(2)), (128000, Decimal(3)))
     >>> batch = PricedCase({"tier": "batch"}, ((-1, Decimal(1)),))
@@ -48,7 +48,7 @@ def specific_rates(cases: Sequence[PricedCase], kept: Collection[tuple[str, str]
     {'tier': 'batch'} -1 1
     {'tier': 'batch'} 128000 1
     """
-    # The cases that have rates, with where their tiers begin.
+    # The amounts of the cases that have rates, and the edges of their tiers.
     written: dict[frozenset[tuple[str, str]], tuple[TierAmounts, frozenset[int]]] = {}
     for conditions, amounts in sorted(cases, key=lambda case: len(case.conditions)):
         stated = frozenset(conditions.items())
@@ -65,26 +65,26 @@ def specific_rates(cases: Sequence[PricedCase], kept: Collection[tuple[str, str]
 
 
 def amount_at(amounts: TierAmounts, above: int) -> Decimal:
-    """Return the amount for prompts of more tokens than this, up to where the next tier begins."""
+    """Return the amount for prompts of more tokens than this, up to the next tier."""
     return amounts[bisect_right(amounts, above, key=lambda tier: tier[0]) - 1][1]
 
 
 def _changes(amounts: TierAmounts) -> TierAmounts:
-    """Return the amounts without tiers that begin and change nothing."""
+    """Return the amounts without tiers that have the same amount as the tier before them."""
     return tuple(tier for index, tier in enumerate(amounts) if not index or tier[1] != amounts[index - 1][1])
 
 
-# More than any amount of a list needs: a division that no decimal holds is rounded here.
+# These are more places than any amount of a list needs; a quotient that is not an exact decimal is rounded to them.
 _LINE_PLACES = 30
-# How units name how many they hold of what they count.
+# The prefixes of units that hold this many counted things.
 _SCALES = {1: "", 1_000: "k", 1_000_000: "m", 1_000_000_000: "g"}
 _TIMES = {60: "minute", 3_600: "hour"}
 
 
 class TableLines:
-    """Writes models and versions of a list as lines of tables, and names the units that the shipped tables lack.
+    """A writer of the models and versions of a list as lines of tables; it names units that the shipped tables lack.
 
-    `source` names the list, and `checked` is the day that versions say.
+    `source` names the list, and `checked` is the day on which versions say that they were checked.
     """
 
     def __init__(self, source: str, checked: date) -> None:
@@ -182,7 +182,7 @@ def unit_lines(added: Mapping[str, tuple[str, int]]) -> dict[str, list[str]]:
 
 
 def meter_lines(listed: PriceList) -> dict[str, list[str]]:
-    """Return the lines of meters, by their names; tokens are there if they have more buckets than the shipped ones."""
+    """Return the lines of meters, by their names; those of tokens only if the list has further buckets."""
     lines = {TOKEN: _token_lines(listed.buckets)} if listed.buckets else {}
     for meter in listed.meters:
         silent = {} if meter.every_usage is None else {"every_usage": meter.every_usage}

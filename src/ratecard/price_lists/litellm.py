@@ -1,6 +1,6 @@
 """The model prices of litellm, a JSON file of entries whose keys name what is priced, for which prompts and tier.
 
-Keys are read as litellm's own calculation reads them: what a missing one means is said below, where it is read.
+Keys are read as litellm's own calculation reads them; what a missing key means is explained where it is read.
 """
 
 import re
@@ -31,12 +31,12 @@ from ratecard.tables.meters import TOKEN, Meter
 
 _NAME = "litellm"
 _MILLION = Decimal(1_000_000)
-# The price of each tier is looked for in all those before it.
+# A limit of the work, because the price of each tier is looked for in all tiers before it.
 _MOST_TIERS = 50
 _INPUT, _OUTPUT = "input_cost_per_token", "output_cost_per_token"
 _READ, _WRITE = "cache_read_input_token_cost", "cache_creation_input_token_cost"
 _IMAGES, _REASONING = "output_cost_per_image_token", "output_cost_per_reasoning_token"
-# Prices of tokens: their buckets. Only the first ones and those by lifetime depend on the length of the prompt.
+# The buckets of the prices of tokens. Only the first four and those by lifetime depend on the length of the prompt.
 _BY_LENGTH = {_INPUT: "input", _OUTPUT: "output", _READ: "cache_input", _WRITE: "cache_write"}
 _BY_LIFETIME = {f"{_WRITE}_above_1hr": "cache_write_1h", f"{_WRITE}_above_12hr": "cache_write_12h"}
 _PARTS = {
@@ -52,12 +52,12 @@ _PARTS = {
     _REASONING: "output_reasoning",
 }
 _TOKENS = {**_BY_LENGTH, **_BY_LIFETIME, **_PARTS}
-# Providers whose cached prompt has a price that the list leaves out: this share of the input.
+# Providers for which the list leaves out the price of cached tokens, which is this share of the input.
 _CACHE_SHARES = {"fireworks_ai": Decimal("0.5")}
-# Providers whose threshold already counts itself.
+# Providers for which a prompt of exactly the threshold already has the higher price.
 _FROM_THE_THRESHOLD = {"xai"}
 
-# Other prices: their meters, and the condition of a suffix.
+# The meters of other prices; below, the price and the condition of each suffix that is a size.
 _COUNTS = {
     "input_cost_per_character": "character",
     "output_cost_per_character": "output_character",
@@ -92,7 +92,7 @@ _UPLIFTS = {
     "regional_endpoint_uplift_multiplier": {"vertex_location": "regional"},
 }
 _SPECIFIC_UPLIFTS = {"us": {"inference_geo": "us"}, "fast": {"speed": "fast"}}
-# Suffixes of service tiers: the tier; batches are priced by rules of their own.
+# The service tier of each suffix; batches are priced by rules of their own.
 _BATCH = "batch"
 _TIERS = {"priority": "priority", "flex": "flex", "balanced": "balanced", "ultrafast": "ultrafast", "batches": _BATCH}
 _KEY = re.compile(rf"(?P<of>.+?)(?:_above_(?P<above>\d+k?)_tokens)?(?:_(?P<tier>{'|'.join(_TIERS)}))?")
@@ -114,7 +114,7 @@ _CONDITIONS = (
         for condition in ("resolution", "image_size")
     ),
 )
-# Keys that say nothing of a price; those that begin with `supports_` do not either.
+# Keys that do not affect prices, besides those that begin with `supports_`.
 _NO_PRICES = {
     *("comment", "deprecation_date", "litellm_provider", "metadata", "mode", "source"),
     *("max_input_tokens", "max_output_tokens", "max_tokens", "output_vector_size", "prompt_cache_min_tokens"),
@@ -124,7 +124,7 @@ _NO_PRICES = {
     *("default_reasoning_effort", "reasoning_contexts", "reasoning_effort_levels", "reasoning_modes"),
     *("thinking_always_on", "bedrock_output_config_effort_ceiling", "bedrock_converse_supports_strict_tools"),
     *("use_openai_responses_path", "uses_embed_content", "vertex_ai_audio_api"),
-    # In DBU, the units of Databricks.
+    # These two prices are in DBU, the units of Databricks.
     *("input_dbu_cost_per_token", "output_dbu_cost_per_token"),
 }
 # Prices that cannot be written, and why.
@@ -134,7 +134,7 @@ _INEXPRESSIBLE = {
     "guardrail_cost_per_unit": "its prices are of units of guardrails, which no usage counts",
     "off_peak_pricing": "has prices of some hours of the day",
 }
-# The same inside of provider_specific_entry.
+# Keys inside of `provider_specific_entry` that do not affect prices.
 _NOTHING_SPECIFIC = {"dashscope_video_reference_input", "volcengine_video_frames", "bedrock_invocation_schema"}
 
 
@@ -156,7 +156,7 @@ def listed_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> Pri
 
 
 def named_entry(key: str, entry: Mapping[str, Any], entries: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the provider of an entry, and its key without it, unless another entry has that."""
+    """Return the provider of an entry, and its key without the provider, unless another of its entries has that key."""
     provider = str(entry.get("litellm_provider") or "none")
     name = key.removeprefix(f"{provider}/")
     other = entries.get(name)
@@ -169,7 +169,7 @@ def _model(provider: str, name: str, of: tuple[str, Mapping[str, Any]]) -> PeerM
 
 
 class _Price(NamedTuple):
-    """A key of an entry, taken apart: what it prices, for prompts above how many tokens, in which tier."""
+    """The parts of a key of an entry: what it prices, the tokens that a prompt must exceed, and the service tier."""
 
     of: str
     above: int | None
@@ -177,7 +177,7 @@ class _Price(NamedTuple):
 
 
 class _Entry:
-    """Reads one entry. Raises `InexpressibleError` for a key or a value that is not understood."""
+    """A reader of one entry. Raises `InexpressibleError` for a key or a value that is not understood."""
 
     def __init__(self, key: str, entry: Mapping[str, Any]) -> None:
         self.mode, self.provider = entry.get("mode"), entry.get("litellm_provider")
@@ -251,7 +251,7 @@ class _Entry:
                 raise InexpressibleError(f"the key {name} of provider_specific_entry is not known")
 
     def _read_ranges(self, tiers: Sequence[Mapping[str, Any]]) -> None:
-        """Read ranges of prompts, each with the same prices, as prices above a threshold."""
+        """Read ranges of prompts, which must all have the same keys, as prices above thresholds."""
         end = Decimal(0)
         for tier in tiers:
             if "range" not in tier:
@@ -264,7 +264,7 @@ class _Entry:
                 self._read_price(f"{name}_above_{int(start)}_tokens" if start else name, price_of(name, tier[name]))
 
     def _complete(self) -> None:
-        """Add the prices that the list leaves out: those of the cache, of images as output, and halves in batches."""
+        """Add the prices that the list leaves out: of the cache, of images as output, and half prices in batches."""
         missing: list[tuple[str, str, str, Decimal]] = []
         if self.provider in _CACHE_SHARES:
             missing.append((_READ, _INPUT, "", _CACHE_SHARES[self.provider]))
@@ -279,7 +279,7 @@ class _Entry:
             self.prices[_Price(_OUTPUT, None, "")] = images
 
     def version(self) -> PeerVersion:
-        """Return all that is charged, from ever on: the list has no dates."""
+        """Return all charges as one undated version, because the list has no dates."""
         charges = [*self._tokens(), *self._counted()]
         if not charges:
             raise InexpressibleError("has no price in the list", priced=False)
@@ -317,7 +317,7 @@ class _Entry:
                 rates.append(
                     PeerRate(multiply(rate.amount, _MILLION), bucket, above, begins, conditions=rate.conditions)
                 )
-        # A tier that does not price something leaves it as it is. A batch prices all that it has a price for.
+        # Without a rate in a tier, tokens have their standard price; in a batch they are refused.
         silent = dict.fromkeys((tier for tier in tiers if tier != _BATCH), "default")
         silent |= {_BATCH: "refuse"} if _BATCH in tiers else {}
         fallbacks = {**without_rate(cases[""]), **silent}
@@ -326,8 +326,8 @@ class _Entry:
     def _of_whole(self, bucket: str, tier: str, cases: Mapping[str, Mapping[str, TierAmounts]]) -> TierAmounts | None:
         """Return the amounts of a bucket without a price in a service tier: those of the bucket that contains it.
 
-        The calculation of a batch does not look at how long a cache is kept. So where the list has a price of that, it
-        has none in a batch; nor has what is made where only images have a price.
+        The calculation of a batch ignores how long a cache is kept. So a bucket whose price depends on that has none in
+        a batch; nor does output of which only images have a price.
         """
         standard, priced = cases[""], cases[tier]
         if tier == _BATCH and bucket in _BY_LIFETIME.values() and standard.get(bucket) != standard.get("cache_write"):
@@ -335,7 +335,7 @@ class _Entry:
         return priced.get(_whole_of(bucket, priced))
 
     def _edges(self, tier: str) -> list[int]:
-        """Return where prompts begin to cost another price: those of the standard tier count in every tier."""
+        """Return the numbers of tokens above which prices change; those of the standard tier count in every tier."""
         keys = (*_BY_LENGTH, *_BY_LIFETIME)
         edges = {price.above for price in self.prices if price.above and price.of in keys and price.tier in ("", tier)}
         if len(edges) > _MOST_TIERS:
@@ -343,14 +343,14 @@ class _Entry:
         return sorted(edges)
 
     def _amounts(self, tier: str) -> dict[str, TierAmounts]:
-        """Return the amounts of every bucket in a service tier: without a price there, those of the standard tier.
+        """Return the amounts of every bucket in a service tier; a missing price is that of the standard tier.
 
-        A batch has its own prices alone, from where each of them begins.
+        A batch has only its own prices, each from the length of prompts at which it begins.
         """
         by_bucket: dict[str, dict[int, Decimal]] = {}
         edges = self._edges(tier)
         for key, bucket in _TOKENS.items():
-            # Reasoning is output where a tier has a price of the output, and none of it.
+            # If a tier has a price of output but not of reasoning, reasoning has that price of output.
             alone = tier == _BATCH or (key == _REASONING and self._of(_OUTPUT, tier) is not None)
             amounts = dict[int, Decimal]()
             price = None
@@ -359,7 +359,7 @@ class _Entry:
                     continue
                 price = _first(self._of(key, tier, edge), None if alone else self._of(key, "", edge), price)
                 above = EVERY_LENGTH if edge is None else edge - self.inclusive
-                # Writing for an hour without a price has that of writing.
+                # Without a price of its own, writing for an hour has the price of writing.
                 written = by_bucket.get("cache_write", {}).get(above) if key in _BY_LIFETIME else None
                 if (amount := _first(price, written)) is not None:
                     amounts[above] = amount
@@ -390,14 +390,14 @@ class _Entry:
             yield PeerCharge("web_search", 1, tuple(sizes), note=self.notes.get("web_search", ""))
 
     def _meter(self, key: str) -> str:
-        """Name the meter of a price: that of images made, where only their input has a price."""
+        """Return the meter of a price; if only input images have a price, it is that of the images made."""
         if key == "output_cost_per_second" and self.mode == "video_generation":
             return "video_second"
         made = self.mode in ("image_generation", "image_edit") and self._of("output_cost_per_image") is None
         return "image" if key == "input_cost_per_image" and made else _COUNTS[key]
 
     def _meters(self, tier: str) -> dict[str, Decimal]:
-        """Return prices by meter in a tier. Several of one meter must be the same; one of 0 beside another is none."""
+        """Return the prices of a tier by meter. Several of one meter must be equal; a 0 beside another is ignored."""
         prices: dict[str, Decimal] = {}
         counted = (
             (key, price) for (key, _, key_tier), price in self.prices.items() if key_tier == tier and key in _COUNTS
@@ -415,7 +415,7 @@ def _first(*prices: Decimal | None) -> Decimal | None:
 
 
 def _whole_of(bucket: str, known: Iterable[str]) -> str:
-    """Return the bucket whose price a part has that has none of its own."""
+    """Return the bucket whose price holds for a part without a price of its own."""
     for name in (bucket.rpartition("_")[0], bucket.partition("_")[0]):
         if name in known:
             return name
@@ -423,7 +423,7 @@ def _whole_of(bucket: str, known: Iterable[str]) -> str:
 
 
 def _example(charges: Sequence[PeerCharge]) -> PeerExample:
-    """Price a thousand tokens on each side with a price, and one of all else, by the prices of the list."""
+    """Return an example by the list's prices: a thousand tokens of input and of output, and one of everything else."""
     usage: dict[str, Any] = {}
     amounts = []
     for charge in charges:

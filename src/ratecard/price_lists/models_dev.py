@@ -1,7 +1,7 @@
 """The price list of models.dev, a JSON file of providers with their models: dollars per million tokens.
 
-Written by the form that its schema and its readers document. It does not say what tokens cost for which a model has no
-price, as those of the cache, so that a usage that counts them is refused.
+It is read in the form that its schema and its readers document. Where a model has no price for some tokens, such as
+those of the cache, the list does not say what they cost; a usage that counts them is refused.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ _BUCKETS = {
     "input_audio": "input_audio",
     "output_audio": "output_audio",
 }
-# The older way to write one tier: where a model has `tiers` too, these hold.
+# The older way to write one tier; the `tiers` of a model hold instead if it has both.
 _OLDER, _OLDER_EDGE = "context_over_200k", 200_000
 _MILLION, _THOUSANDTH = 1_000_000, Decimal("0.001")
 
@@ -60,7 +60,7 @@ def read_models(providers: Mapping[str, Mapping[str, Any]], source: str) -> Pric
 
 
 def _model(provider: str, name: str, of: tuple[Mapping[str, Any], Mapping[str, Any]]) -> PeerModel:
-    """Return a model of what its provider says and what it says itself."""
+    """Return a model from the data of its provider and its own data."""
     provider_data, model = of
     version = PeerVersion(UNDATED, *_charged(model))
     return PeerModel(
@@ -69,7 +69,7 @@ def _model(provider: str, name: str, of: tuple[Mapping[str, Any], Mapping[str, A
 
 
 def _charged(model: Mapping[str, Any]) -> tuple[tuple[PeerCharge, ...], tuple[PeerExample, ...]]:
-    """Return the charge of a model's tokens, and an example of a thousand on either side."""
+    """Return the charge of a model's tokens, and an example of a thousand tokens each of input and output."""
     cost = model.get("cost")
     if cost is None:
         raise InexpressibleError("has no price in the list", priced=False)
@@ -87,7 +87,7 @@ def _charged(model: Mapping[str, Any]) -> tuple[tuple[PeerCharge, ...], tuple[Pe
 
 
 def _tiers(cost: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Decimal]]]:
-    """Return where each tier begins, as prompts of more tokens than that, and its prices."""
+    """Yield the number of tokens above which each tier holds, and its prices."""
     listed: Sequence[Mapping[str, Any]] = cost.get("tiers", ())
     if not listed and _OLDER in cost:
         yield _OLDER_EDGE, _prices(cost[_OLDER])

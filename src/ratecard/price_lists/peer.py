@@ -1,4 +1,4 @@
-"""What a price list of others says, read from its file: models with dated charges, or why one cannot be one."""
+"""The content of another price list, read from its file: models with dated charges, or why a model is left out."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -18,9 +18,9 @@ UNDATED = date(1970, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class PeerRate:
-    """An amount per unit of a charge; of tokens it names its bucket, and where its tier begins.
+    """An amount per unit of a charge; a rate of tokens names its bucket, and where its tier begins.
 
-    `above` and `begins` are numbers of tokens (`begins` counts already), `hours` windows like `16:30..00:30` in UTC.
+    `above` and `begins` are numbers of tokens (the tier includes `begins`), `hours` windows like `16:30..00:30` in UTC.
     """
 
     amount: Decimal
@@ -33,10 +33,10 @@ class PeerRate:
 
 @dataclass(frozen=True, slots=True)
 class PeerCharge:
-    """Rates of one meter: `token`, or a name that `counts` of a usage have; each is the amount for `per` of its units.
+    """The rates of one meter (`token`, or a name in the `counts` of a usage), each the amount for `per` of its units.
 
-    `without_rate` says what becomes of buckets without a rate, as in a table; `factors` are those of conditions, each
-    with its `factor`. `note` becomes a comment above the charge.
+    `without_rate` says how buckets without a rate are priced, as in a table; `factors` are pairs of conditions and a
+    factor. `note` becomes a comment above the charge.
     """
 
     meter: str
@@ -50,9 +50,9 @@ class PeerCharge:
 
 
 def without_rate(priced: Collection[str]) -> dict[str, str]:
-    """Return what becomes of tokens without a rate in a list that prices them as the bucket which contains them.
+    """Return the `without_rate` of a list that prices tokens without a rate as the bucket that contains them.
 
-    `priced` are the buckets with a price: the input and the output are refused without one, as it is not known.
+    `priced` are the buckets with a price. Input or output without one is refused, because its price is not known.
     """
     refused = {bucket: "refuse" for bucket in (PROMPT, COMPLETION) if bucket not in priced}
     return {**refused, "cache": "parent", "lifetime": "parent", "modality": "parent"}
@@ -60,7 +60,7 @@ def without_rate(priced: Collection[str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class PeerExample:
-    """A usage without its model, as a table writes it, and its total; `at` is an instant whose hour it has."""
+    """A usage without its model, as a table writes it, and its total; `at` is its instant, if the hour matters."""
 
     usage: Mapping[str, Any]
     total: Decimal
@@ -91,9 +91,9 @@ class _Listed:
 
 @dataclass(frozen=True, slots=True)
 class PeerModel(_Listed):
-    """A model of a provider, by the id that the list has, priced in US dollars. Its table is `provider/id`.
+    """A model of a provider, by the id that the list has, priced in US dollars. In tables it is `provider/id`.
 
-    `aliases` are further ids of the same provider; of two models that have one name, the first keeps it.
+    `aliases` are further ids of the same provider; if two models have the same name, the first keeps it.
     """
 
     versions: tuple[PeerVersion, ...]
@@ -108,9 +108,9 @@ class PeerModel(_Listed):
 
 @dataclass(frozen=True, slots=True)
 class LeftOut(_Listed):
-    """A model of the list that becomes no table, and why no exact price of it can be written.
+    """A model of the list that is left out of the tables, and why its exact price cannot be written.
 
-    `detail` is what of the reason is of this model alone, `priced` whether the list has a price of it at all.
+    `detail` is the part of the reason that is about this model alone; `priced` is False if the list has no price of it.
     """
 
     reason: str
@@ -123,7 +123,7 @@ class LeftOut(_Listed):
 
 
 class InexpressibleError(Exception):
-    """Why no exact price of a model can be written; `priced` is whether the list has one."""
+    """The error of a model whose exact price cannot be written; `priced` is False if the list has no price of it."""
 
     def __init__(self, reason: str, *, priced: bool = True) -> None:
         super().__init__(reason)
@@ -136,7 +136,7 @@ class InexpressibleError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PeerCondition:
-    """A condition that the shipped tables lack, or that has more values; `same_as` are other spellings of them."""
+    """A condition that the shipped tables lack, or one with further values; `same_as` are other spellings of values."""
 
     condition: str
     values: tuple[str, ...]
@@ -146,9 +146,9 @@ class PeerCondition:
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """One list: its models, what is left out of it, and what it counts; `source` names the list.
+    """A price list: its models, those left out, and what it counts; `source` names the list.
 
-    `meters` and `buckets` of tokens, by their dimensions, are those that the shipped tables lack.
+    `meters`, and `buckets` of tokens with their dimensions, are those that the shipped tables lack.
     """
 
     source: str
@@ -160,14 +160,14 @@ class PriceList:
 
 
 _Entry = TypeVar("_Entry")
-# The errors of reading a list or a number where there is something else.
+# The errors of code that expects a list or a number and gets something else.
 _NOT_OF_ITS_KIND = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def read_list(path: Path, name: str) -> dict[str, dict[str, Any]]:
-    """Read a file of objects by their names, its numbers as decimals.
+    """Read a JSON file of objects by their names, with numbers as decimals.
 
-    Raises `RateCardError`, which says what is wrong and that it is not the list of this `name`.
+    Raises `RateCardError`, with the reason, if the file is not a price list of `name`.
     """
     try:
         data = _with_decimals(read_json(path.read_bytes()))
@@ -181,7 +181,7 @@ def read_list(path: Path, name: str) -> dict[str, dict[str, Any]]:
 
 
 def _with_decimals(value: Any) -> Any:
-    """Return a value of JSON whose whole numbers are decimals too, as prices are."""
+    """Return a JSON value with its whole numbers as decimals too, like prices."""
     if isinstance(value, dict):
         return {name: _with_decimals(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -190,7 +190,7 @@ def _with_decimals(value: Any) -> Any:
 
 
 def price_of(name: str, value: Any) -> Decimal:
-    """Return a price by its key. Raises `InexpressibleError` for anything but a number from 0 on."""
+    """Return the value of the key `name`. Raises `InexpressibleError` for anything but a number of at least 0."""
     if not isinstance(value, Decimal) or not value.is_finite() or value < 0:
         raise InexpressibleError(f"the value of {name} is not a price")
     return value
@@ -204,7 +204,7 @@ def page_of(value: Any) -> str | None:
 def read_entries(
     entries: Iterable[tuple[str, str, _Entry]], read: Callable[[str, str, _Entry], PeerModel]
 ) -> tuple[tuple[PeerModel, ...], tuple[LeftOut, ...]]:
-    """Read entries by their provider and id: the models, and those of which no exact price can be written."""
+    """Read entries (provider, id, data) into models, and into those left out because no exact price can be written."""
     models: list[PeerModel] = []
     left_out: list[LeftOut] = []
     for provider, name, entry in entries:

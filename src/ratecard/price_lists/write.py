@@ -46,10 +46,9 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did to a folder: the models, versions and retirements that it added, in which files.
+    """The result of an import: how many models, versions and retirements it added to a folder, and in which files.
 
-    `left_out` are the models of the list that are not in the folder as they are in the list; `digest` is that of the
-    folder.
+    `left_out` are the models of the list that the folder lacks or has otherwise; `digest` is that of the folder.
     """
 
     folder: str
@@ -67,7 +66,7 @@ class Imported:
         return tuple(model for model in self.left_out if model.priced)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON has it."""
+        """Return the report as an object for JSON."""
         counts = {"models": self.models, "versions": self.versions, "retired": self.retired}
         head = {"folder": self.folder, "source": self.source, "digest": self.digest}
         left_out = [{"model": model.model, "reason": str(model)} for model in self.inexpressible]
@@ -92,7 +91,7 @@ class Imported:
 
 
 def _by_reason(words: str, left_out: Sequence[LeftOut]) -> Iterable[str]:
-    """Return the number of these models, and some models for each reason."""
+    """Yield the number of these models, and some models for each reason, in words."""
     if left_out:
         yield f"{words}: {plural(len(left_out), 'model')}"
     reasons: dict[str, list[str]] = {}
@@ -103,7 +102,7 @@ def _by_reason(words: str, left_out: Sequence[LeftOut]) -> Iterable[str]:
         yield f"  {reason.rstrip(':')}: {', '.join(names[:_NAMED])}{further}"
 
 
-# A provider whose name is safe for that of a file, on every system.
+# The pattern of a provider's name that is a safe file name on every system.
 _FILE = pattern(r"[a-z0-9][a-z0-9._-]{0,80}")
 
 
@@ -111,9 +110,9 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     """Write a list into a folder, or add to the folder what has changed in the list since the last import.
 
     `effective` is the day from which an undated change of the list holds, and on which a model that vanished from the
-    list is retired; `checked` is the day that new versions say. Models that the tables refuse are left out, with the
-    reason; `left-out.txt` in the folder names all that is left out. Raises `TableError` if the folder has tables of
-    something else or cannot be written to; it is then as it was.
+    list is retired; `checked` is written into new versions. Models that the tables refuse are left out, with a reason;
+    `left-out.txt` in the folder names all that is left out. Raises `TableError` if the folder has tables of something
+    else or cannot be written to; the folder then stays as it was.
     """
     made, tables = _sound(_named(listed), effective, checked)
     has_tables = folder.is_dir() and TableFiles(Disk(), os.path.realpath(folder)).found
@@ -137,14 +136,14 @@ def _file(provider: str) -> str:
 
 
 def _noise(model: PeerModel) -> str:
-    """Return the prices of a model that a float has made of others; nothing if there are none."""
+    """Return, as text, the prices of a model that a float has spoilt, with the prices meant; empty without any."""
     rates = (rate for version in model.versions for charge in version.charges for rate in charge.rates)
     exact = {rate.amount: meant for rate in rates if (meant := meant_by(plain(rate.amount))) is not None}
     return ", ".join(f"{plain_text(amount)} for {text(meant)}" for amount, meant in exact.items())
 
 
 def _named(listed: PriceList) -> PriceList:
-    """Return the list of models that files can hold: one for each name, without prices that a float has spoilt."""
+    """Return the list without models that files cannot hold: unsafe or repeated names, prices spoilt by a float."""
     ids = {model.model for model in listed.models}
     models, left_out, used = [], list(listed.left_out), set[str]()
     for model in listed.models:
@@ -165,9 +164,9 @@ def _named(listed: PriceList) -> PriceList:
 
 
 def _sound(listed: PriceList, effective: date, checked: date) -> tuple["_Additions", Tables]:
-    """Return a list as a new folder, whose tables load and are right; models with faults are left out, with the first.
+    """Return a list as a new folder, and the tables of that folder, which are sound.
 
-    The tables are those of the folder.
+    Models with faults are left out, each with its first fault.
     """
     while True:
         made = _Additions(listed, TableLines(listed.source, checked), {}, effective)
@@ -180,7 +179,7 @@ def _sound(listed: PriceList, effective: date, checked: date) -> tuple["_Additio
             return made, tables
         reasons: dict[str, str] = {}
         for fault in faults:
-            # Of a wrong example the path begins with the model, of any other fault with its place in the file.
+            # The path of a wrong example begins with the model; that of any other fault, with its place in the file.
             name = str(fault.path[0]) if fault.path else ""
             if name == "models" and len(fault.path) > 1:
                 of_file = [model for model in listed.models if _file(model.provider) == fault.file]
@@ -198,10 +197,10 @@ def _text(lines: Iterable[str]) -> bytes:
 
 
 class _Additions:
-    """What a folder of an earlier import, or a new one, lacks of a list: contents of files, and how much is new.
+    """The additions of a list to a new folder or that of an earlier import: contents of files, and how much is new.
 
-    `fresh` are the tables of the list alone, of which a new folder needs none. Raises `TableError` if more than lines
-    must be added, or for another list.
+    `fresh` are the tables of the list alone, which a new folder does not need. Raises `TableError` if more is needed
+    than new lines, or if the folder is of another list.
     """
 
     def __init__(
@@ -246,7 +245,7 @@ class _Additions:
         return new
 
     def _new_model(self, model: PeerModel) -> list[str]:
-        """Return the lines of a model that the folder lacks, without aliases that others have there."""
+        """Return the lines of a model that the folder lacks, without aliases that other models of the folder have."""
         self.models, self.versions = self.models + 1, self.versions + len(model.versions)
         renamed = replace(model, aliases=tuple(alias for alias in model.aliases if self.tables.named(alias) is None))
         return self.lines.of_model(renamed)
@@ -359,10 +358,10 @@ class _Additions:
 
 
 def _new_versions(old: AnyModel, wanted: AnyModel, effective: date) -> Iterator[tuple[date, Version]]:
-    """Return the versions to add to a model, newest first, each with the version of the list whose rates it has.
+    """Yield the first day of each version to add to a model, newest first, with the version of the list for its rates.
 
-    A price that the list dates begins on its date, whenever that is; for any other, the rates that hold from
-    `effective` on become those of the list. Raises `TableError` where lines that are there would have to change.
+    A price with a date in the list begins on that date, even a past one; any other begins on the day `effective`.
+    Raises `TableError` if lines of the folder would have to change.
     """
     there = {version.begins: version for version in old.versions}
     new: dict[datetime, Version] = {}
@@ -394,7 +393,7 @@ def _same(one: Version | None, other: Version) -> bool:
 
 
 def _undated(version: Version) -> str:
-    """Return what a version means, whenever it begins."""
+    """Return the meaning of a version without its first day."""
     return meaning(version.model_copy(update={"effective": UNDATED}))
 
 

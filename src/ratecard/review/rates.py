@@ -22,7 +22,7 @@ from ratecard.tables.version import Version
 _ALL = ("",)
 # A token rate without a context is for the base context.
 _UNNAMED = {"context": ("base",), "above": _ALL, "from": _ALL}
-# A factor has this name in place of a unit.
+# The label of a factor, which also takes the place of its unit.
 _FACTOR = "factor"
 
 

@@ -114,7 +114,7 @@ class Stack:
                     yield f"{file.place_of(key)}: {key} {day} is more than a year ahead. Is its year right?"
 
     def holds(self, since: date) -> date:
-        """Return the first day from `since` on when all candidates hold. Raises `SideError` if one has ended by then."""
+        """Return the first day from `since` on when all candidates hold. Raises `SideError` if one has ended before."""
         heads = self.candidates
         day = max(since, *(head.effective for head in heads))
         for path, head in zip(self.paths, heads, strict=True):
