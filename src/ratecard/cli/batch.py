@@ -28,7 +28,7 @@ _LONGEST_CELL = 2**31 - 1
 
 
 def answer_batch(price: _Price, of_text: OfText, done: str, path: Path) -> int:
-    """Answer every row of a file on standard output. Returns how many were refused, and says so on standard error.
+    """Answer every row of a file on standard output. Returns how many were refused, and prints it on standard error.
 
     `done` is the word for a row that has a price.
     """
@@ -72,7 +72,7 @@ def _answer_row(price: _Price, row: _Row, out: BinaryIO) -> bool:
 
 
 def _is_csv(path: Path, content: bytes) -> bool:
-    """Judge by the ending of the name; without one, JSON begins with a brace or a bracket."""
+    """Return True for a CSV, by the ending of its name; without one, JSON begins with a brace or a bracket."""
     if path.suffix:
         return path.suffix.lower() == ".csv"
     return not content[:_SAMPLE].lstrip().startswith((b"{", b"["))
@@ -93,7 +93,7 @@ def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:
             row = next(reader)
         except StopIteration:
             return
-        except csv.Error as error:  # an open quotation mark swallows the rows after it
+        except csv.Error as error:  # An open quotation mark makes all rows after it part of this one.
             yield QuoteError(INVALID, [((), f"Row {reader.reader.line_num} is not CSV: {error}")])
             continue
         if None in row:

@@ -151,7 +151,7 @@ def check(
 
 
 def _refuse(body: Mapping[str, Any], faults: Sequence[Fault], as_json: bool, below: str = "") -> NoReturn:
-    """Print every fault with its line and their number, or all as JSON; then exit with status 1."""
+    """Print every fault with its line, and the number of faults, or all as JSON; then exit with status 1."""
     if as_json:
         click.echo(json.dumps(body, indent=2, ensure_ascii=False))
     else:

@@ -32,7 +32,7 @@ _MODULES = {
 
 
 class _Commands(click.Group):
-    """Turns a `RateCardError` into its message and exit status 1, an unknown command into status 2 and a suggestion."""
+    """A group that exits with 1 and the message of a `RateCardError`, and with 2 for an unknown command."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_MODULES)
@@ -68,7 +68,7 @@ def _refuse_repeated(command: click.Command, words: list[str], parent: click.Con
     try:
         _, _, order = command.make_parser(context).parse_args(args=list(words))
     except click.UsageError:
-        return  # the command says so when it reads them
+        return  # The command reports this error itself when it reads the words.
     for option in order:
         if isinstance(option, click.Option) and not (option.multiple or option.is_flag) and order.count(option) > 1:
             raise click.UsageError(

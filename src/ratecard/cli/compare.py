@@ -66,7 +66,7 @@ def _paid(usage: str, ours: RateCard, at: datetime) -> dict[str, Decimal]:
     """Return what recorded usage pays for each of our models, at the prices of the instant of the comparison."""
     check_usage([usage], None)
     with needing("--usage"):
-        # Loaded here, because it needs the engine.
+        # Loaded only here, because it needs the engine.
         from ratecard.simulation.simulate import simulate
     with simulate([usage], Side("ours", ours, at), by=["model"]) as simulation:
         return {group.key[0]: group.amounts[0] for group in simulation.groups if group.key[0] is not None}

@@ -1,4 +1,4 @@
-"""`ratecard import`: write the price list of another into a folder of tables."""
+"""`ratecard import`: write another price list into a folder of tables."""
 
 from collections.abc import Callable
 from datetime import date
@@ -14,7 +14,7 @@ from ratecard.price_lists.write import import_list
 
 
 def import_options(command: Callable[..., PriceList]) -> Callable[..., None]:
-    """Turn a function that reads a price list into one that writes it into `--out`, and says what it did."""
+    """Turn a function that reads a price list into a command that writes the list into `--out` and prints a report."""
 
     @click.option(
         "--out",

@@ -103,7 +103,7 @@ def _modes_of(command: str, given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _are_paths(*given: str | None) -> bool:
-    """Return True where each names a folder, a file, or several (`a.yaml+b.yaml`); a share of costs (60%) too."""
+    """Return True if each word names a folder, a file or several files (`a.yaml+b.yaml`), or is a share (60%)."""
     return all(
         words is not None and (words.endswith("%") or all(Path(part).exists() for part in words.split("+")))
         for words in given
@@ -111,7 +111,7 @@ def _are_paths(*given: str | None) -> bool:
 
 
 def is_date(given: str | None) -> bool:
-    """Return True for a date, which means that day's prices of the tables."""
+    """Return True for a date, which means the prices of the tables on that day."""
     try:
         return given is not None and bool(read_instant(given))
     except InstantError:

@@ -67,7 +67,7 @@ def today() -> date:
 
 
 def warn_of_days(candidate: "Stack", since: date) -> None:
-    """Print a warning of each day of a candidate that is unlikely for one that is read on the day `since`."""
+    """Print a warning for each date of a candidate that is unlikely when it is read on the day `since`."""
     for words in candidate.unlikely_days(since):
         click.echo(f"Warning: {words}", err=True)
 
@@ -112,7 +112,7 @@ def options(*added: Decorator) -> Decorator:
 
 
 def as_json_text(found: Any) -> str:
-    """Write what was found as JSON, amounts as text."""
+    """Return a result as JSON, with amounts as text."""
     return json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
@@ -156,7 +156,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Answer with 
 
 
 def book_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that name a price book; the command gets it from its argument `book`, a function."""
+    """Add the options that name a price book; the argument `book` of the command is a function that returns it."""
 
     @wraps(command)
     def run(

@@ -74,7 +74,7 @@ _LIKE_USAGE = {
 
 
 class _Command(NamedTuple):
-    """The difference between `quote` and `rate`: how a body is priced, and its fields are read from text and JSON."""
+    """The difference between `quote` and `rate`: how a body is priced, and how text and JSON become its fields."""
 
     price: Callable[[PriceBook, Mapping[str, Any], SourceVideo | None], Quote]
     of_text: Callable[[Mapping[str, str]], Mapping[str, Any]]
@@ -225,7 +225,7 @@ def _answer(
     if sum((body is not None, bool(stated), batch is not None)) != 1:
         raise click.UsageError("Give one of: a JSON body, fields such as --model, or --batch FILE")
     if batch is not None:
-        # Its progress bar takes longer to load than a quote takes.
+        # Loaded only here, because its progress bar takes longer to load than a quote takes.
         from ratecard.cli.batch import answer_batch
 
         bad = answer_batch(
@@ -284,7 +284,7 @@ def _named(prices: PriceBook, name: str) -> tuple[AnyModel, Version] | None:
 
 
 def _probed(body: Mapping[str, Any]) -> SourceVideo | None:
-    """Probe the source video of a body; None if the body names no video, which the quote then judges."""
+    """Probe the source video of a body; None without a video in the body, which the quote then accepts or refuses."""
     if not isinstance(body.get("video_url"), str):
         return None
     from ratecard.probe import probe
@@ -344,7 +344,7 @@ def show_bill(
 
 
 def _working(working: Working, figures: Figures) -> list[str]:
-    """Return how quantity and unit rate of a line were computed, if they are more than a number of the table."""
+    """Return how the quantity and the unit rate of a line were computed, unless they are numbers of the table."""
     words = [" ".join(part if isinstance(part, str) else figures.quantity(part) for part in working.counted)]
     if working.list_rate is not None and working.markup is not None:
         markup = figures.quantity(plain(working.markup))

@@ -61,7 +61,7 @@ def rollup(context: click.Context, /, usage: Sequence[str], out: str, **given: A
     check_usage(usage, given["engine"])
     with stopping(context, "the roll-up is as it was, or, if the run was at its end, whole and new"):
         with needing("A roll-up"):
-            # Loaded here, because --help needs no engine.
+            # Loaded only here, because --help does not need the engine.
             from ratecard.cli.simulate_progress import progress
             from ratecard.simulation.rollup import rollup as keep
         with progress() as begin:

@@ -105,12 +105,12 @@ def _serve(settings: Settings) -> None:
     from ratecard.processes.logs import log_config
     from ratecard.processes.worker import table_folder
 
-    if settings.state:  # then tables can differ from those that were served last, of which the log tells
+    if settings.state:  # The tables may differ from those that were served last, and the log says so.
         logging.config.dictConfig(log_config(settings.log_format, settings.access_log))
-    if settings.log_format == "text":  # a line of words would be none of JSON
+    if settings.log_format == "text":  # A line of words would spoil a log of JSON.
         tell_tables(settings.tables)
     with _shared_folder(settings.workers) as shared:
-        # Every worker compares changed tables with these, also one that is started later.
+        # Every worker compares changed tables with this card, even one that is started later.
         card = table_folder(settings, shared).card
         if settings.log_format == "text":
             click.echo(f"{len(card.tables.models)} models of tables {card.digest}", err=True)

@@ -131,9 +131,9 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
         raise click.UsageError("--statements are those of contracts. Add --contracts")
     with stopping(context):
         with needing("A simulation"):
-            # Loaded here, because --help needs no engine.
+            # Loaded only here, because --help does not need the engine.
             from ratecard.cli.simulate_run import run, simulated_statements, write_statements
-        # Made first: what cannot be is refused before a report is printed.
+        # Statements are made first, so that one that cannot be made is refused before a report is printed.
         made = simulated_statements(given) if months else ()
         done = run(context.meta[_ARGUMENTS], **given)
         for path in months:
@@ -144,7 +144,7 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
 
 @contextmanager
 def stopping(context: click.Context, words: str = "no report is written") -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM end the run after its temporary files are removed; `words` say what is there then."""
+    """Let Ctrl-C and SIGTERM end the run after its temporary files are removed; `words` say what the run leaves."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield

@@ -16,14 +16,14 @@ from ratecard.simulation.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
 TORNADO_ENDINGS = (".html", ".csv", ".json")
-# The address of a storage, not of a file.
+# An address that contains this is of an object storage, not of a file.
 _REMOTE = "://"
 SPARK = "spark"
 _CONDITION = "region = 'eu' and not n > 4"
 
 
 def _columns(context: click.Context, option: click.Parameter, given: Sequence[str]) -> Mapping[str, str]:
-    """Read `prompt_tokens=input`: a column that has another name in the usage."""
+    """Read `prompt_tokens=input`: a field and the column that holds it in the usage."""
     columns: dict[str, str] = {}
     for pair in given:
         name, _, column = pair.partition("=")
@@ -129,7 +129,7 @@ def periods(given: str | None) -> tuple[str, str] | None:
 
 
 def check_tornado(out: Sequence[str]) -> None:
-    """Refuse files that a tornado is not written as."""
+    """Refuse files in formats that a tornado does not have, and addresses of a storage."""
     for path in out:
         if Path(path).suffix.lower() not in TORNADO_ENDINGS or _REMOTE in path:
             raise click.UsageError(f"{path}: a tornado is written as {', '.join(TORNADO_ENDINGS)}, on this machine")

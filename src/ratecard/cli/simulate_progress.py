@@ -1,4 +1,4 @@
-"""Show progress: of a simulation by a bar on a terminal, else a line every ten seconds; of rows by a bar alone."""
+"""Progress: of a simulation, a bar on a terminal or else a line every ten seconds; of rows, a bar on a terminal."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -55,7 +55,7 @@ class ProgressWatch:
         self._speed: int | None = None
 
     def begin(self, words: str, percent: _Percent | None) -> None:
-        """Note that a step begins; `percent` answers how far it is, if that can be known."""
+        """Note that a step begins; `percent` is a function that returns how far the whole is, None if not known."""
         self._words, self._percent = words, percent
         if percent is None:
             self._most = max(self._most, _LAST)
@@ -107,7 +107,7 @@ def progress(every: float = EVERY) -> Iterator[Begin]:
 
 @contextmanager
 def counted(words: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar on a terminal while the block runs; yields the function to call with how many are done."""
+    """Show a bar on a terminal while the block runs; yields the function to call with the number of rows done."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda _: None

@@ -78,7 +78,7 @@ def run(
     limits = ChangeLimits(max_change, max_rise)
     counted_above = USUAL_RISE if rise is None else rise
     question = Question(command, answers, counted_above, target, None, bridge, changes, days)
-    # Which tables are read is said, unless the specifications say it.
+    # The output names the tables that are read, unless the specifications name them.
     tells_tables = current in (None, AS_BILLED) or any(map(is_date, (current, *candidates, cost)))
     with ExitStack() as stack:
         if places:
@@ -135,7 +135,7 @@ def run(
 
 
 def simulated_statements(given: Mapping[str, Any]) -> tuple[SimulatedMonth, ...]:
-    """Make what accounts with contracts pay for each month, under the current prices and each candidate."""
+    """Return the statements of accounts with contracts by month, under the current prices and each candidate."""
     names = ("current", "candidates", "tables", "columns", "dialect", "currency", "memory")
     return simulated_months(list(given["usage"]), **{name: given[name] for name in names})
 
@@ -151,7 +151,7 @@ def write_statements(months: Sequence[SimulatedMonth], path: Path) -> bool:
 
 
 def _show_sql(simulation: Simulation) -> None:
-    """Print what the engine has run, as it can be run by hand."""
+    """Print the SQL that the engine has run, in a form that can be run by hand."""
     for statement in simulation.sql:
         click.echo(f"{dedent(statement).strip().removesuffix(';')};\n", err=True)
 

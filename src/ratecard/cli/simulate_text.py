@@ -1,4 +1,4 @@
-"""A simulation as text: what has no price first, then the answer, then the reasons."""
+"""A simulation as text: first the rows without a price, then the answer, then the reasons."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -161,7 +161,7 @@ def _tables(report: Report, candidate: int) -> Iterator[Table]:
     yield _first(parts, _PARTS, "Why")
     if (customers := report.customers(candidate)) is not None:
         for table in (losers_table(report, customers), winners_table(report, customers)):
-            largest = table._replace(rows=table.rows[:_CUSTOMERS])  # a sentence says how many there are
+            largest = table._replace(rows=table.rows[:_CUSTOMERS])  # A sentence of the report says how many there are.
             yield largest.columns_named("Change", "%", "Current", "Customer")
         lost = lost_customers_table(report, customers, _CUSTOMERS)
         yield _first(lost.columns_named("Lost", "Requests lost", "Customer"), _CUSTOMERS, lost.title)

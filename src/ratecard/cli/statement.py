@@ -93,7 +93,7 @@ def statement(
         raise click.UsageError(f"{against} is the statement that was issued, which stays as it is. Write another file")
     with stopping(context, "no statement is written"):
         with needing("A statement"):
-            # Loaded here, because --help needs no engine.
+            # Loaded only here, because --help does not need the engine.
             from ratecard.statements import statement as make
             from ratecard.statements.report import ending_of, sentences, title_of, write_statement, written_tables
         for path in paths:

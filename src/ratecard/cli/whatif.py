@@ -80,7 +80,7 @@ def whatif(
     named = context.get_parameter_source("tables") is ParameterSource.COMMANDLINE
     again = command(usage, {**settings, "tables": tables if named else None, "cost": cost})
     with stopping(context, ""):
-        # Loaded here, because --help needs none of it.
+        # Loaded only here, because --help does not need these modules.
         from ratecard.base.errors import SimulationError
         from ratecard.card import load_rate_card
         from ratecard.cli.simulate_progress import progress
