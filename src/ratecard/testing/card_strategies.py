@@ -57,7 +57,7 @@ def _list(items: list[Any]) -> Iterator[str]:
 
 
 def _fits_a_line(value: Any) -> bool:
-    """Return True if it is a word, a list of words, or a mapping of words."""
+    """Return True for a word, a list of words or a mapping of words."""
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     return all(isinstance(part, str) for part in parts)
 
@@ -79,7 +79,7 @@ def numbers(*, most: int = 100_000) -> st.SearchStrategy[str]:
 
 
 def rates_or_free() -> st.SearchStrategy[str]:
-    """Draw as `numbers` does, or zero; the simplest is 1."""
+    """Draw a number like `numbers`, or zero; the simplest is 1."""
     return st.tuples(numbers(), st.integers(0, 9)).map(lambda drawn: "0" if drawn[1] == 9 else drawn[0])
 
 
@@ -91,7 +91,7 @@ def some(values: Sequence[Each], *, least: int = 1, most: int | None = None) -> 
 
 @st.composite
 def rates_by(draw: st.DrawFn, choices: dict[str, list[str]]) -> list[TableDraft]:
-    """Draw a rate for every combination of some of these attributes; the others do not matter."""
+    """Draw a rate for every combination of some of these attributes; the rates do not name the others."""
     names = draw(st.lists(st.sampled_from(sorted(choices)), unique=True)) if choices else []
     named = {name: choices[name] for name in sorted(names)}
     keys = product(*named.values())
@@ -113,14 +113,14 @@ _WIDTH, _HEIGHT = st.integers(1, 99_999).map(str), st.integers(1, 99_999).map(st
 
 @cache
 def words_of(name: str) -> list[str]:
-    """Return the words of a request field in the shipped vocabulary, but for those that mean "as the source clip"."""
+    """Return the words of a request field in the shipped vocabulary, except those that mean "as the source clip"."""
     matched = (*SOURCE_MATCHED_DURATIONS, *SOURCE_MATCHED_RATIOS)
     return [str(word) for word in getattr(tables_from({}).vocabulary.video, name) if word not in matched]
 
 
 @st.composite
 def by_the_second(draw: st.DrawFn, method: str) -> TableDraft:
-    """Draw seconds times a rate, and perhaps a fee for the input image."""
+    """Draw a version that charges seconds times a rate, and perhaps a fee for the input image."""
     accepts = draw(_accepts())
     draw(_clips(accepts))
     rates = draw(rates_by(_choices(accepts, "resolution", "audio")))
@@ -132,7 +132,7 @@ def by_the_second(draw: st.DrawFn, method: str) -> TableDraft:
 
 @st.composite
 def by_the_clip(draw: st.DrawFn, method: str) -> TableDraft:
-    """Draw one price per clip."""
+    """Draw a version with one price per clip."""
     accepts = draw(_accepts(durations=(*DURATIONS, *(word for word in words_of("duration") if word not in SECONDS))))
     rates = draw(rates_by(_choices(accepts, "resolution", "audio", "duration")))
     return draw(_version(accepts, [draw(charges(method, "clip", rates))]))
@@ -140,11 +140,11 @@ def by_the_clip(draw: st.DrawFn, method: str) -> TableDraft:
 
 @st.composite
 def by_video_tokens(draw: st.DrawFn, method: str) -> TableDraft:
-    """Draw video tokens, with reference video or without."""
+    """Draw a version that charges video tokens, with reference video or without."""
     accepts = draw(_accepts(audio=False))
     sizes = draw(_sizes(accepts))
     clips = draw(_clips(accepts))
-    # Where every duration is that of the clip, there is no request without one.
+    # If every duration is that of the clip, no request is without a clip, and no rate can be for that case.
     chosen = clips and any(word in SECONDS for word in accepts["duration"])
     choices = _choices(accepts, "resolution") | ({"video_input": ["false", "true"]} if chosen else {})
     options = {
@@ -157,7 +157,7 @@ def by_video_tokens(draw: st.DrawFn, method: str) -> TableDraft:
 
 @st.composite
 def by_the_megapixel(draw: st.DrawFn, method: str) -> TableDraft:
-    """Draw megapixels of listed sizes, or of the source video."""
+    """Draw a version that charges megapixels of listed sizes, or of the source video."""
     options: TableDraft = {"megapixels": draw(st.sampled_from(("exact", "rounded-up")))}
     if draw(st.booleans()):
         accepts = draw(_accepts(audio=False))
@@ -172,7 +172,7 @@ def by_the_megapixel(draw: st.DrawFn, method: str) -> TableDraft:
 
 @st.composite
 def by_the_tier(draw: st.DrawFn, method: str) -> TableDraft:
-    """Draw upscaling or interpolation: a rate for every tier of heights, and perhaps for every enhancement model."""
+    """Draw a version of upscaling or interpolation, with a rate per tier of heights and perhaps enhancement model."""
     accepts = draw(_source(factor="upscale_factor" if method == "upscale-rate" else "slowdown_factor"))
     accepts["target_fps"] = {"min": "16", "max": "120"}
     choices = {"up_to": [*draw(some(("480", "720", "1080"))), "any"]}
@@ -203,7 +203,7 @@ def _clips(draw: st.DrawFn, accepts: TableDraft) -> bool:
         return False
     cap = draw(st.integers(1, 15))
     accepts["reference_video_total_duration"] = {"max": str(cap)}
-    if cap >= 4 and draw(st.booleans()):  # only a clip of 4 seconds or more may
+    if cap >= 4 and draw(st.booleans()):  # Only a clip of at least 4 seconds may say how long the video is.
         stated = [f"{second}s" for second in range(4, cap + 1)] if draw(st.booleans()) else []
         accepts["duration"] = [*stated, *draw(some(SOURCE_MATCHED_DURATIONS))]
     if "aspect_ratio" in accepts and draw(st.booleans()):
@@ -264,7 +264,7 @@ _CONDITIONS = {"service_tier": ("batch", "priority"), "speed": ("fast",)}
 
 @st.composite
 def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
-    """Draw tokens by bucket, perhaps with further tiers, under conditions, and with factors."""
+    """Draw a version that charges tokens by bucket, perhaps with further tiers, conditions and factors."""
     options: TableDraft = {}
     sides = ["input", "output"] if kind == "text" else ["input"]
     buckets = [*sides, *draw(_CACHES), *draw(st.just([]) | some(_PARTS))] if kind == "text" else sides
@@ -281,16 +281,17 @@ def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
         dearer = [(tier, bucket) for tier in tiers for bucket in draw(some(buckets))]
         lines += [{**tier, "tokens": bucket, "rate": draw(rates_or_free())} for tier, bucket in dearer]
     name = draw(st.sampled_from(sorted(_CONDITIONS)))
-    if draw(st.booleans()):  # for every line of a bucket, so that no two others hold at once
+    if draw(st.booleans()):  # The rates are for every tier of a bucket, so that no two rates hold at once.
         value = draw(st.sampled_from(_CONDITIONS[name]))
         stated = {"tokens": draw(st.sampled_from(buckets)), name: value}
-        options["without_rate"] = {value: draw(st.sampled_from(("default", "refuse")))}  # of the other buckets
+        # The other buckets keep their rate under this value, or are refused.
+        options["without_rate"] = {value: draw(st.sampled_from(("default", "refuse")))}
         lines += [{**tier, **stated, "rate": draw(rates_or_free())} for tier in ({}, *tiers)]
     if draw(st.booleans()):
         options |= draw(_factors())
     if draw(st.booleans()):
         options["missing_cache_rate"] = "input"
-    if kind == "text" and draw(st.booleans()):  # without a price of either side; tiers are those of a priced prompt
+    if kind == "text" and draw(st.booleans()):  # One side has no price; with tiers, the prompt must have one.
         refused = draw(st.sampled_from(("output",) if tiers else ("output", "input")))
         lines = [line for line in lines if line["tokens"] != refused or name in line]
         options["without_rate"] = options.get("without_rate", {}) | {refused: "refuse"}
@@ -299,7 +300,7 @@ def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
 
 @st.composite
 def by_the_image(draw: st.DrawFn, kind: str) -> TableDraft:
-    """Draw images by resolution and quality; further inputs of an edit; larger ones of an upscaler."""
+    """Draw a version that charges images by resolution and quality, inputs of an edit, or larger images by factor."""
     if kind == "upscale":
         factors = [{"factor": factor, "rate": draw(rates_or_free())} for factor in draw(some(("2x", "4x")))]
         larger = draw(charges("per-upscale", "image", factors))
@@ -317,13 +318,13 @@ def by_the_image(draw: st.DrawFn, kind: str) -> TableDraft:
 
 @st.composite
 def by_one_count(draw: st.DrawFn, method: str, units: tuple[str, ...]) -> TableDraft:
-    """Draw characters, seconds, songs, searches: one rate."""
+    """Draw a version with one rate for characters, seconds, songs or searches."""
     return _metered_version(draw(charges(method, draw(st.sampled_from(units)), draw(rates_by({})))))
 
 
 @st.composite
 def by_the_band(draw: st.DrawFn, kind: str) -> TableDraft:
-    """Draw songs by the band of their seconds; there may be gaps between bands."""
+    """Draw a version that charges songs by the band of their seconds; there may be gaps between bands."""
     edges = draw(st.lists(st.integers(1, 999), min_size=2, max_size=6, unique=True).map(sorted))
     bands = list(zip(edges[::2], edges[1::2], strict=False))
     lines = [{"seconds": f"{first}..{last}", "rate": draw(rates_or_free())} for first, last in bands]
@@ -332,7 +333,7 @@ def by_the_band(draw: st.DrawFn, kind: str) -> TableDraft:
 
 @st.composite
 def by_credits(draw: st.DrawFn, kind: str) -> TableDraft:
-    """Draw calls to blockchain nodes."""
+    """Draw a version that charges calls to blockchain nodes in credits."""
     options: dict[str, Any] = {
         "failed_credits": str(draw(st.integers(0, 9))),
         "max_calls": str(draw(st.integers(1, 100))),
@@ -353,7 +354,7 @@ def _metered_version(*charged: TableDraft) -> TableDraft:
     return {"charges": list(charged), "rounding": "none"}
 
 
-# For a unit of the shipped tables, one of which no decimal holds what one counted thing is a part.
+# For units of the shipped tables, other units of which one counted thing is not an exact decimal part.
 _ODD_UNITS = {
     "mtoken": {"unit": "token_block", "counts": "token", "per": "3000"},
     "mcharacter": {"unit": "page_of_text", "counts": "character", "per": "1800"},
@@ -366,7 +367,7 @@ _ODD_UNITS = {
 
 @st.composite
 def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft:
-    """Draw a metered version, perhaps with odd units, other counts charged than counted, and a minimum."""
+    """Draw a metered version, perhaps with odd units, options that change the charged counts, and a minimum."""
     if draw(st.integers(0, 2)) < 2:
         return version
     for charge in version["charges"]:
@@ -380,7 +381,7 @@ def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft
     if kind not in ("surcharge", "embedding") and draw(st.booleans()):
         fee = draw(charges("count", draw(st.sampled_from(("request", "kpage"))), draw(rates_by({}))))
         version["charges"].append(draw(_under_conditions(fee)))
-    if len(version["charges"]) > 1:  # a value that one of them names is sold with all, so that each rate is charged
+    if len(version["charges"]) > 1:  # Every charge accepts the values that one names, so that each rate is charged.
         for charge in version["charges"]:
             without_rate = {name: action for name, action in charge.get("without_rate", {}).items() if name in _WHOLES}
             charge["without_rate"] = without_rate | dict.fromkeys(_CONDITIONS, "default")
@@ -496,7 +497,7 @@ def rate_cards(
 def table_files(
     *, methods: Collection[str] | None = None, min_models: int = 1, max_models: int = 3
 ) -> st.SearchStrategy[dict[str, bytes]]:
-    """Draw as `rate_cards` does, but the bytes of each file by name, for a folder. Every example is right."""
+    """Draw tables like `rate_cards`, but as the bytes of each file by name, for a folder. Every example is right."""
     check_range("min_models", min_models, "max_models", max_models)
     known = check_words("methods", methods, DRAWN_METHODS)
     if known == (_RPC,) and min_models > 1:
@@ -523,7 +524,7 @@ def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
     units = {charge["unit"] for model in models for version in model["versions"] for charge in version["charges"]}
     odd = {unit["unit"]: unit for unit in _ODD_UNITS.values() if unit["unit"] in units}
     further = {UNITS: yaml_text({"units": list(odd.values())}).encode()} if odd else {}
-    # Read once to know what the examples cost, which a person would work out by hand.
+    # The tables are read once to know the totals of the examples, which a person would work out by hand.
     card = card_of({**further, _NAME: yaml_text(family).encode()})
     for model in models:
         priced = card.tables.models[model["model"]]

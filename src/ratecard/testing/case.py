@@ -46,7 +46,7 @@ class Quoted(NamedTuple):
         return [line for line in self.quote.lines if line.unit != MINIMUM]
 
     def of(self, *charges: Charge) -> Fraction:
-        """Return the sum of some of the charges."""
+        """Return the sum of the lines of these charges."""
         sources = {rate.source for charge in charges for rate in charge.rates}
         return sum((Fraction(line.amount) for line in self.quote.lines if line.source in sources), Fraction(0))
 
@@ -101,12 +101,12 @@ class Case:
         return {name: content.decode("utf-8-sig").splitlines() for name, content in self.files.items()}
 
     def charges(self, field: str) -> list[Any]:
-        """Return the charges that read a field, or whose rates name an attribute; without conditions."""
+        """Return the charges that read a field or whose rates name it, as they are without conditions."""
         return [charge for charge in self.plain(self.found, self.version).charges if field in charge.fields]
 
     @cached_property
     def readings(self) -> list[tuple[Method, set[str]]]:
-        """Return each charge with the fields that it reads of usages of the model's own type; none of video."""
+        """Return each charge with the fields that it reads in usages of the model's own type; empty for video."""
         if not isinstance(self.version, MeteredVersion):
             return []
         metered = self.prices._compiler.metered(self.found, self.version, self.prices.limits.rates).under({})
@@ -134,11 +134,11 @@ class Case:
         return self.prices._compiler.metered(model, version, self.prices.limits.rates).under({}).version
 
     def per(self, unit: str) -> int:
-        """Return how many of what it counts one unit holds."""
+        """Return the number of counted things in one unit."""
         return self.prices.tables.units[unit].per
 
     def price(self, charge: Charge, count: Fraction | int) -> Fraction:
-        """Return what a charge with one rate takes for a count, worked out anew: options, unit and rounding."""
+        """Return the price of a count by a charge with one rate, worked out anew: options, unit and rounding."""
         once = self.prices.tables.units[charge.unit].counts == "prompt"
         left = Fraction(1 if once else count)
         if isinstance(charge, CountedCharge):
@@ -154,7 +154,7 @@ class Case:
         return amount if divisor == 1 else Fraction(floor(amount * places + Fraction(1, 2)), places)
 
     def places_of(self, charge: Charge) -> int:
-        """Return the places to which the amounts of a charge are rounded, by its version or that of a search."""
+        """Return the decimal places of a charge's amounts, from the version or search that has the charge."""
         versions = (self.plain(*one) for one in ((self.found, self.version), *self.further()))
         holders: Any = (version for version in versions if charge in version.charges)
         return next(12 if version.line_places is None else version.line_places for version in holders)

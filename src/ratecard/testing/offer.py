@@ -23,14 +23,14 @@ Word = TypeVar("Word", bound=str)
 
 
 def check_prices(prices: object) -> PriceBook:
-    """Check that an argument is a price book, not a card."""
+    """Return an argument after checking that it is a price book, not a card."""
     if not isinstance(prices, PriceBook):
         raise InvalidArgument(f"Expected a PriceBook, like card.at(instant), but got prices={prices!r}")
     return prices
 
 
 def check_range(low_name: str, low: object, high_name: str, high: object) -> None:
-    """Check two whole numbers of at least 1, the second not below the first."""
+    """Check that two arguments are whole numbers of at least 1, the second not below the first."""
     for name, value in ((low_name, low), (high_name, high)):
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise InvalidArgument(f"Expected a whole number of at least 1 but got {name}={value!r}")
@@ -39,7 +39,7 @@ def check_range(low_name: str, low: object, high_name: str, high: object) -> Non
 
 
 def check_words(name: str, given: object, known: Sequence[Word]) -> tuple[Word, ...]:
-    """Check that given words are known; return them in the order of `known`, and all of those for None."""
+    """Check that words are known, and return them in the order of `known`; for None, return all known words."""
     if given is None:
         return tuple(known)
     if not isinstance(given, Collection) or isinstance(given, (str, bytes)) or not given:
@@ -86,7 +86,7 @@ class Offer:
         refused = {"resolution"} if self.accepts.upscale_factor and not self.accepts.resolution else set()
         self.inert = tuple(name for name in FIELD_ORDER if name in schema.inert and name not in refused)
         self.required = schema.required
-        # True if seconds and size are those of the video that a request sends.
+        # True if the seconds and the size are those of the video that a request sends.
         self.of_source: bool = version.of_source
         # True if the price depends on the frame rate of the source or of the request, which must then be known.
         self.interpolates = "slowdown_factor" in self.active
@@ -98,7 +98,7 @@ class Offer:
 
     @cached_property
     def stated_durations(self) -> tuple[str, ...]:
-        """Return the durations in seconds, not source-matched; for a source video, those that it may have."""
+        """Return the durations that are seconds, not source-matched; for a source video, those that it may have."""
         stated = tuple(word for word in self.accepts.duration or () if word in SECONDS)
         return tuple(word for word in stated if not self.of_source or SECONDS[word] <= self.longest_source)
 

@@ -96,14 +96,14 @@ class RateCardPlugin:
     def pytest_make_collect_report(
         self, collector: pytest.Collector
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-        """Collect the tables beside what the session finds."""
+        """Add the tables to what the session collects."""
         report = yield
         if isinstance(collector, pytest.Session) and report.passed:
             report.result = [*report.result, *self._tables(collector)]
         return report
 
     def _tables(self, session: pytest.Session) -> Iterator[pytest.Collector]:
-        """Give each file with its checks. Raises `pytest.UsageError` if the folder cannot be loaded."""
+        """Yield each file with its checks. Raises `pytest.UsageError` if the folder cannot be loaded."""
         try:
             files = read_folder(self.folder)
             checks = list(checks_of(RateCard(tables_from(files)), files, self.at, max_examples=self.max_examples))

@@ -30,8 +30,8 @@ _MANY = 1_000_000
 
 
 def counted_usages(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Usages:
-    """Draw usages of a model that is charged neither as video nor by tokens: what the methods of its charges read."""
-    named = {"model": model.model} if model.type != "rpc" else {}  # a usage of RPC has none
+    """Draw usages, with the fields that its charges read, of a model charged neither as video nor by tokens."""
+    named = {"model": model.model} if model.type != "rpc" else {}  # A usage of RPC does not name its model.
     named |= version.first_values(prices.tables.meters)
     metered = prices._compiler.metered(model, version, prices.limits.rates)
     ways: list[Usages] = []
@@ -71,7 +71,7 @@ def _values(field: Field) -> st.SearchStrategy[Any]:
 
 
 def counts_of(readings: Iterable[UsageReading]) -> dict[str, st.SearchStrategy[Any]]:
-    """Draw the `counts` of a usage: every meter that these charges price."""
+    """Return `counts` with its strategy, which has every meter that these charges price; empty without meters."""
     meters = {name: seconds(0, _MANY) for reading in readings for name in reading.meters}
     return {"counts": st.fixed_dictionaries(meters)} if meters else {}
 
@@ -86,7 +86,7 @@ _REASONING = ("reasoning_tokens", "thinking_tokens")
 
 @st.composite
 def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: MeteredVersion) -> dict[str, Any]:
-    """Draw tokens on both sides of each threshold, up to all of them from the cache, and what is counted."""
+    """Draw usages of tokens on both sides of each threshold, up to all of them cached, with the counts charged."""
     metered = prices._compiler.metered(model, version, prices.limits.rates)
     rates, prompts = token_rates(metered), st.integers(0, _MANY)
     for edge in rates.thresholds:
@@ -108,7 +108,7 @@ def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: M
 
 @st.composite
 def _usages_of_tokens(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: MeteredVersion) -> dict[str, Any]:
-    """Draw tokens, and searches of the kinds that the model supports."""
+    """Draw usages of tokens, and of searches of the kinds that the model supports."""
     usage = draw(token_usages(prices, model, version))
     words: dict[str, Any] = {}
     for kind in version.searches.keys() & SEARCHES.keys():
@@ -123,9 +123,9 @@ def _usages_of_tokens(draw: st.DrawFn, prices: PriceBook, model: AnyModel, versi
 
 @st.composite
 def in_any_dialect(draw: st.DrawFn, usage: Mapping[str, Any], *, embedding: bool = False) -> dict[str, Any]:
-    """Write the same tokens (`prompt_tokens` and the rest) as one of the providers does: names, totals and parts.
+    """Draw the same tokens (`prompt_tokens` and the rest) in the form of a provider: its names, totals and parts.
 
-    What it adds has no effect on the price, and is not listed as ignored.
+    Fields that it adds do not affect the price, and are not listed as ignored.
     """
     prompt, completion = usage["prompt_tokens"], usage.get("completion_tokens")
     cached, written = (usage.get("prompt_tokens_details", {}).get(name, 0) for name in DETAILS.values())
@@ -143,7 +143,7 @@ def in_any_dialect(draw: st.DrawFn, usage: Mapping[str, Any], *, embedding: bool
     else:
         names = ("prompt_tokens", "input_tokens") if dialect == "both" else (dialect,)
         response |= dict.fromkeys(names, prompt) | {inside: details}
-        if dialect == "prompt_tokens" and draw(st.booleans()):  # the same counts once more, beside the details
+        if dialect == "prompt_tokens" and draw(st.booleans()):  # Some providers repeat the details outside of them.
             response |= {"cache_read_input_tokens": cached, "cache_creation_input_tokens": written}
         if draw(st.booleans()):
             response[outside] = draw(st.sampled_from((None, {}, details)))
@@ -200,7 +200,7 @@ def metered_requests(prices: PriceBook, model: AnyModel, version: Version) -> st
 
 
 def _can_be_used(prices: PriceBook, model: AnyModel, version: Version) -> bool:
-    """Return True if a usage can be of a model: it has no source video, and RPC usages are of the first RPC model."""
+    """Return True if a usage can be of a model: it needs no source video, and only the first RPC model has usages."""
     if model.type == "rpc":
         return next(prices._in_effect_all("rpc"))[0] is model
     return model.type != "video" or not Offer(prices, model, version).needs_source

@@ -48,7 +48,7 @@ def sourced_video_requests(
 
 
 def source_videos(*, max_seconds: int = 300, heights: tuple[int, ...] = _HEIGHTS) -> st.SearchStrategy[SourceVideo]:
-    """Draw source videos with all values known; `heights` are drawn more often, such as the edges of tiers."""
+    """Draw source videos with all values known; `heights`, such as the edges of tiers, are drawn more often."""
     check_range("min_seconds", 1, "max_seconds", max_seconds)
     return st.builds(
         SourceVideo,
@@ -135,8 +135,8 @@ def invalid_video_requests(
 ) -> st.SearchStrategy[tuple[dict[str, Any], tuple[str, ...]]]:
     """Draw pairs (body, fields): `prices.quote_video(body)` must refuse it, and name exactly these fields.
 
-    A wrong field is missing, or has a value of no model, or of another model. Shrinks to one wrong field of a short
-    body.
+    A wrong field is missing, or has a value that no model or only another model takes. Shrinks to one wrong field of a
+    short body.
 
     >>> from datetime import date
     >>> from random import Random
@@ -156,7 +156,7 @@ def invalid_video_requests(
 @st.composite
 def _invalid(draw: st.DrawFn, offer: Offer, least: int, most: int) -> tuple[dict[str, Any], tuple[str, ...]]:
     body = draw(requests_of(offer, sourced=False)).body
-    # Without a ratio that is by default that of the clip, the clip would be missing too.
+    # If the default ratio is that of the clip, a body without a ratio would lack the clip too.
     ratio_of_clip = offer.matches_ratio({}) and REFERENCE not in body
     fields = [name for name in FIELD_ORDER[1:] if not (ratio_of_clip and name == "aspect_ratio")]
     # Without a model only API-wide errors are reported, so a wrong model is the only wrong field.
@@ -170,7 +170,7 @@ def _invalid(draw: st.DrawFn, offer: Offer, least: int, most: int) -> tuple[dict
 
 
 def _wrong_values(offer: Offer, body: dict[str, Any], name: str, given: Collection[str]) -> st.SearchStrategy[Any]:
-    """Draw wrong values of a field; a required field may also be missing, as may a frame rate without a video."""
+    """Draw wrong values of a field; a required field, or a frame rate that is needed, may also be missing."""
     values = (*BROKEN[name], *_of_others(offer, name))
     needed = name in ("model", *offer.required)
     if name == "target_fps" and offer.interpolates:
@@ -179,7 +179,7 @@ def _wrong_values(offer: Offer, body: dict[str, Any], name: str, given: Collecti
 
 
 def _of_others(offer: Offer, name: str) -> tuple[Any, ...]:
-    """Return values that the API knows and this model does not accept."""
+    """Return values of a field that the API knows but this model does not accept."""
     accepts = offer.accepts
     if name == "resolution":
         accepted = {word.casefold() for word in (*(accepts.resolution or ()), *accepts.resolution_aliases)}

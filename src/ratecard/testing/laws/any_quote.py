@@ -61,19 +61,19 @@ def lines_add_up_to_the_exact_amount(case: Case, data: st.DataObject) -> None:
     if added:
         expect([line.source for line in added] == [case.version.minimum_place], "The line names another line", quoted)
         expect(charged + Fraction(added[0].amount) == least, f"With it, the charges do not come to {least}", quoted)
-    elif least:  # a sum may lack what rounding took from it
+    elif least:  # Rounding may have lowered the sum of the charges.
         rounded = Fraction(len(quoted.quote.lines), 10**case.version.places_of_lines)
         expect(charged + rounded >= least, f"A request costs at least {least}", quoted)
 
 
 @applies_to(any_case)
 def a_line_is_quantity_times_rate(case: Case, data: st.DataObject) -> None:
-    """Every amount is its quantity times its rate, rounded to nothing coarser than the table's line places."""
+    """Every amount is its quantity times its rate, exactly or rounded to at least the table's line places."""
     quoted = case.ask(data.draw(case.requests))
     for line in quoted.quote.lines:
         product = Fraction(line.quantity) * Fraction(line.unit_rate)
         slack = Fraction(0)
-        if case.found.type == "video":  # a quantity that no decimal holds is shown to the line places too
+        if case.found.type == "video":  # A quantity that is not an exact decimal is rounded to the line places too.
             slack = (1 + Fraction(line.unit_rate)) / 10**case.version.rounding.line_places
         elif isinstance(line.rate.of_unit, Fraction):
             slack = (1 + Fraction(line.unit_rate)) / 10**line.rate.line_places
@@ -82,7 +82,7 @@ def a_line_is_quantity_times_rate(case: Case, data: st.DataObject) -> None:
 
 @applies_to(any_case)
 def the_total_is_rounded_once(case: Case, data: st.DataObject) -> None:
-    """The total is the exact amount, rounded half-up once to the table's places; what is not video is not rounded."""
+    """The total is the exact amount, rounded once, half-up, to the table's places; only video is rounded."""
     quoted = case.ask(data.draw(case.requests))
     rounded = case.rounded(quoted.quote.exact)
     expect(str(quoted.quote.total) == str(rounded), f"The total should be {rounded}", quoted)
@@ -94,7 +94,7 @@ def extra_keys_and_order_change_nothing(case: Case, data: st.DataObject) -> None
     quoted = case.ask(data.draw(case.requests))
     further: dict[str, Any] = data.draw(_FURTHER)
     ignored = (*quoted.quote.ignored, *sorted(further))
-    if "type" in quoted.request.body:  # a usage
+    if "type" in quoted.request.body:  # A usage has a type, and its further keys are metadata.
         further, ignored = {"metadata": further}, quoted.quote.ignored
     turned = dict(data.draw(st.permutations(list({**quoted.request.body, **further}.items()))))
     for form in (turned, json_text(turned).encode()):
@@ -107,7 +107,7 @@ def extra_keys_and_order_change_nothing(case: Case, data: st.DataObject) -> None
 
 @applies_to(any_case)
 def what_was_asked_before_changes_nothing(case: Case, data: st.DataObject) -> None:
-    """A request has the answer of the same tables where nothing was asked before: what is kept decides no price."""
+    """A request has the same answer whether or not others came before it: kept results change no price."""
     first, second = data.draw(case.requests), data.draw(case.requests)
     field = data.draw(st.sampled_from(sorted({*first.body} & {*second.body})))
     for request in (first, first.with_fields(**{field: second.body[field]})):
@@ -126,7 +126,7 @@ def _answer(request: Request, prices: PriceBook) -> Quote | str:
 
 @applies_to(of_type(*METERED_TYPES))
 def an_unknown_key_of_a_usage_is_refused(case: Case, data: st.DataObject) -> None:
-    """A usage with a key that is not of its type is refused as a whole: what was meant by it is not assumed."""
+    """A usage with a key that its type does not have is refused as a whole: its meaning is not guessed."""
     quoted = case.ask(data.draw(case.requests))
     try:
         case.prices.rate({**quoted.request.body, "x-count": 10})
@@ -139,7 +139,7 @@ def an_unknown_key_of_a_usage_is_refused(case: Case, data: st.DataObject) -> Non
 
 @applies_to(any_case)
 def the_answer_has_the_digits_of_the_total(case: Case, data: st.DataObject) -> None:
-    """What HTTP answers holds the digits of the total, as a plain decimal, and the currency where it is not USD."""
+    """The answer over HTTP has the digits of the total, as a plain decimal, and the currency if it is not USD."""
     quoted = case.ask(data.draw(case.requests))
     total = quoted.quote.total
     digits = str(total) if case.found.type == "video" else format(plain(total), "f")
@@ -156,7 +156,7 @@ _BY_QUANTITY = {"up_to", "seconds", "context", "tokens"}
 
 @applies_to(any_case)
 def a_line_names_the_line_of_its_rate(case: Case, data: st.DataObject) -> None:
-    """The `file:line` of every line holds a rate of its model, and times markup that is what a unit costs."""
+    """The `file:line` of every line holds a rate of its model, which times the markup is the price of a unit."""
     quoted = case.ask(data.draw(case.requests))
     for line in quoted.counted:
         rates = rates_at(case, line.source)
@@ -200,7 +200,7 @@ def numbers_at(case: Case, source: str) -> list[Decimal]:
 
 
 def _unit_rates(charge: Any, rate: Rate) -> list[Fraction]:
-    """Return the prices of one unit at a rate: for an upscale, also multiplied from a frame rate on."""
+    """Return the prices of one unit at a rate; for an upscale, also those multiplied from a frame rate on."""
     price = Fraction(rate.rate) * Fraction(charge.markup)
     return [price, *(price * Fraction(factor) for factor in getattr(charge, "frame_rates", {}).values())]
 
@@ -214,7 +214,7 @@ def _fits(case: Case, body: dict[str, Any], rate: Rate) -> bool:
 
 @applies_to(any_case)
 def a_price_cell_equals_its_quote(case: Case, data: st.DataObject) -> None:
-    """Every cell of the price sheet is what a quote of its values says."""
+    """Every cell of the price sheet equals the quote of its request."""
     cell = data.draw(st.sampled_from(case.cells))
     request, row = _request_of(case, cell), cell.row()
     quoted = case.ask(request, json_text(request.body))
@@ -234,7 +234,7 @@ def every_price_cell_is_rounded_once(case: Case, data: st.DataObject) -> None:
 
 
 def _not_overridden(case: Case, charge: Any) -> Iterator[Rate]:
-    """Yield the rates of a charge that those with hours do not replace, which hold at the hour of the prices."""
+    """Yield the rates of a charge that hold at the hour of the prices, without those that rates with hours replace."""
     held, domains = [rate for rate in charge.rates if rate.timed], domains_of(case.version, charge)
     for rate in charge.rates:
         others = (other for other in held if other.attributes.keys() <= rate.attributes.keys())
@@ -244,7 +244,7 @@ def _not_overridden(case: Case, charge: Any) -> Iterator[Rate]:
 
 @applies_to(any_case)
 def every_rate_is_charged_somewhere(case: Case, data: st.DataObject) -> None:
-    """One unit of every rate of the version can be used, and is charged at it: no line of a table is without effect."""
+    """Every rate of the version is charged for some request: no line of a table is without effect."""
     used = {line.source for cell in case.cells for line in cell.quote.lines}
     idle = sorted({rate.source for charge in case.version.charges for rate in _not_overridden(case, charge)} - used)
     if idle:

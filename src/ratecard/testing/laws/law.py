@@ -11,7 +11,7 @@ from ratecard.testing.case import Case
 
 Trial = Callable[[Case, st.DataObject], None]
 _Condition = Callable[[Case], bool]
-# Finds a mistake that most requests show; checks all shipped tables in less than a minute.
+# This number finds a mistake that most requests show, and checks all shipped tables in less than a minute.
 MAX_EXAMPLES = 10
 
 
@@ -85,10 +85,10 @@ def of_type(*types: str) -> _Condition:
 
 
 def charged_by(field: str) -> _Condition:
-    """Return the condition of models with a charge that depends on a field, or whose rates name an attribute."""
+    """Return the condition of models with a charge that depends on a field, or whose rates name it as an attribute."""
     return lambda case: any_case(case) and any(field in charge.fields for charge in case.version.charges)
 
 
 def reading(field: str) -> _Condition:
-    """Return models with a charge that depends on a field of usages, as its method says."""
+    """Return the condition of models with a charge whose method reads a field of usages."""
     return lambda case: any_case(case) and bool(case.reading(field))

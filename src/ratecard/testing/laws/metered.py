@@ -22,7 +22,7 @@ _BY_TOKEN = charged_by("tokens")
 
 @applies_to(_BY_TOKEN)
 def every_token_is_charged_once(case: Case, data: st.DataObject) -> None:
-    """The tokens of all lines are those of prompt and completion: what comes from the cache is part of the prompt."""
+    """The tokens of all lines are those of prompt and completion: cached tokens are part of the prompt."""
     quoted = case.ask(data.draw(_tokens(case)))
     usage = quoted.request.body["usage"]
     counted = usage["prompt_tokens"] + usage.get("completion_tokens", 0)
@@ -33,7 +33,7 @@ def every_token_is_charged_once(case: Case, data: st.DataObject) -> None:
 
 @applies_to(_BY_TOKEN)
 def the_whole_prompt_chooses_one_tier(case: Case, data: st.DataObject) -> None:
-    """Every bucket costs its rate of the tier that the whole prompt is in; the threshold itself is still base."""
+    """Every bucket costs its rate in the tier of the whole prompt; a prompt of exactly the threshold is still base."""
     quoted = case.ask(data.draw(_tokens(case)))
     rates = expected_rates(case, quoted.request.body["usage"])
     expected = [rate.source for rate in rates]
@@ -43,7 +43,7 @@ def the_whole_prompt_chooses_one_tier(case: Case, data: st.DataObject) -> None:
 
 @applies_to(_BY_TOKEN)
 def every_dialect_costs_the_same(case: Case, data: st.DataObject) -> None:
-    """The same tokens cost the same in the words of every provider, whatever it says beside them that costs nothing."""
+    """The same tokens cost the same in the words of every provider; further fields that cost nothing change nothing."""
     quoted = case.ask(data.draw(_tokens(case)))
     tokens = quoted.request.body["usage"]
     usage = data.draw(in_any_dialect(tokens, embedding=case.found.type == "embedding"))
@@ -57,7 +57,7 @@ def _searches(case: Case) -> bool:
 
 @applies_to(_searches)
 def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
-    """Searches add the rate of their table for each, and nothing else: never a thousand times as much."""
+    """Each search adds the rate of its table and nothing else: the rate of a thousand is not charged for one."""
     plain = case.ask(data.draw(_tokens(case)))
     kind = data.draw(st.sampled_from(sorted(case.version.surcharges.keys() & SEARCHES.keys())))
     most = case.prices.limits.scraped_urls if kind == "web_scraping" else 1_000
@@ -70,7 +70,7 @@ def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
 
 
 def _estimated(case: Case) -> bool:
-    """Return True for a text model; an estimate states no conditions."""
+    """Return True for a text model that needs no conditions, because an estimate states none."""
     return case.found.type == "text" and not case.version.needed(case.prices.tables.meters)
 
 
@@ -103,7 +103,7 @@ def expected_rates(case: Case, usage: dict[str, Any]) -> list[Rate]:
     held = [(rate, rank) for rate in charge.rates if (rank := _held(case, charge, rate, prompt)) is not None]
 
     def of(bucket: str) -> Rate | None:
-        """Return the rate of a bucket in the highest tier that has one, which names the most."""
+        """Return the rate of a bucket in the highest tier that has one; of several, the one with most conditions."""
         candidates = [(rank, rate) for rate, rank in held if bucket in rate.attributes["tokens"]]
         return max(candidates, key=lambda candidate: candidate[0])[1] if candidates else None
 
@@ -112,7 +112,7 @@ def expected_rates(case: Case, usage: dict[str, Any]) -> list[Rate]:
 
 
 def _held(case: Case, charge: Tokens, rate: Rate, prompt: int) -> tuple[int, int, bool] | None:
-    """Return the least prompt of a rate's tier, its number of conditions, and if it has hours; None if not held."""
+    """Return the rank of a rate: least prompt of its tier, number of conditions, has hours; None if it does not hold."""
     edge, named, declared = 0, charge.conditions_of(rate), case.prices.tables.meters.condition
     first = case.version.first_values(case.prices.tables.meters)
     if any((declared[name].default or first[name]) not in values for name, values in named.items()):
@@ -132,7 +132,7 @@ def _tokens(case: Case) -> st.SearchStrategy[Request]:
 
 @applies_to(lambda case: any_case(case) and case.found.type != "video")
 def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataObject) -> None:
-    """A line costs its list rate times the factors of what is stated and it does not name; what is unmet is refused."""
+    """A line costs its rate times the factors of stated conditions that it does not name; unmet ones are refused."""
     version, declared = case.version, case.prices.tables.meters.condition
     wanted = data.draw(st.fixed_dictionaries({}, optional={
         name: st.sampled_from([*filter(None, [declared[name].default]), *sorted(values)])
@@ -150,7 +150,7 @@ def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataO
         for name, charge_factors in factors.items()
     }
     if not all(certain.values()) or version.refuses(stated, case.prices.tables.meters):
-        # A rate may hold that does not name what is stated.
+        # The request may be refused, because the rate that would hold does not name the stated conditions.
         try:
             request.price(case.prices)
         except QuoteError as refusal:
@@ -192,13 +192,13 @@ def _of_images(case: Case) -> bool:
     if not reading("n")(case) or version.minimum:
         return False
     decimal = all(case.prices.tables.units[charge.unit].is_decimal for charge in version.charges)
-    further = case.reading("input_images")  # what their options say is held against the inputs of one image
+    further = case.reading("input_images")  # Options of these charges apply to the inputs of one image.
     return decimal and not any(charge.options for charge in case.reading("n") if charge not in further)
 
 
 @applies_to(_of_images)
 def so_many_images_cost_so_many_times_one(case: Case, data: st.DataObject) -> None:
-    """`n` multiplies everything: n images cost n times what one costs, further inputs included."""
+    """`n` multiplies everything: n images with their further inputs cost n times as much as one."""
     request = data.draw(case.requests.filter(lambda request: request.body["type"] == case.found.type))
     n = data.draw(st.integers(1, 1_000))
     one, many = case.ask(request.with_fields(n=1)), case.ask(request.with_fields(n=n))
@@ -208,7 +208,7 @@ def so_many_images_cost_so_many_times_one(case: Case, data: st.DataObject) -> No
 
 @applies_to(reading("input_images"))
 def further_input_images_cost_their_rate(case: Case, data: st.DataObject) -> None:
-    """Input images beyond those that cost nothing add their own rate, each."""
+    """Each input image after the free ones adds its own rate."""
     request, (charge,) = data.draw(case.requests), case.reading("input_images")
     inputs = data.draw(st.integers(1, 20))
     one, more = (case.ask(request.with_fields(n=1, input_images=count)) for count in (1, inputs))
@@ -218,7 +218,7 @@ def further_input_images_cost_their_rate(case: Case, data: st.DataObject) -> Non
 
 @applies_to(lambda case: any_case(case) and bool(_counted(case)))
 def a_count_costs_its_rate(case: Case, data: st.DataObject) -> None:
-    """Characters, seconds and searches cost their count times the rate, by what the unit holds."""
+    """Characters, seconds and searches cost their count times the rate, divided by the count in one unit."""
     quoted = case.ask(data.draw(case.requests))
     for charge, name in _counted(case):
         price = case.price(charge, Fraction(quoted.request.body[name]))

@@ -88,7 +88,7 @@ def every_charge_has_one_line(case: Case, data: st.DataObject) -> None:
 
 @applies_to(_VIDEO)
 def a_line_counts_what_its_method_says(case: Case, data: st.DataObject) -> None:
-    """What a line bills follows from the plain formula of its method: seconds, clips, tokens of pixels, megapixels."""
+    """The quantity of a line follows from the plain formula of its method: seconds, clips, tokens, megapixels."""
     quoted = case.ask(data.draw(case.requests))
     slack = Fraction(1, 10**case.version.rounding.line_places)
     for charge, line in zip(case.version.charges, quoted.quote.lines, strict=False):
@@ -125,7 +125,7 @@ def fields_without_effect_change_nothing(case: Case, data: st.DataObject) -> Non
     again = case.ask(quoted.request.with_fields(**more))
     expect(again.quote.lines == quoted.quote.lines, f"{', '.join(names)} changed the price", quoted, again)
     ignored = again.quote.ignored
-    # Stated seconds have no effect beside those of a source video that is known.
+    # A stated duration has no effect if the seconds of the source video are known.
     if case.offer.of_source and quoted.request.source and quoted.request.source.seconds:
         names += [name for name in ("duration",) if quoted.request.body.get(name) in SECONDS]
     expect(set(ignored) == set(names), f"Named as ignored: {', '.join(ignored) or 'nothing'}", again)
@@ -133,7 +133,7 @@ def fields_without_effect_change_nothing(case: Case, data: st.DataObject) -> Non
 
 @applies_to(lambda case: _VIDEO(case) and bool(_choices(case)))
 def a_field_left_out_is_required_or_has_no_effect(case: Case, data: st.DataObject) -> None:
-    """A field with one value may be left out and is meant; of several, the default is meant or one must be given."""
+    """A field that is left out has its only value or its default; a field with neither is required."""
     request = data.draw(requests_of(case.offer))
     for name in _choices(case):
         if name in case.offer.required:
@@ -155,13 +155,13 @@ def _refuse_without(case: Case, left: Request, name: str) -> None:
 
 
 def _choices(case: Case) -> tuple[str, ...]:
-    """Return the fields that are required, or of which one value is meant when they are left out."""
+    """Return the fields that are required, or that have a value when they are left out."""
     meant = (name for name in case.offer.active if case.offer.settled({}, name) is not None)
     return tuple(dict.fromkeys((*case.offer.required, *(name for name in meant if name != "duration"))))
 
 
 def _stated(case: Case, request: Request, name: str) -> Request:
-    """Return the request with the value that is meant without it, and with a clip where that is the clip's."""
+    """Return the request with the default of a field stated, and with a clip if that default is the clip's ratio."""
     value = case.offer.settled({}, name)
     request = request.with_fields(**{name: int(value) if name.endswith("_factor") else value})
     needs_clip = case.offer.matches_ratio(request.body) and not request.body.get(REFERENCE)
@@ -169,7 +169,7 @@ def _stated(case: Case, request: Request, name: str) -> Request:
 
 
 def _takes_clips(case: Case) -> bool:
-    """Return True for a model that takes clips beside a duration of its own."""
+    """Return True for a model that takes reference clips and also durations of its own."""
     return _VIDEO(case) and REFERENCE in case.offer.active and bool(case.offer.stated_durations)
 
 
@@ -233,7 +233,7 @@ def _has_a_step(case: Case) -> bool:
 
 @applies_to(_has_a_step)
 def from_a_frame_rate_on_an_upscale_costs_a_multiple(case: Case, data: st.DataObject) -> None:
-    """At the frame rate that the table names the price is multiplied, just below it is not; nothing else changes it."""
+    """The price is multiplied from the frame rate that the table names on; otherwise the frame rate has no effect."""
     request, (charge,) = data.draw(case.requests), case.charges("target_fps")
     [(step, factor)] = ((ceil(frame_rate), Fraction(factor)) for frame_rate, factor in charge.frame_rates.items())
     limits = case.version.accepts.target_fps
@@ -261,7 +261,7 @@ def slow_motion_multiplies(case: Case, data: st.DataObject) -> None:
 
 @applies_to(_PROCESSED)
 def a_tier_holds_its_upper_edge(case: Case, data: st.DataObject) -> None:
-    """A height is priced at the first tier whose upper edge it does not exceed: the edge itself is in."""
+    """A height is priced at the first tier whose upper edge it does not exceed: the edge belongs to the tier."""
     source = data.draw(sources_of(case.offer))
     quoted = case.ask(Request(data.draw(case.requests).body, source))
     charge, body = case.charges("target_fps")[0], quoted.request.body
@@ -282,7 +282,7 @@ def an_unknown_source_is_never_cheaper(case: Case, data: st.DataObject) -> None:
     """A source video of unknown height, frame rate or both costs at least as much as one that is known."""
     body, source = data.draw(case.requests).body, data.draw(sources_of(case.offer))
     known = case.ask(Request(body, source))
-    # Without a frame rate an interpolation has no price, unless one is asked for.
+    # Without a frame rate of the source, an interpolation has a price only if the request names one.
     rates = [source.fps, None] if "target_fps" in body or not case.offer.interpolates else [source.fps]
     for height, fps in product((source.height, None), rates):
         unknown = case.ask(Request(body, SourceVideo(source.seconds, None, height, fps)))
