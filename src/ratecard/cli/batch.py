@@ -17,7 +17,7 @@ from ratecard.cli.simulate_progress import counted
 from ratecard.line_items.quote import Quote
 from ratecard.requests.body import INVALID
 
-# A line of a file of JSON lines; of a CSV the fields of a row, or its error.
+# A line of JSON, the fields of a row of a CSV, or the error of such a row.
 _Row = bytes | Mapping[str, Any] | QuoteError
 _Price = Callable[[Any], Quote]
 OfText = Callable[[Mapping[str, str]], Mapping[str, Any]]

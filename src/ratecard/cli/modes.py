@@ -70,7 +70,7 @@ def refuse_unused(context: click.Context) -> None:
 
 
 class CommandOfModes(click.Command):
-    """A command that begins by refusing what its modes do not use."""
+    """A command that first refuses the options that its modes do not use."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""

@@ -353,7 +353,7 @@ def _working(working: Working, figures: Figures) -> list[str]:
 
 
 def refusal_text(error: QuoteError, prices: PriceBook, fields: Mapping[str, Any], likes: Mapping[str, str]) -> str:
-    """Return a refusal for people: a required field is followed by its choices.
+    """Return a refusal as text, in which a required field is followed by its choices.
 
     `likes` describes a value of a field whose choices the table does not list.
     """

@@ -28,7 +28,7 @@ def align(rows: Sequence[Sequence[str]], right: Collection[int] = (), least: int
 
 
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()) -> None:
-    """Print rows under headings. Columns that are empty are left out; the last one continues on lines of its own."""
+    """Print rows under headings. Empty columns are left out; a long last column continues on lines of its own."""
     body = list(rows)
     kept = [i for i in range(len(headings)) if any(row[i] for row in body)]
     if not kept:

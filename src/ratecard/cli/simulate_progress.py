@@ -55,7 +55,7 @@ class ProgressWatch:
         self._speed: int | None = None
 
     def begin(self, words: str, percent: _Percent | None) -> None:
-        """Note that a step begins; `percent` is a function that returns how far the whole is, None if not known."""
+        """Note that a step begins; `percent` is a function that returns the percentage done, None if not known."""
         self._words, self._percent = words, percent
         if percent is None:
             self._most = max(self._most, _LAST)

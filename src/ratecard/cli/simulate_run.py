@@ -141,7 +141,7 @@ def simulated_statements(given: Mapping[str, Any]) -> tuple[SimulatedMonth, ...]
 
 
 def write_statements(months: Sequence[SimulatedMonth], path: Path) -> bool:
-    """Write the statements of simulated months; return False where a month has none, and say why."""
+    """Write the statements of simulated months; return False if a month has none, and print why."""
     write_months(months, path)
     click.echo(f"Wrote {path}", err=True)
     missing = [month for month in months if month.statement is None]

@@ -342,7 +342,7 @@ class _Model:
         return self.by_name[name].whole if name in self.by_name else ""
 
     def _on_top(self, name: str, priced: Mapping[str, TierAmounts]) -> TierAmounts:
-        """Return what a part costs on top of its whole, which is counted with all its parts."""
+        """Return what a part costs on top of its whole, because the count of the whole includes its parts."""
         (_, amount), (_, of_whole) = priced[name][0], priced[self._whole(name)][0]
         if amount < of_whole:
             raise InexpressibleError(f"{name} costs less than {self._whole(name)}, of which it is a part")

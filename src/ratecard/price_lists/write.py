@@ -48,7 +48,7 @@ _NAMED = 3
 class Imported:
     """The result of an import: how many models, versions and retirements it added to a folder, and in which files.
 
-    `left_out` are the models of the list that the folder lacks or has otherwise; `digest` is that of the folder.
+    `left_out` are the models that the folder does not have as the list has them; `digest` is that of the folder.
     """
 
     folder: str
@@ -360,7 +360,7 @@ class _Additions:
 def _new_versions(old: AnyModel, wanted: AnyModel, effective: date) -> Iterator[tuple[date, Version]]:
     """Yield the first day of each version to add to a model, newest first, with the version of the list for its rates.
 
-    A price with a date in the list begins on that date, even a past one; any other begins on the day `effective`.
+    A price with a date in the list begins on that date, even a past one; any other holds from the day `effective` on.
     Raises `TableError` if lines of the folder would have to change.
     """
     there = {version.begins: version for version in old.versions}

@@ -98,7 +98,7 @@ def _steepest(change: Difference) -> _Step:
 
 
 def _allowed(step: _Step, expected: Decimal | None, most: Decimal) -> bool:
-    """Return True if a step is small enough, or the version expects it; one from or to zero must be expected."""
+    """Return True if a step is small enough, or the version expects it; a step from or to zero must be expected."""
     if step.times is None:
         return expected is not None
     # `expected_change: 0.25` allows a change by the factor 4.
@@ -164,7 +164,7 @@ _PRICED = ("accepts resolution_aliases", "accepts reference_video_total_duration
 
 
 def edit_of(before: Priceable, after: Priceable) -> tuple[str, str] | None:
-    """Return the first edit of prices or units in words, and its `file:line`, if it has one; None without an edit."""
+    """Return the first edit of prices or units in words, and its `file:line` (or empty text); None without an edit."""
     if same(before, after):
         return None
     after = after._replace(version=_named_alike(before.version, after.version))

@@ -18,7 +18,7 @@ _PLACES = 2
 
 
 class TableCosts(NamedTuple):
-    """Costs: the prices of a card of costs, or a share of the prices of a card."""
+    """The costs to compare with: the prices of a card, or a share of these prices."""
 
     card: RateCard
     share: Fraction | None = None
@@ -68,7 +68,7 @@ def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date
 
 
 def _deciding(costs: RateCard, name: str, day: date) -> Iterator[object]:
-    """Yield a key of the costs of a model and its searches on a day."""
+    """Yield keys of the costs of a model and its searches; on days with equal keys the costs are the same."""
     for model in costs.tables.models.values():
         if model.model == name or model.type == "surcharge":
             yield Identity(model.version_at(day)) if not model.retired_at(day) else None

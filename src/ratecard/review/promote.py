@@ -1,6 +1,6 @@
 """Promote a candidate or a stack of candidates: add its versions to the tables, and prove that they mean the same.
 
-Files only get more lines; what they have stays as it is.
+Files only get new lines; the lines that they have stay as they are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -230,7 +230,7 @@ def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], l
 
 
 def _total(book: PriceBook, model: AnyModel, example: Example) -> str | None:
-    """Return the price of an example, as a table writes it; None if it states this total. Raises `ValueError`."""
+    """Return the price of an example, as a table writes it; None if the example has it. Raises `ValueError`."""
     try:
         total = price_example(book, model, example).total
     except QuoteError as error:

@@ -17,8 +17,8 @@ from ratecard.tables.rate import Charge, Combination, RateFactor, combinations, 
 from ratecard.tables.scalars import value_text
 from ratecard.tables.version import Version
 
-# The values of an attribute that a rate does not name, if the version does not list them. A tier or a condition has
-# these too: a rate that does not name it is another rate than one that does.
+# The values of an attribute that a rate does not name, if the version does not list them. They also stand for no tier
+# or condition, because a rate without a tier or condition is compared separately from rates that name one.
 _ALL = ("",)
 # A token rate without a context is for the base context.
 _UNNAMED = {"context": ("base",), "above": _ALL, "from": _ALL}
@@ -106,7 +106,7 @@ def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict
 def _domain(version: Version, charge: Charge, name: str) -> tuple[str, ...]:
     if name == "up_to":
         return tiers(charge.rates) or _ALL
-    if name not in charge.ATTRIBUTES:  # A rate without a condition or hours is another rate than one with them.
+    if name not in charge.ATTRIBUTES:  # A rate without conditions or hours is compared separately from rates with them.
         return _ALL
     values = _UNNAMED.get(name) or version.values_of(name)
     return values or _ALL

@@ -45,7 +45,7 @@ class Side:
 
 
 class Priceable(NamedTuple):
-    """A version in effect with what its rates mean: its model, and the units of its card."""
+    """A version in effect, with its model and the units of its card, which give its rates a meaning."""
 
     model: AnyModel
     version: Version
@@ -53,7 +53,7 @@ class Priceable(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """A model on one side on one day: itself if the tables have it, and its version if it has a price."""
+    """The state of a model on one side on one day: the model if the tables have it, its version if it has a price."""
 
     model: AnyModel | None
     version: Version | None

@@ -1,4 +1,4 @@
-"""Test programs that use ratecard, and rate tables: Hypothesis strategies, laws, and a pytest plugin.
+"""A kit to test rate tables, and programs that use ratecard: Hypothesis strategies, laws, and a pytest plugin.
 
 `pytest --rate-card FOLDER` checks every example of a folder of tables, and tries every law on every model. Needs
 `pip install 'ratecard[testing]'`.

@@ -354,7 +354,7 @@ def _metered_version(*charged: TableDraft) -> TableDraft:
     return {"charges": list(charged), "rounding": "none"}
 
 
-# For units of the shipped tables, other units of which one counted thing is not an exact decimal part.
+# Units to use in place of shipped ones; one counted thing is not an exact decimal part of them.
 _ODD_UNITS = {
     "mtoken": {"unit": "token_block", "counts": "token", "per": "3000"},
     "mcharacter": {"unit": "page_of_text", "counts": "character", "per": "1800"},

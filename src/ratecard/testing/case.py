@@ -84,7 +84,7 @@ class Case:
 
     @cached_property
     def requests(self) -> st.SearchStrategy[Request]:
-        """Return its valid requests."""
+        """Return a strategy of its valid requests."""
         return metered_requests(self.prices, self.found, self.version)
 
     @cached_property

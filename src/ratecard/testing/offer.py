@@ -93,7 +93,7 @@ class Offer:
 
     @cached_property
     def longest_source(self) -> int:
-        """Return the most seconds of a source video."""
+        """Return the greatest number of seconds of a source video."""
         return self.accepts.video_url.max_seconds if self.accepts.video_url else _LONGEST_SOURCE
 
     @cached_property

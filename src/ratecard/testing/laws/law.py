@@ -11,7 +11,7 @@ from ratecard.testing.case import Case
 
 Trial = Callable[[Case, st.DataObject], None]
 _Condition = Callable[[Case], bool]
-# This number finds a mistake that most requests show, and checks all shipped tables in less than a minute.
+# This is enough to find a mistake that most requests show; all shipped tables are checked in less than a minute.
 MAX_EXAMPLES = 10
 
 
@@ -55,7 +55,7 @@ def check(law: Law, case: Case, *, max_examples: int = MAX_EXAMPLES) -> None:
 
 @cache
 def _attempts(max_examples: int) -> Callable[..., None]:
-    """Return the trial of all laws, made once: Hypothesis reads the source of every function that it is given."""
+    """Return the trial of all laws, made once, because Hypothesis reads the source of every function that it gets."""
 
     @seed(0)
     @settings(

@@ -76,7 +76,7 @@ def _estimated(case: Case) -> bool:
 
 @applies_to(_estimated)
 def an_estimate_holds_what_it_will_cost(case: Case, data: st.DataObject) -> None:
-    """A request costs no less than the least and no more than the most that was estimated, searches included."""
+    """The cost of a request, searches included, lies between its lowest and its highest estimate."""
     quoted = case.ask(data.draw(case.requests))
     body = quoted.request.body
     # Where nothing counts a search, at most one is billed; a result of X search is billed only if it is counted.
@@ -112,7 +112,7 @@ def expected_rates(case: Case, usage: dict[str, Any]) -> list[Rate]:
 
 
 def _held(case: Case, charge: Tokens, rate: Rate, prompt: int) -> tuple[int, int, bool] | None:
-    """Return the rank of a rate: least prompt of its tier, number of conditions, has hours; None if it does not hold."""
+    """Return a rate's rank: least prompt of its tier, number of conditions, has hours; None if it does not hold."""
     edge, named, declared = 0, charge.conditions_of(rate), case.prices.tables.meters.condition
     first = case.version.first_values(case.prices.tables.meters)
     if any((declared[name].default or first[name]) not in values for name, values in named.items()):

@@ -279,7 +279,7 @@ def a_tier_holds_its_upper_edge(case: Case, data: st.DataObject) -> None:
 
 @applies_to(_PROCESSED)
 def an_unknown_source_is_never_cheaper(case: Case, data: st.DataObject) -> None:
-    """A source video of unknown height, frame rate or both costs at least as much as one that is known."""
+    """A source video of unknown height, frame rate or both is never cheaper than one that is known."""
     body, source = data.draw(case.requests).body, data.draw(sources_of(case.offer))
     known = case.ask(Request(body, source))
     # Without a frame rate of the source, an interpolation has a price only if the request names one.
