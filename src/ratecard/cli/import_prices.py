@@ -34,9 +34,9 @@ def import_options(command: Callable[..., PriceList]) -> Callable[..., None]:
     @json_option
     @wraps(command)
     def run(out: Path, effective: date, strict: bool, as_json: bool, **options: Any) -> None:
-        done = import_list(command(**options), out, effective=effective, checked=today())
-        click.echo(as_json_text(done) if as_json else f"{done}\n", nl=False)
-        if strict and done.inexpressible:
+        imported = import_list(command(**options), out, effective=effective, checked=today())
+        click.echo(as_json_text(imported) if as_json else f"{imported}\n", nl=False)
+        if strict and imported.inexpressible:
             raise SystemExit(1)
 
     return run

@@ -39,12 +39,12 @@ def promote(candidate: Stack, tables: Path | None, checked: date, dry_run: bool)
         raise click.UsageError("These tables belong to an installed package. Name yours: --tables FOLDER")
     tell_tables(folder)
     warn_of_days(candidate, checked)
-    made = promotion(folder, candidate, checked)
-    for added in made.added:
+    promoted = promotion(folder, candidate, checked)
+    for added in promoted.added:
         click.echo(str(added))
         if dry_run:
             click.echo("".join(f"+{line}\n" for line in added.text.splitlines()))
     if not dry_run:
-        made.write()
-    number, _, files = made.summary.partition(" to ")
-    click.echo(f"{number} {'would be ' if dry_run else ''}added to {files}. Digest {made.digest}.")
+        promoted.write()
+    number, _, files = promoted.summary.partition(" to ")
+    click.echo(f"{number} {'would be ' if dry_run else ''}added to {files}. Digest {promoted.digest}.")

@@ -327,8 +327,8 @@ def show_bill(
     rule = "-" * max(len(head), widest)
     click.echo(heading_style(head))
     click.echo(rule)
-    made = workings(prices, quoted, fields, source)
-    for line, row, working in zip(quoted.lines, body, made, strict=False):
+    line_workings = workings(prices, quoted, fields, source)
+    for line, row, working in zip(quoted.lines, body, line_workings, strict=False):
         click.echo(line.sku)
         click.echo(row)
         for words in (line.note, *_working(working, figures)):

@@ -65,12 +65,12 @@ def rollup(context: click.Context, /, usage: Sequence[str], out: str, **given: A
             from ratecard.cli.simulate_progress import progress
             from ratecard.simulation.rollup import rollup as keep
         with progress() as begin:
-            done = keep(list(usage), out, progress=begin, **given)
-    if done.anew:
-        click.echo(f"All files are read again: {done.anew}", err=True)
-    counts = {"new": done.changes.new, "changed": done.changes.changed, "gone": done.changes.gone}
+            report = keep(list(usage), out, progress=begin, **given)
+    if report.anew:
+        click.echo(f"All files are read again: {report.anew}", err=True)
+    counts = {"new": report.changes.new, "changed": report.changes.changed, "gone": report.changes.gone}
     parts = [f"{len(files)} {name}" for name, files in counts.items() if files]
-    parts += [f"{len(done.changes.same)} not read again"] if done.changes.same else []
+    parts += [f"{len(report.changes.same)} not read again"] if report.changes.same else []
     click.echo(f"Files: {', '.join(parts) or 'none'}", err=True)
-    size = f"{done.bytes / 1_000_000:.1f} MB"
-    click.echo(f"Kept {done.folder}: {done.rows:,} rows as {done.groups:,} groups, {size}", err=True)
+    size = f"{report.bytes / 1_000_000:.1f} MB"
+    click.echo(f"Kept {report.folder}: {report.rows:,} rows as {report.groups:,} groups, {size}", err=True)

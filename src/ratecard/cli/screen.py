@@ -24,18 +24,20 @@ def align(rows: Sequence[Sequence[str]], right: Collection[int] = (), least: int
     """
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     widths[0] += max(0, least - sum(widths) - cell_len(_GAP) * (len(widths) - 1))
-    return [_GAP.join(_pad(cell, widths[i], i in right) for i, cell in enumerate(row)).rstrip() for row in rows]
+    return [
+        _GAP.join(_pad(cell, widths[index], index in right) for index, cell in enumerate(row)).rstrip() for row in rows
+    ]
 
 
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()) -> None:
     """Print rows under headings. Empty columns are left out; a long last column continues on lines of its own."""
     body = list(rows)
-    kept = [i for i in range(len(headings)) if any(row[i] for row in body)]
-    if not kept:
+    indexes = [index for index in range(len(headings)) if any(row[index] for row in body)]
+    if not indexes:
         return
-    columns = [headings[i] for i in kept]
-    cells = _folded([[row[i] for i in kept] for row in body], columns)
-    first, *others = align([columns, *cells], {i for i, heading in enumerate(columns) if heading in right})
+    columns = [headings[index] for index in indexes]
+    cells = _folded([[row[index] for index in indexes] for row in body], columns)
+    first, *others = align([columns, *cells], {index for index, heading in enumerate(columns) if heading in right})
     click.echo(heading_style(first))
     click.echo("\n".join(others))
 

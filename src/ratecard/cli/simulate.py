@@ -134,11 +134,11 @@ def simulate(context: click.Context, /, disputes: str | None, statements: str | 
             # Loaded only here, because --help does not need the engine.
             from ratecard.cli.simulate_run import run, simulated_statements, write_statements
         # Statements are made first, so that one that cannot be made is refused before a report is printed.
-        made = simulated_statements(given) if months else ()
-        done = run(context.meta[_ARGUMENTS], **given)
+        month_statements = simulated_statements(given) if months else ()
+        succeeded = run(context.meta[_ARGUMENTS], **given)
         for path in months:
-            done = write_statements(made, path) and done
-        if not done:
+            succeeded = write_statements(month_statements, path) and succeeded
+        if not succeeded:
             raise SystemExit(1)
 
 

@@ -115,7 +115,7 @@ def counted(words: str, total: int) -> Iterator[Callable[[int], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(words, total=total)
-        yield lambda done: bar.update(task, completed=done)
+        yield lambda count: bar.update(task, completed=count)
 
 
 @contextmanager

@@ -393,8 +393,8 @@ class _Entry:
         """Return the meter of a price; if only input images have a price, it is that of the images made."""
         if key == "output_cost_per_second" and self.mode == "video_generation":
             return "video_second"
-        made = self.mode in ("image_generation", "image_edit") and self._of("output_cost_per_image") is None
-        return "image" if key == "input_cost_per_image" and made else _COUNTS[key]
+        makes_images = self.mode in ("image_generation", "image_edit") and self._of("output_cost_per_image") is None
+        return "image" if key == "input_cost_per_image" and makes_images else _COUNTS[key]
 
     def _meters(self, tier: str) -> dict[str, Decimal]:
         """Return the prices of a tier by meter. Several of one meter must be equal; a 0 beside another is ignored."""

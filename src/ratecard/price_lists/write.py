@@ -82,8 +82,10 @@ class Imported:
     def __str__(self) -> str:
         parts = [plural(self.models, "model"), plural(self.versions, "version")]
         parts += [f"{plural(self.retired, 'model')} retired"] if self.retired else []
-        done = f"{', '.join(parts)} added to {plural(len(self.files), 'file')}" if self.files else "nothing has changed"
-        lines = [f"{self.source} -> {self.folder}: {done}. Digest {self.digest}."]
+        summary = (
+            f"{', '.join(parts)} added to {plural(len(self.files), 'file')}" if self.files else "nothing has changed"
+        )
+        lines = [f"{self.source} -> {self.folder}: {summary}. Digest {self.digest}."]
         lines += _by_reason("Left out", self.inexpressible)
         lines += _by_reason("Without a price", [model for model in self.left_out if not model.priced])
         lines += [f"Each is named in {self.folder}/{LEFT_OUT}."] if self.left_out else []
@@ -114,20 +116,20 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     `left-out.txt` in the folder names all that is left out. Raises `TableError` if the folder has tables of something
     else or cannot be written to; the folder then stays as it was.
     """
-    made, tables = _sound(_named(listed), effective, checked)
+    additions, tables = _sound(_named(listed), effective, checked)
     has_tables = folder.is_dir() and TableFiles(Disk(), os.path.realpath(folder)).found
     before = read_folder(folder) if has_tables else {}
     if before:
-        made = _Additions(made.listed, made.lines, before, effective, tables)
-        tables = tables_from({**before, **made.contents})
+        additions = _Additions(additions.listed, additions.lines, before, effective, tables)
+        tables = tables_from({**before, **additions.contents})
         if wrong := wrong_examples(RateCard(tables)._compiler):
             raise TableError(wrong)
-    files, left_out = tuple(sorted(made.contents)), tuple(made.left_out)
-    counts = (made.models, made.versions, made.retired)
+    files, left_out = tuple(sorted(additions.contents)), tuple(additions.left_out)
+    counts = (additions.models, additions.versions, additions.retired)
     named = folder / LEFT_OUT
     kept = {LEFT_OUT: named.read_bytes()} if named.exists() else {}
     names = {LEFT_OUT: _text(f"{model.model}: {model}" for model in left_out)} if kept or left_out else {}
-    replace_files(folder, {**before, **kept}, {**made.contents, **names})
+    replace_files(folder, {**before, **kept}, {**additions.contents, **names})
     return Imported(str(folder), listed.source, files, *counts, left_out, tables.digest)
 
 
@@ -169,14 +171,14 @@ def _sound(listed: PriceList, effective: date, checked: date) -> tuple["_Additio
     Models with faults are left out, each with its first fault.
     """
     while True:
-        made = _Additions(listed, TableLines(listed.source, checked), {}, effective)
+        additions = _Additions(listed, TableLines(listed.source, checked), {}, effective)
         try:
-            tables = tables_from(made.contents)
+            tables = tables_from(additions.contents)
             faults: Sequence[Fault] = wrong_examples(RateCard(tables)._compiler)
         except TableError as error:
             faults = error.faults
         if not faults:
-            return made, tables
+            return additions, tables
         reasons: dict[str, str] = {}
         for fault in faults:
             # The path of a wrong example begins with the model; that of any other fault, with its place in the file.
@@ -363,25 +365,29 @@ def _new_versions(old: AnyModel, wanted: AnyModel, effective: date) -> Iterator[
     A price with a date in the list begins on that date, even a past one; any other holds from the day `effective` on.
     Raises `TableError` if lines of the folder would have to change.
     """
-    there = {version.begins: version for version in old.versions}
+    old_versions = {version.begins: version for version in old.versions}
     new: dict[datetime, Version] = {}
 
     def holds(moment: datetime) -> Version | None:
-        begun = [begins for begins in (*there, *new) if begins <= moment]
-        return {**there, **new}[max(begun)] if begun else None
+        begun = [begins for begins in (*old_versions, *new) if begins <= moment]
+        return {**old_versions, **new}[max(begun)] if begun else None
 
     dated = [version for version in reversed(wanted.versions) if version.effective != UNDATED]
     for dated_version in dated:
-        if dated_version.begins not in there and not _same(holds(dated_version.begins), dated_version):
+        if dated_version.begins not in old_versions and not _same(holds(dated_version.begins), dated_version):
             new[dated_version.begins] = dated_version
-    later = {begins for begins in (*there, *new, *(version.begins for version in dated)) if begins > utc(effective)}
+    later = {
+        begins for begins in (*old_versions, *new, *(version.begins for version in dated)) if begins > utc(effective)
+    }
     for moment in sorted({utc(effective), *later}):
         version: Version | None = wanted.version_at(moment)
         if version is None or _same(holds(moment), version):
             continue
-        if moment in there:
-            words = f"other prices from {there[moment].effective} on than the list has now: edit these lines by hand"
-            raise TableError([_fault(there[moment], words)])
+        if moment in old_versions:
+            words = (
+                f"other prices from {old_versions[moment].effective} on than the list has now: edit these lines by hand"
+            )
+            raise TableError([_fault(old_versions[moment], words)])
         new[moment] = version
     for moment in sorted(new, reverse=True):
         yield day_or_instant(moment), new[moment]

@@ -211,18 +211,18 @@ def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> It
     after = new.tables.models.get(model.model)
     begun = [version for version in model.versions if rules.begun(version.effective)]
     if after is None:
-        gone = model.retired is not None and rules.begun(model.retired.on)
-        if begun and not gone:
+        is_retired = model.retired is not None and rules.begun(model.retired.on)
+        if begun and not is_retired:
             words = f"model '{model.model}' vanished, and has had prices since {begun[-1].effective}"
             hint = "Put it back, and end it by `retired: {on: DATE}`; its versions stay"
             yield fault_at(f"{rules.revision}:{begun[0].place}", model.model, f"{words}. {hint}")
         return
-    kept = {version.effective: version for version in after.versions}
+    new_versions = {version.effective: version for version in after.versions}
     dates = {version.effective for version in model.versions}
     # Each of these versions excuses one deleted version, whose date it corrects.
     moved = [version for version in after.versions if version.effective not in dates and version.correction]
     for version in begun:
-        now = kept.get(version.effective)
+        now = new_versions.get(version.effective)
         if now is not None:
             yield from _edited(model, version, after, now, old, new)
         elif moved:

@@ -42,16 +42,16 @@ class Added(NamedTuple):
 
 def inserted(at: Positions, content: bytes, insertions: Iterable[Insertion]) -> tuple[bytes, list[Added]]:
     """Return the content of a file with the insertions, and the lines that were added."""
-    words, done, shift = [], 0, 0
+    words, position, shift = [], 0, 0
     added = []
     for offset, new, what in sorted(insertions, key=lambda insertion: insertion.offset):
         count = len(lines_of(new))
         first = at.line_of(offset) + shift
         added.append(Added(at.name, first, first + count - 1, what, new))
-        words += [at.text[done:offset], new]
-        done, shift = offset, shift + count
+        words += [at.text[position:offset], new]
+        position, shift = offset, shift + count
     mark = BOM_UTF8 if content.startswith(BOM_UTF8) else b""
-    return mark + "".join([*words, at.text[done:]]).encode(), added
+    return mark + "".join([*words, at.text[position:]]).encode(), added
 
 
 # The keys at the head of a version; a new version leaves out those whose values are not known.

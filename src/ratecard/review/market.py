@@ -381,8 +381,8 @@ def _rates(ours: Mapping[_What, _Costing], theirs: Mapping[_What, _Costing]) -> 
         if any(side and side.own for side in sides):
             changes = (rate for stated, ranges in _prices(*sides) for rate in _of_ranges(what, stated, ranges))
             for rate in changes:
-                alone = sides[0] if rate.new is None else sides[1] if rate.old is None else None
-                if alone is None or alone.own:
+                only_side = sides[0] if rate.new is None else sides[1] if rate.old is None else None
+                if only_side is None or only_side.own:
                     yield rate
 
 
@@ -390,7 +390,10 @@ def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Sta
     """Yield the prices of both sides by their conditions, without conditions that change neither side."""
     ways = [side.stated if side else () for side in (one, other)]
     joined = [
-        {**a, **b} for a in ways[0] for b in ways[1] if all(b.get(name, value) == value for name, value in a.items())
+        {**way, **other_way}
+        for way in ways[0]
+        for other_way in ways[1]
+        if all(other_way.get(name, value) == value for name, value in way.items())
     ]
     edges = _edges(*({*side.thresholds} if side else set() for side in (one, other)))
     rows: dict[frozenset[tuple[str, str]], tuple[_Stated, list[_Ranged]]] = {}
@@ -402,16 +405,27 @@ def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Sta
                 for above in edges
             ]
             rows[key] = stated, ranges
-    amounts = {key: [(a and a.each, b and b.each) for _, a, b in ranges] for key, (_, ranges) in rows.items()}
-    compared = [(key, price) for key, (_, ranges) in rows.items() for _, a, b in ranges if a and b for price in (a, b)]
+    amounts = {
+        key: [(our_price and our_price.each, their_price and their_price.each) for _, our_price, their_price in ranges]
+        for key, (_, ranges) in rows.items()
+    }
+    compared = [
+        (key, price)
+        for key, (_, ranges) in rows.items()
+        for _, our_price, their_price in ranges
+        if our_price and their_price
+        for price in (our_price, their_price)
+    ]
     for key, (stated, ranges) in rows.items():
         same = any(amounts.get(key - {condition}) == amounts[key] for condition in key)
-        alone = [a or b for _, a, b in ranges if not (a and b)]
+        lone_prices = [
+            our_price or their_price for _, our_price, their_price in ranges if not (our_price and their_price)
+        ]
         # True if every price that the other side lacks here is compared with one under further conditions.
-        beside = len(alone) == len(ranges) and all(
-            price is None or any(price == other and more > key for more, other in compared) for price in alone
+        compared_elsewhere = len(lone_prices) == len(ranges) and all(
+            price is None or any(price == other and more > key for more, other in compared) for price in lone_prices
         )
-        if not (same or beside):
+        if not (same or compared_elsewhere):
             yield stated, ranges
 
 

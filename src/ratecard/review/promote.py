@@ -94,8 +94,8 @@ class _Writer:
             base = old.version_at(version.effective)
             if version.effective not in known_days and base is not None:
                 below = (*path, "versions", known_days.index(base.effective))
-                made = new_version(at, below, base, version, totals[model.model, version.effective], checked)
-                yield made._replace(what=f"{model.model} from {version.effective}")
+                insertion = new_version(at, below, base, version, totals[model.model, version.effective], checked)
+                yield insertion._replace(what=f"{model.model} from {version.effective}")
 
     def _add_models(self, file: CandidateFile) -> None:
         if not any(isinstance(change, Add) for _, change in file.changes):

@@ -540,13 +540,13 @@ def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
 def _models(draw: st.DrawFn, method: str, name: str) -> TableDraft:
     model: dict[str, Any] = {"model": name, "name": name.title()}
     if method in VIDEO_VERSIONS:
-        mode, made = VIDEO_VERSIONS[method]
+        mode, strategy_of = VIDEO_VERSIONS[method]
         model |= {"type": "video", "mode": mode}
-        versions = made(method)
+        versions = strategy_of(method)
     else:
-        kinds, made = METERED_VERSIONS[method]
+        kinds, strategy_of = METERED_VERSIONS[method]
         model["type"] = draw(st.sampled_from(kinds))
-        versions = made(model["type"])
+        versions = strategy_of(model["type"])
     model["currency"] = draw(st.sampled_from(("USD", "EUR")))
     days = [SECOND_DAY, FIRST_DAY] if draw(st.booleans()) else [FIRST_DAY]
     if method in METERED_VERSIONS:

@@ -111,9 +111,9 @@ def what_was_asked_before_changes_nothing(case: Case, data: st.DataObject) -> No
     first, second = data.draw(case.requests), data.draw(case.requests)
     field = data.draw(st.sampled_from(sorted({*first.body} & {*second.body})))
     for request in (first, first.with_fields(**{field: second.body[field]})):
-        alone = RateCard(case.prices.tables, proves=False).at(case.prices.instant)
-        kept, anew = (_answer(request, prices) for prices in (case.prices, alone))
-        expect(kept == anew, f"{request}\nhas the answer {kept}, and asked first {anew}")
+        unused_prices = RateCard(case.prices.tables, proves=False).at(case.prices.instant)
+        answer, first_answer = (_answer(request, prices) for prices in (case.prices, unused_prices))
+        expect(answer == first_answer, f"{request}\nhas the answer {answer}, and asked first {first_answer}")
 
 
 def _answer(request: Request, prices: PriceBook) -> Quote | str:
