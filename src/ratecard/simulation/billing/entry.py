@@ -71,7 +71,7 @@ def _worth(charged: str, currency: str, rates: Rates | None, stated: Sequence[Ra
     payers = worths(currency, rates)
     if charged in payers:
         return payers[charged]
-    if rates is None and any(charged in each.stated for each in stated) and currency == USD:
+    if rates is None and any(charged in dated_rates.stated for dated_rates in stated) and currency == USD:
         raise ValueError(NO_INSTANT)
     if not unknown_currency(charged, *stated):
         raise ValueError(f"currency: charged in {charged}, and amounts are added in {currency}")

@@ -156,7 +156,7 @@ class LedgerPricer(Pricer):
     def _entry(self, shape: UsageShape) -> BilledRow:
         """Return the entry of a shape, at what balances were worth when it was billed."""
         rates = self.billed.card.at(shape.moment).limits.rates if shape.moment else None
-        return read_entry(shape, self.currency, rates, [each.rates for each in self.billed.card.tables.limits])
+        return read_entry(shape, self.currency, rates, [limits.rates for limits in self.billed.card.tables.limits])
 
     def _priced(self, was: ModelInEffect, now: ModelInEffect, entry: BilledRow) -> Outcome:
         try:
@@ -242,7 +242,7 @@ class LedgerPricer(Pricer):
 
 def _rounded(sold: Sequence[SkuSale]) -> bool:
     """Return True if no decimal holds one counted thing's part of the unit: rows then have rounded units."""
-    return any(isinstance(each.line.rate.of_unit, Fraction) for each in sold)
+    return any(isinstance(sale.line.rate.of_unit, Fraction) for sale in sold)
 
 
 def _pair(was: ModelInEffect, now: ModelInEffect) -> tuple[Identity, Identity]:

@@ -133,7 +133,7 @@ class Clips:
     def measured(self, sku: str) -> bool:
         """Return True if the price depends on seconds or pixels of a sent video, which no row holds."""
         version = self.in_effect.version
-        cells = (cell for each in self._cells.values() for cell in each)
+        cells = (cell for sku_cells in self._cells.values() for cell in sku_cells)
         if version.accepts.reference_video_total_duration and not any(_REFERENCE in cell.body for cell in cells):
             return any("video_input" in charge.ATTRIBUTES for charge in version.charges)
         return any(cell.video or _REFERENCE in cell.body for cell in self._cells.get(sku, ()))
@@ -191,7 +191,9 @@ def structural(was: ModelInEffect, now: ModelInEffect) -> str:
     """Say which conditions differ, for a person; empty where only rates do."""
     changes = list(_binding(was, term_changes(_terms(was), _terms(now))))
     more = [f"and {len(changes) - _SHOWN} more"] if len(changes) > _SHOWN else []
-    words = (f"{each.term} was {each.old or 'not set'}, is {each.new or 'not set'}" for each in changes[:_SHOWN])
+    words = (
+        f"{change.term} was {change.old or 'not set'}, is {change.new or 'not set'}" for change in changes[:_SHOWN]
+    )
     return "; ".join([*words, *more])
 
 

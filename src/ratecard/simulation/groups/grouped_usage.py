@@ -67,8 +67,8 @@ class Reading:
         ]
         columns = {name: usage.columns[name] for name in dict.fromkeys(used) if usage.has(name)}
         if usage.is_ledger:  # every column of an export is part of the ledger that is made of it
-            return replace(self, columns={name: each for name, each in columns.items() if name not in ("type",)})
-        missing = {name: tuple(each for each in names if not usage.has(each)) for name, names in known.items()}
+            return replace(self, columns={name: column for name, column in columns.items() if name not in ("type",)})
+        missing = {name: tuple(column for column in names if not usage.has(column)) for name, names in known.items()}
         unused = tuple(name for name in usage.types if name not in columns.values())
         lacking = dict.fromkeys(name for names in missing.values() for name in names)
         meant = {name: near for name in unused if name not in USAGE_COLUMNS and (near := _meant(name, lacking))}
@@ -87,21 +87,21 @@ class Reading:
 
     def warnings(self) -> list[str]:
         """Return what a reader must know: columns that look like missing ones, invalid timestamps, rows left out."""
-        said = [
+        sentences = [
             f"Column '{name}' is not read. Did you mean '{near}'? Then name it: --map {near}={name}"
             for name, near in self.meant.items()
         ]
         if self.odd:
             words = "Write it like 2026-10-02 or 2026-10-02T15:00:00Z; docs/simulation.md says how to convert others"
-            said.append(f"Timestamp '{self.odd}' is not an instant. {words}")
+            sentences.append(f"Timestamp '{self.odd}' is not an instant. {words}")
         if self.undated:
             rows = "1 row without an instant is" if self.undated == 1 else f"{self.undated} rows without an instant are"
-            said.append(f"{rows} left out, because days are chosen")
+            sentences.append(f"{rows} left out, because days are chosen")
         if self.without_account:
             one = self.without_account == 1
             rows = "1 row names no account, and is" if one else f"{self.without_account} rows name no account, and are"
-            said.append(f"{rows} at list prices")
-        return said
+            sentences.append(f"{rows} at list prices")
+        return sentences
 
 
 def _meant(name: str, missing: Collection[str]) -> str | None:
@@ -115,12 +115,12 @@ def _meant(name: str, missing: Collection[str]) -> str | None:
 @contextmanager
 def uncollected() -> Iterator[None]:
     """Pause the garbage collector, which takes a third of the time while many small values without cycles are made."""
-    was = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was:
+        if was_enabled:
             gc.enable()
 
 
@@ -178,13 +178,13 @@ class RollUp:
                 self._coarser[wanted] = self.groups
                 return self.groups
             table = self.workspace.new_table("coarser")
-            same = ", ".join(("shape", "type", "model", *(f"key{self.plan.keys.index(key)}" for key in wanted)))
+            columns = ", ".join(("shape", "type", "model", *(f"key{self.plan.keys.index(key)}" for key in wanted)))
             total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in self._sums)
             self.workspace.connection.execute(f"""
                 CREATE TABLE {table} AS
-                SELECT {same}, CAST(sum(requests) AS BIGINT) AS requests, {total}
+                SELECT {columns}, CAST(sum(requests) AS BIGINT) AS requests, {total}
                 FROM {self.groups}
-                GROUP BY {same}""")
+                GROUP BY {columns}""")
             self._coarser[wanted] = table
         return self._coarser[wanted]
 
@@ -249,7 +249,7 @@ class RollUp:
     def check_columns(self, cards: Sequence[RateCard]) -> None:
         """Raise `SimulationError` where the columns of buckets and conditions may mean another thing to other cards."""
         plan, meters = self.plan, [card.tables.meters for card in cards]
-        known = all(each in plan.meters for each in meters)
+        known = all(card_meters in plan.meters for card_meters in meters)
         if plan.layouts is not LAYOUTS and not known:
             words = "has other buckets or conditions than the usage was rolled up for; simulate it anew"
             raise SimulationError(f"the candidate {words}")

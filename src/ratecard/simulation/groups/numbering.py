@@ -50,9 +50,9 @@ def place(
             SELECT *, {grouping.attributes} AS attributes
             FROM (SELECT DISTINCT {template} FROM (SELECT * REPLACE ({grouping.model} AS model) FROM {read})))""")
     rows = run(f"SELECT hashed, {_TEMPLATE} FROM templates ORDER BY template").fetchall()
-    same = dict[Any, Any]().setdefault
+    shared = dict[Any, Any]().setdefault
     templates = [
-        ShapeTemplate(same(type_, type_), same(model, model), attributes) for _, type_, model, attributes in rows
+        ShapeTemplate(shared(type_, type_), shared(model, model), attributes) for _, type_, model, attributes in rows
     ]
     # Joined by one number; by all columns where two templates have the same.
     by_columns = " AND ".join(f"read.{name} IS NOT DISTINCT FROM templates.{name}" for name in grouping.template)
@@ -106,7 +106,7 @@ def number(
         CREATE TEMP TABLE parts AS
         SELECT any_value(type) AS type, any_value(model) AS model, {parts}, {total}
         FROM {groups} GROUP BY {parts}""")
-    models = {each.model for each in placed.templates} | {plan.rpc_model}
+    models = {template.model for template in placed.templates} | {plan.rpc_model}
     run(f"CREATE TEMP TABLE dated AS {_dated(connection, plan, parties, models)}")
     run(f"""
         CREATE TEMP TABLE shapes AS
@@ -185,7 +185,7 @@ def _dated(connection: duckdb.DuckDBPyConnection, plan: Plan, parties: Parties, 
 
 def _periods(changes: Sequence[datetime]) -> list[tuple[date, date]]:
     """Return the first days of the periods between changes, each with that of the next."""
-    return list(pairwise((EARLIEST, *(each.date() for each in changes), date.max)))
+    return list(pairwise((EARLIEST, *(change.date() for change in changes), date.max)))
 
 
 def _make_terms(connection: duckdb.DuckDBPyConnection, parties: Parties) -> None:
@@ -202,23 +202,23 @@ def _make_moments(connection: duckdb.DuckDBPyConnection, plan: Plan, models: Col
     predicates, clocks = plan.predicates, dict[tuple[Any, ...], int]()
     cuts = predicates.cuts
     clocks[predicates.boundaries, predicates.windows.get("", ())] = 0
-    named = {
+    model_clocks = {
         name: clocks.setdefault((changes, predicates.windows.get(name, ())), len(clocks))
         for name, changes in predicates.of_model.items()
         if name in models
     }
-    there = connection.execute("SELECT DISTINCT day, slot FROM parts WHERE day IS NOT NULL").fetchall()
-    parts = sorted((utc(day) + timedelta(seconds=cuts[slot - 1]), day, slot) for day, slot in there)
+    day_slots = connection.execute("SELECT DISTINCT day, slot FROM parts WHERE day IS NOT NULL").fetchall()
+    parts = sorted((utc(day) + timedelta(seconds=cuts[slot - 1]), day, slot) for day, slot in day_slots)
     rows = []
     for (changes, windows), clock in clocks.items():
         first: dict[tuple[object, ...], datetime] = {}
         for instant, day, slot in parts:
             state = (bisect_right(changes, instant), open_at(windows, instant))
-            moments = (each.replace(tzinfo=None) for each in (first.setdefault(state, instant), instant))
+            moments = (moment.replace(tzinfo=None) for moment in (first.setdefault(state, instant), instant))
             rows.append((clock, day, slot, *moments))
     types = {"clock": "INTEGER", "on_day": "DATE", "in_slot": "INTEGER", "moment": "TIMESTAMP", "instant": "TIMESTAMP"}
     _make_table(connection, "moments", types, rows)
-    _make_table(connection, "clocks", {"named": "VARCHAR", "its_clock": "INTEGER"}, list(named.items()))
+    _make_table(connection, "clocks", {"named": "VARCHAR", "its_clock": "INTEGER"}, list(model_clocks.items()))
 
 
 def _make_table(

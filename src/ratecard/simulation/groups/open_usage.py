@@ -44,9 +44,9 @@ class OpenUsage:
             return grouping, table
 
         with ThreadPoolExecutor(1) as pool:
-            reading = [pool.submit(read, number) for number in range(len(groupings))]
+            futures = [pool.submit(read, number) for number in range(len(groupings))]
             try:
-                yield from (each.result() for each in reading)
+                yield from (future.result() for future in futures)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 connection.interrupt()

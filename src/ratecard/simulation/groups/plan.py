@@ -136,8 +136,11 @@ class Usage(NamedTuple):
 
 def places_of_type(usage: Usage, layout: Layout) -> tuple[int, ...]:
     """Return how many decimals the sums of a type have: those of its quantities alike, and of each count by meter."""
-    own = _places_of_column(usage, layout.quantities[0], layout.places) if layout.places else 0
-    return (*(own,) * layout.own_sums, *(_places_of_column(usage, column, PLACES_SUMMED) for column in layout.counts))
+    places = _places_of_column(usage, layout.quantities[0], layout.places) if layout.places else 0
+    return (
+        *(places,) * layout.own_sums,
+        *(_places_of_column(usage, column, PLACES_SUMMED) for column in layout.counts),
+    )
 
 
 def _places_of_column(usage: Usage, column: UsageColumn, most: int) -> int:

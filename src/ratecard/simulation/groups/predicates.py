@@ -165,12 +165,12 @@ class Predicates(NamedTuple):
             windows |= {"": card.windows} if dated and card.windows else {}
             changes = {name: basis.changes for name, basis in bases.items()}
             held = held_contracts(card) if contracts else ()
-            begins = {each for contract in held for each in contract.boundaries}
-            boundaries = _rising(card.boundaries(), begins) if dated else ()
+            term_boundaries = {boundary for contract in held for boundary in contract.boundaries}
+            boundaries = _rising(card.boundaries(), term_boundaries) if dated else ()
             merged = merged.joined(cls((), {}, boundaries, changes, windows, contracts=(held,) if held else ()))
             for type_, rates in _token_rates(card.tables, changed.values()):
                 names = merged.buckets.names
-                lacking = tuple(each for each in names if not rates.always_prices(each, names))
+                lacking = tuple(bucket for bucket in names if not rates.always_prices(bucket, names))
                 merged = merged.joined(cls(rates.thresholds, {type_: lacking} if lacking else {}))
         dates, pairs = dict(merged.of_model), tuple(pairs)
         merged = merged._replace(summed=dict(_summed(cards, pairs, layouts)))
@@ -188,7 +188,7 @@ class Predicates(NamedTuple):
     @property
     def cuts(self) -> tuple[int, ...]:
         """Return the seconds of a UTC day at which a price may change, from 0; none where the boundaries say all."""
-        within = {each.hour * 3600 + each.minute * 60 + each.second for each in self.boundaries} - {0}
+        within = {boundary.hour * 3600 + boundary.minute * 60 + boundary.second for boundary in self.boundaries} - {0}
         windows = self.windows.get("", ())
         return tuple(sorted({0} | within | seconds_of_changes(windows))) if within or windows else ()
 
@@ -198,7 +198,9 @@ class Predicates(NamedTuple):
         return self._replace(
             thresholds=_rising(self.thresholds, other.thresholds),
             lacking=_united(
-                self.lacking, other.lacking, lambda one, two: tuple(each for each in order if each in {*one, *two})
+                self.lacking,
+                other.lacking,
+                lambda one, two: tuple(bucket for bucket in order if bucket in {*one, *two}),
             ),
             boundaries=_rising(self.boundaries, other.boundaries),
             of_model=_united(self.of_model, other.of_model, _rising),
@@ -262,7 +264,7 @@ def _token_rates(tables: Tables, models: Iterable[AnyModel]) -> Iterator[tuple[s
             if not (isinstance(version, MeteredVersion) and (charge := version.tokens)):
                 continue
             named = tuple(tuple(rate.attributes.items()) for rate in charge.rates)
-            factors = tuple(tuple(each.conditions.items()) for each in (*charge.factors, *version.factors))
+            factors = tuple(tuple(factor.conditions.items()) for factor in (*charge.factors, *version.factors))
             kept = (charge.context_token_threshold, charge.missing_cache_rate, *charge.without_rate.items())
             if (form := (model.type, named, factors, kept)) not in seen:
                 seen.add(form)
@@ -314,10 +316,12 @@ def _linear(version: Version, tables: Tables, meter: str) -> bool:
     if meter not in version.searches:
         return linear
     if meter in SEARCHES:  # a field of the same name may say how many, unless a charge counts them by itself
-        return linear and any(meter in method_of(each).meters(tables) for each in version.charges)
-    charged = [each for each in tables.models[version.searches[meter]].versions if isinstance(each, MeteredVersion)]
-    declared = all(tables.units[each.charges[0].unit].counts in tables.meters.by_name for each in charged)
-    return linear and declared and all(is_linear(each, tables) for each in charged)
+        return linear and any(meter in method_of(charge).meters(tables) for charge in version.charges)
+    searches = [
+        search for search in tables.models[version.searches[meter]].versions if isinstance(search, MeteredVersion)
+    ]
+    declared = all(tables.units[search.charges[0].unit].counts in tables.meters.by_name for search in searches)
+    return linear and declared and all(is_linear(search, tables) for search in searches)
 
 
 def _rpc_or(card: RateCard, name: str) -> str | None:

@@ -129,7 +129,7 @@ class RollUpSql:
             if name == OTHER_TYPES:
                 separate = [repr(type_) for part, listed in parts.items() if part != OTHER_TYPES for type_ in listed]
                 where = f"{type_} IS NULL OR {type_} NOT IN ({', '.join(separate)})" if separate else "TRUE"
-            yield self._grouping(name, {each: self.usage.layouts[each] for each in types}, where)
+            yield self._grouping(name, {type_name: self.usage.layouts[type_name] for type_name in types}, where)
 
     def counting(self, by: str = "") -> str:
         """Return a query of how many rows there are, and how many have no instant to be chosen by.
@@ -198,7 +198,7 @@ class RollUpSql:
         """Return the query of the rows of some types: keys and shapes are grouped by, quantities are summed."""
         quantities = self._quantities(layouts)
         keys, shape = self._key_columns(), self._shape_columns(layouts, quantities)
-        columns = {_alias(number, each): expression for number, (each, expression) in enumerate(shape.items())}
+        columns = {_alias(number, part): expression for number, (part, expression) in enumerate(shape.items())}
         sums = {column: self._total_of(column, number) for column, number in self._summed_numbers(quantities).items()}
         # By place, because a column of the usage may be called like one that is made here.
         places = ", ".join(str(number + 1) for number in range(len(keys) + len(columns)))
@@ -219,8 +219,8 @@ class RollUpSql:
         if DAY in self.plan.keys or self._cuts:
             columns[DAY] = self._day()
         elif self.plan.dated:
-            _, of = self._instant()
-            edges = [self.dialect.beginning(day, of) for day in _days(self.plan.predicates.boundaries)]
+            _, instant_type = self._instant()
+            edges = [self.dialect.beginning(day, instant_type) for day in _days(self.plan.predicates.boundaries)]
             columns[DAY] = _period(self._column_of_instant(), edges)
         if self._cuts:
             second = self._second()
@@ -231,8 +231,8 @@ class RollUpSql:
         """Return what decides the rates of a row: its attributes, and what its quantities decide."""
         columns = dict.fromkeys(column for layout in layouts.values() for column in layout.attributes)
         attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
-        for column in (each for each in columns if each.kind == "condition"):
-            stating = {name: attributes[column.name] for name, each in layouts.items() if column in each.attributes}
+        for column in (column for column in columns if column.kind == "condition"):
+            stating = {name: attributes[column.name] for name, layout in layouts.items() if column in layout.attributes}
             if len(stating) < len(layouts):  # of other types the column says nothing
                 attributes[column.name] = self._of_type(layouts, stating, "NULL")
         counts = self._counts(layouts, quantities.counts) if quantities.counts else {}
@@ -242,10 +242,10 @@ class RollUpSql:
         """Return what rows of some types count, and the conditions that it is summed."""
         counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
         numbers = self._numbers(counted)
-        tokens = {each: self._tokens(layout, numbers[each]) for each, layout in counted.items() if layout.buckets}
+        tokens = {type_: self._tokens(layout, numbers[type_]) for type_, layout in counted.items() if layout.buckets}
         is_summed = {
-            each: self._summed(each, self._regular(counted[each], tokens.get(each, {}), numbers[each]))
-            for each in counted
+            type_: self._summed(type_, self._regular(counted[type_], tokens.get(type_, {}), numbers[type_]))
+            for type_ in counted
         }
         return RowQuantities(
             counted, tokens, is_summed, self._of_type(layouts, is_summed, "TRUE"), self._added(layouts)
@@ -255,10 +255,10 @@ class RollUpSql:
         """Return the numbers that are summed, each by the column of its sum."""
         layouts, regular = quantities.layouts, quantities.regular
         numbers = dict[str, Summed]()
-        for layout in (each for each in layouts.values() if not (each.buckets and each.buckets.counted)):
+        for layout in (layout for layout in layouts.values() if not (layout.buckets and layout.buckets.counted)):
             condition = regular
             if layout.places:  # what another type has in the column means nothing, and may be too much for a sum
-                is_summed = {name: quantities.is_summed[name] for name, each in layouts.items() if each is layout}
+                is_summed = {name: quantities.is_summed[name] for name, other in layouts.items() if other is layout}
                 condition = self._of_type(layouts, is_summed, "FALSE")
             for column in layout.quantities:
                 numbers[sum_of(column)] = Summed(self._number(column, layout.places), condition, layout.places)
@@ -300,11 +300,11 @@ class RollUpSql:
         rpc = _WRITER.literal(self.plan.rpc_model)
         model = f"CASE WHEN type = 'rpc' THEN coalesce(model, {rpc}) ELSE model END"
         expressions = {"type": "type", "model": model, DAY: _WRITER.text(DAY)}
-        columns = {each: _alias(number, each) for number, each in enumerate(attributes)}
+        columns = {attribute: _alias(number, attribute) for number, attribute in enumerate(attributes)}
         predicates = {}
         if PREDICATES in columns:  # quantities that are given as they are say by themselves what these would
             predicates = {PREDICATES: f"CASE WHEN {RAW_QUANTITIES} IS NULL THEN {columns[PREDICATES]} END"}
-        record = {each: _WRITER.text(expression) for each, expression in (columns | predicates).items()}
+        record = {attribute: _WRITER.text(expression) for attribute, expression in (columns | predicates).items()}
         record.pop(LENGTH, None)
         return Grouping(
             name,
@@ -334,9 +334,9 @@ class RollUpSql:
         sums = []
         for number in range(self.plan.sums):
             totals = {
-                type_: _WRITER.scaled(self._total(each, number), places_of_type(self.usage, each)[number])
-                for type_, each in layouts.items()
-                if number < each.sums
+                type_: _WRITER.scaled(self._total(layout, number), places_of_type(self.usage, layout)[number])
+                for type_, layout in layouts.items()
+                if number < layout.sums
             }
             sums.append(self._of_type(layouts, totals, "0", "type"))
         return tuple(sums)
@@ -376,7 +376,7 @@ class RollUpSql:
             for column, is_added in added.items()
         }
         for name, value in counts.items():
-            stating = {each: value for each, layout in layouts.items() if layout.counts}
+            stating = {type_: value for type_, layout in layouts.items() if layout.counts}
             counts[name] = self._of_type(layouts, stating, "NULL")  # of video it says nothing
         terms = (f"{_one_if(is_added)} * {1 << number}" for number, is_added in enumerate(added.values()))
         return counts | {SUMMED: " + ".join(terms)}
@@ -399,7 +399,7 @@ class RollUpSql:
         prompts = [counts[PROMPT] for counts in tokens.values()][:1] if self.plan.predicates.thresholds else []
         terms = list(map(self._tier, prompts))
         if any(used.values()):
-            terms.append(self._of_type(counted, {name: each for name, each in used.items() if each}, "0"))
+            terms.append(self._of_type(counted, {name: weights for name, weights in used.items() if weights}, "0"))
         return record | {PREDICATES: " + ".join(terms)} if terms else record
 
     def _used(self, type_: str, buckets: Buckets, counts: Mapping[str, str], regular: str) -> str:
@@ -485,7 +485,7 @@ class RollUpSql:
     def _numbers(self, counted: Mapping[str, Layout]) -> dict[str, list[str]]:
         """Return the quantities of a row of each type, null where one is missing or not a number."""
         types = {
-            column: tuple(name for name, each in counted.items() if column.name in each.optional)
+            column: tuple(name for name, other in counted.items() if column.name in other.optional)
             for layout in counted.values()
             for column in layout.quantities
         }
@@ -498,9 +498,9 @@ class RollUpSql:
         if not self._has(column):
             return "CAST(NULL AS BIGINT)"
         name = self._column(column.name)
-        theirs = self.usage.columns[column.name]
-        type_ = self.usage.types[theirs]
-        if places and self.usage.scales.get(theirs, 0) > places:  # finer than a sum can be: read as its digits
+        column_name = self.usage.columns[column.name]
+        type_ = self.usage.types[column_name]
+        if places and self.usage.scales.get(column_name, 0) > places:  # finer than a sum can be: read as its digits
             return self.dialect.exact(self.dialect.digits(name), "text")
         return self.dialect.exact(name, type_) if places else self.dialect.whole(name, type_)
 
@@ -613,7 +613,7 @@ def _signed(signs: Mapping[str, int], numbers: Mapping[str, str]) -> str:
 def _not_negative(signs: Mapping[str, int], numbers: Mapping[str, str]) -> str:
     """Return the condition that a sum and difference of numbers is not below zero."""
     parts = [
-        " + ".join(numbers[name] for name, each in signs.items() for _ in range(abs(each)) if each * sign > 0)
+        " + ".join(numbers[name] for name, factor in signs.items() for _ in range(abs(factor)) if factor * sign > 0)
         for sign in (-1, 1)
     ]
     return " <= ".join(parts)

@@ -38,7 +38,7 @@ _COLUMNS = {
 }
 # Types by tokens are grouped together, each with the columns of the others. What is nobody's is a condition or a count.
 _OF_TOKENS = [name for name, layout in LAYOUTS.items() if layout.buckets]
-_OTHERS = {name: set().union(*(_COLUMNS[each] for each in _OF_TOKENS)) - _COLUMNS[name] for name in _OF_TOKENS}
+_OTHERS = {name: set().union(*(_COLUMNS[type_] for type_ in _OF_TOKENS)) - _COLUMNS[name] for name in _OF_TOKENS}
 _FLAGS = {"true": True, "false": False}
 # Longer numbers stay decimals: they exceed every bound, and may be too long for an integer.
 _DIGITS = 100
@@ -240,12 +240,12 @@ class Shapes:
             return ordered
 
         template, length = numpy.divmod(in_order("place"), max(1, len(lengths)))
-        known = [each for each in lengths if each is not None]
+        known = [text for text in lengths if text is not None]
         length[length == len(known)] = -1
-        found = [each.replace(tzinfo=UTC) if isinstance(each, datetime) else each for each in moments if each]
-        numbers = (each.astype(numpy.int32) for each in (template, length, in_order("moment"), in_order("party")))
+        dated = [moment.replace(tzinfo=UTC) if isinstance(moment, datetime) else moment for moment in moments if moment]
+        numbers = (part.astype(numpy.int32) for part in (template, length, in_order("moment"), in_order("party")))
         columns = (*numbers, in_order("requests"))
-        return cls(templates, known, [*found, None], accounts, columns, list(map(in_order, sums)))
+        return cls(templates, known, [*dated, None], accounts, columns, list(map(in_order, sums)))
 
     @cached_property
     def numbers(self) -> list[int | Decimal | str]:
@@ -265,7 +265,9 @@ class Shapes:
         model.
         """
         models = dict[tuple[bool, str | None], int]()
-        of_template = [models.setdefault((each.type == _RPC, each.model), len(models)) for each in self.templates]
+        of_template = [
+            models.setdefault((template.type == _RPC, template.model), len(models)) for template in self.templates
+        ]
         model = numpy.array(of_template or [0], numpy.int64)[self.template]
         # As many as there are: models times moments may be far more.
         moments = model * max(1, len(self.moments)) + self.moment

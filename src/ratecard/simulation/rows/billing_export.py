@@ -111,8 +111,8 @@ class _Numbers(NamedTuple):
 # the engine adds its numbers, as integers then.
 _WORDS, _ROWS = "ledger_words", "ledger_rows"
 _REGULAR = " AND ".join(
-    f"coalesce(regexp_full_match({each}, '{_NUMBER}'), FALSE)"
-    for each in ("ledger_unit", "ledger_price", "ledger_paid")
+    f"coalesce(regexp_full_match({column}, '{_NUMBER}'), FALSE)"
+    for column in ("ledger_unit", "ledger_price", "ledger_paid")
 )
 # The condition that its signs are those of a refund or a credit.
 _IS_CREDIT = "whole_charged > 0 OR whole_units < 0 OR whole_rate < 0"
@@ -138,7 +138,7 @@ def ledger_view(
     )
     worth, worth_places = _worth(currency, day, limits)
     # Columns of the export have numbers until the end, because an export may have a column called like one of these.
-    own = "".join(f", {DuckDbSql.quoted(name)} AS own{number}" for number, name in enumerate(export.columns))
+    export_columns = "".join(f", {DuckDbSql.quoted(name)} AS own{number}" for number, name in enumerate(export.columns))
     words = {
         "when": _text(export.named["timestamp"]),
         "request": export.text("requestId"),
@@ -152,8 +152,8 @@ def ledger_view(
         "paid": amount,
         "worth": worth,
     }
-    named = ", ".join(f"{each} AS ledger_{name}" for name, each in words.items())
-    _keep_view(connection, _WORDS, f"SELECT {named}{own} FROM {table}")
+    named = ", ".join(f"{expression} AS ledger_{name}" for name, expression in words.items())
+    _keep_view(connection, _WORDS, f"SELECT {named}{export_columns} FROM {table}")
     places, price_places, odd = _most_places(connection)
     _keep_view(
         connection,
@@ -165,14 +165,14 @@ def ledger_view(
             CASE WHEN is_regular THEN {_whole("ledger_paid", places)} * ledger_worth END AS whole_charged
         FROM (SELECT *, {_REGULAR} AND ledger_worth IS NOT NULL AS is_regular FROM {_WORDS})""",
     )
-    whole = _Numbers(places + worth_places, price_places)
-    joined, apart = _keep_parts(connection, whole, worth_places, odd=bool(odd))
+    decimals = _Numbers(places + worth_places, price_places)
+    joined, has_odd_parts = _keep_parts(connection, decimals, worth_places, odd=bool(odd))
     repeated, again = _keep_repeated(connection)
-    given = dict(zip(numbers, ("ledger_unit", "ledger_dollars", "ledger_other", "ledger_paid"), strict=True))
-    given |= {"part_unit": "odd_units", "part_amount": "odd_charged"} if apart else {}
-    raw = ", ".join(f"'{name}': {each}" for name, each in given.items())
+    raw_columns = dict(zip(numbers, ("ledger_unit", "ledger_dollars", "ledger_other", "ledger_paid"), strict=True))
+    raw_columns |= {"part_unit": "odd_units", "part_amount": "odd_charged"} if has_odd_parts else {}
+    raw = ", ".join(f"'{name}': {column}" for name, column in raw_columns.items())
     further = [f"own{number} AS {_kept(name)}" for number, name in enumerate(export.columns)]
-    entry = _entry(whole, parts=bool(joined), but="odd_request IS NULL" if apart else "TRUE")
+    entry = _entry(decimals, parts=bool(joined), but="odd_request IS NULL" if has_odd_parts else "TRUE")
     return f"""
         SELECT '{LEDGER}' AS type, ledger_model AS model, {", ".join(further)},
             {", ".join(ROW_COLUMNS)}, ledger_sku, ledger_currency, ledger_price, entry AS ledger_entry,
@@ -257,12 +257,12 @@ def _entry(numbers: _Numbers, *, parts: bool = False, but: str = "TRUE") -> str:
 
 def _balances(limits: Iterable[Limits]) -> Iterable[str]:
     """Return the balances that any of these limits know."""
-    return dict.fromkeys(name for each in limits for name in each.rates.stated)
+    return dict.fromkeys(name for period_limits in limits for name in period_limits.rates.stated)
 
 
 def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]:
     """Return what one of a row's currency is worth in that of its price, an integer of 10^-places; NULL: not stated."""
-    stated = [each.rates for each in limits or (NO_LIMITS,)]
+    stated = [period_limits.rates for period_limits in limits or (NO_LIMITS,)]
     places = max(places_of(worth) for rates in stated for worth in worths(USD, rates).values())
     one = f"{10**places}::HUGEINT"
 
@@ -276,7 +276,10 @@ def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]
     if len(set(stated)) == 1:
         return by_balance(stated[0]), places
     # As in a price book, limits hold from their day on, and the first ones before it too.
-    dated = "".join(f" WHEN {day} >= DATE '{each.effective}' THEN {by_balance(each.rates)}" for each in limits[:-1])
+    dated = "".join(
+        f" WHEN {day} >= DATE '{period_limits.effective}' THEN {by_balance(period_limits.rates)}"
+        for period_limits in limits[:-1]
+    )
     return f"CASE{dated} WHEN {day} IS NOT NULL THEN {by_balance(stated[-1])} END", places
 
 
@@ -313,11 +316,11 @@ def _keep_parts(
         WHERE (ledger_request, ledger_sku) IN (SELECT (ledger_request, ledger_sku) FROM {_WORDS} WHERE {further})
         AND (ledger_request, ledger_sku) IN (
             SELECT (ledger_request, ledger_sku) FROM {_ROWS}{joined} WHERE {_entry(whole, parts=True)} IS NULL)"""
-    found = connection.execute(query).fetchall() if odd else []
-    if not found:
+    odd_rows = connection.execute(query).fetchall() if odd else []
+    if not odd_rows:
         return joined, False
     names = ("odd_request", "odd_sku", "odd_price", "odd_units", "odd_charged")
-    added = [dict(zip(names, each, strict=True)) for each in _added(found, worth_places)]
+    added = [dict(zip(names, sums, strict=True)) for sums in _added(odd_rows, worth_places)]
     texts = pyarrow.schema([(name, pyarrow.string()) for name in names])
     connection.register("given_parts", pyarrow.Table.from_pylist(added, texts))
     connection.execute(f"CREATE OR REPLACE TABLE {_ODD_PARTS} AS FROM given_parts")
@@ -337,7 +340,7 @@ def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
     charges: dict[tuple[str, str, Decimal], list[tuple[str, Decimal, Decimal]]] = {}
     for request, sku, written, unit, amount, worth_text in rows:
         try:
-            price, units, paid = (number_of("", each) for each in (written, unit, amount))
+            price, units, paid = (number_of("", number) for number in (written, unit, amount))
         except ValueError:
             continue
         if worth_text is not None:
@@ -349,7 +352,7 @@ def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
         if not any(amount < 0 and not units for _, units, amount in parts):
             continue  # no balance ended here: each row is a charge of its own
         prices, units_of_parts, amounts = zip(*parts, strict=True)
-        sums = [text(total(list(each))) for each in (units_of_parts, amounts)]
+        sums = [text(total(list(numbers))) for numbers in (units_of_parts, amounts)]
         yield from ([request, sku, price, *sums] for price in dict.fromkeys(prices))
 
 
@@ -359,9 +362,9 @@ def _most_places(connection: duckdb.DuckDBPyConnection) -> list[int]:
     At the end how many rows the engine does not add.
     """
     unit, price, paid = (
-        f"coalesce(max(length(rtrim(split_part({each}, '.', 2), '0')))"
-        f" FILTER (regexp_full_match({each}, '{_NUMBER}')), 0)"
-        for each in ("ledger_unit", "ledger_price", "ledger_paid")
+        f"coalesce(max(length(rtrim(split_part({column}, '.', 2), '0')))"
+        f" FILTER (regexp_full_match({column}, '{_NUMBER}')), 0)"
+        for column in ("ledger_unit", "ledger_price", "ledger_paid")
     )
     with readable():
         places: Any = connection.execute(
@@ -378,8 +381,8 @@ def _whole(number: str, places: int) -> str:
 
 def _kept(name: str) -> str:
     """Return the name that a column of the export keeps; one that a ledger has too gets another."""
-    ours = name.lower() in ("type", "model") or name.lower().startswith("ledger_")
-    return DuckDbSql.quoted(f"export_{name.lower()}" if ours else name)
+    is_reserved = name.lower() in ("type", "model") or name.lower().startswith("ledger_")
+    return DuckDbSql.quoted(f"export_{name.lower()}" if is_reserved else name)
 
 
 def _text(name: str) -> str:

@@ -63,8 +63,8 @@ class Buckets(NamedTuple):
 
     def own(self) -> dict[str, dict[str, int]]:
         """Return how the tokens of each bucket that are of no part of it are made of inclusive counts, by signs."""
-        made = own_counts(self.wholes).items()
-        return {name: {other: signs[other] for other in self.names if signs.get(other)} for name, signs in made}
+        sums = own_counts(self.wholes).items()
+        return {name: {other: signs[other] for other in self.names if signs.get(other)} for name, signs in sums}
 
     def in_completion(self, name: str) -> bool:
         """Return True if a bucket is the completion, or a part of it."""
@@ -72,7 +72,7 @@ class Buckets(NamedTuple):
 
     def kind(self, name: str) -> str:
         """Return which of the buckets that every table has a bucket is, or is part of."""
-        return next(each for each in (*BUCKETS[1:], PROMPT) if each in (name, *self.wholes[name]))
+        return next(bucket for bucket in (*BUCKETS[1:], PROMPT) if bucket in (name, *self.wholes[name]))
 
 
 class Layout(NamedTuple):
@@ -201,10 +201,10 @@ def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, L
     counted = [column_of(name) for name in listed if _COUNT.fullmatch(name)]
     counts = [column for column in counted if column.path[0] == OF_BUCKETS]
     metered = tuple(column for column in counted if column.path[0] == OF_METERS)
-    conditions = dict.fromkeys(name for each in meters for name in each.condition if name in listed)
+    conditions = dict.fromkeys(name for card_meters in meters for name in card_meters.condition if name in listed)
     if not (counted or conditions):
         return LAYOUTS
-    stated = tuple(_condition(name, [each.condition.get(name) for each in meters]) for name in conditions)
+    stated = tuple(_condition(name, [card_meters.condition.get(name) for card_meters in meters]) for name in conditions)
     buckets = _buckets(meters, counts)
     # The columns of `usage` belong to rows that have it: to all, where no count is by bucket.
     of_usage = _TOKENS if not buckets.counted or any(column.name in listed for column in _TOKENS) else ()
@@ -223,7 +223,7 @@ def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, L
 
 def _condition(name: str, declared: Collection[UsageCondition | None]) -> UsageColumn:
     """Return the column of a condition; a value that some card does not know as the default is not left out."""
-    defaults = [set(each.spellings(())) if each else set[str]() for each in declared]
+    defaults = [set(condition.spellings(())) if condition else set[str]() for condition in declared]
     return UsageColumn(name, "condition", (name,), tuple(sorted(set.intersection(*defaults))))
 
 
@@ -232,7 +232,10 @@ def _buckets(meters: Sequence[Meters], counts: Iterable[UsageColumn]) -> Buckets
     known = {
         name: bucket
         for name, bucket in meters[0].buckets.items()
-        if all(name in each.buckets and each.buckets[name].dimensions == bucket.dimensions for each in meters)
+        if all(
+            name in card_meters.buckets and card_meters.buckets[name].dimensions == bucket.dimensions
+            for card_meters in meters
+        )
     }
     if not all(name in known for name in BUCKETS):
         return _BUCKETS._replace(unlike=tuple(column.name for column in counts))
@@ -245,7 +248,7 @@ def _buckets(meters: Sequence[Meters], counts: Iterable[UsageColumn]) -> Buckets
             overlaps.append((one, other, next((name for name in names if known[name].dimensions == both), None)))
     return Buckets(
         names,
-        {name: tuple(whole for whole in names if known[name].within(known[whole])) for name in names},
+        {name: tuple(outer for outer in names if known[name].within(known[outer])) for name in names},
         tuple(overlaps),
         tuple(alike),
         tuple(column.name for column in counts if column.path[-1] not in alike),

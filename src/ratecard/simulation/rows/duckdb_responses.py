@@ -63,15 +63,15 @@ class _Table:
         self._places: dict[str, list[str]] = {}
         # Each count that rows may have: its column of text, and what that is made of.
         ways = {counter.name: self._first(self._ways(counter.paths)) for counter in dialect.counters}
-        self._read = {f"count {name}": given for name, given in ways.items() if given}
-        self._given = {name: self._quoted(f"count {name}") for name, given in ways.items() if given}
+        self._read = {f"count {name}": expression for name, expression in ways.items() if expression}
+        self._given = {name: self._quoted(f"count {name}") for name, expression in ways.items() if expression}
 
     def view(self, table: str) -> str:
         """Return the query of the usage table: places of objects, their counts, whether these are sound, its columns.
 
         Each step has columns of its own, so that nothing is evaluated for each of the columns that are made of it.
         """
-        made = self._columns()
+        columns = self._columns()
         sound = " AND ".join(self._sound(usage_plan(self._dialect, self._given))) or "TRUE"
         objects = {
             f"places of {column}": f"json_extract_string({self._object(column)}, {list(places)})"
@@ -81,10 +81,10 @@ class _Table:
         query = table
         for step in steps:
             query = f"(SELECT {', '.join(('*', *self._named(step)))} FROM {query})"
-        replaced = {*BUCKET_OF, *made, *(way[0] for way in self._counted())} & self._declared.keys()
+        replaced = {*BUCKET_OF, *columns, *(way[0] for way in self._counted())} & self._declared.keys()
         replaced |= {name for step in steps for name in step}
         others = f"* EXCLUDE ({', '.join(map(self._quoted, sorted(replaced)))})"
-        return f"SELECT {', '.join((others, *self._named(made)))} FROM {query}"
+        return f"SELECT {', '.join((others, *self._named(columns)))} FROM {query}"
 
     def _named(self, columns: Mapping[str, str]) -> Iterator[str]:
         return (f"{expression} AS {self._quoted(name)}" for name, expression in columns.items())
@@ -103,7 +103,7 @@ class _Table:
                 counts[f"{OF_METERS}.{counter.meter}"] = f"nullif({self._given[counter.name]}, '0')"
         # A row that lacks a count which all have, or contradicts itself, counts nothing: it has no price, and is not
         # charged as if it were 0.
-        columns = {name: f'CASE WHEN "is sound" THEN {each} END' for name, each in counts.items()}
+        columns = {name: f'CASE WHEN "is sound" THEN {count} END' for name, count in counts.items()}
         for name, ways in {"model": dialect.model, "timestamp": dialect.moment, **dialect.conditions}.items():
             if name not in self._declared and (value := self._first(ways)):
                 columns[name] = value
@@ -138,7 +138,7 @@ class _Table:
 
     def refuse_unknown(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
         """Raise `SimulationError` for a counter above 0 that the dialect does not know."""
-        known = [path for each in self._dialect.counters for path in each.paths]
+        known = [path for counter in self._dialect.counters for path in counter.paths]
         names = [".".join(path) for path in known]
         for name in self._declared:
             if self._dialect.prefix and name.startswith(self._dialect.prefix) and name not in names:

@@ -164,7 +164,7 @@ def _within(path: Path) -> Iterator[str]:
     if not path.is_dir():
         yield str(path)
         return
-    files = sorted(str(each) for each in path.rglob("*") if each.is_file() and not each.name.startswith((".", "_")))
+    files = sorted(str(file) for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "_")))
     if not files:
         raise SimulationError(f"the folder {path} holds no files. {_ALLOWED}")
     yield from files

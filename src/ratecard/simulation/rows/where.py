@@ -136,7 +136,7 @@ class _Reader:
             parts.append(part())
         if len(parts) == 1:
             return parts[0]
-        return lambda columns: "(" + f" {word.upper()} ".join(each(columns) for each in parts) + ")"
+        return lambda columns: "(" + f" {word.upper()} ".join(condition(columns) for condition in parts) + ")"
 
     def _one(self) -> Sql:
         self._depth += 1
@@ -161,10 +161,10 @@ class _Reader:
         name = token.text if token.kind == "name" else token.text[1:-1].replace('""', '"')
         self.columns.append(name)
         if self._takes("is"):
-            no = self._takes("not")
+            is_negated = self._takes("not")
             self._needs("missing")
             is_null: Sql = lambda columns: f"({_value(columns, name)} IS NULL)"  # noqa: E731
-            return _not(is_null) if no else is_null
+            return _not(is_null) if is_negated else is_null
         if self._takes("not"):
             self._needs("in")
             return _not(self._listed(name))
@@ -185,7 +185,7 @@ class _Reader:
         while self._takes(","):
             values.append(self._literal())
         self._needs(")")
-        return lambda columns: "(" + " OR ".join(_compared(columns, name, "=", each) for each in values) + ")"
+        return lambda columns: "(" + " OR ".join(_compared(columns, name, "=", value) for value in values) + ")"
 
     def _literal(self) -> _Value:
         token = self.here

@@ -63,12 +63,12 @@ def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str], named
         alike.setdefault(_heading(connection, file), []).append(file)
     return " UNION ALL BY NAME ".join(
         _READ.format(
-            files=", ".join(DuckDbSql.literal(pattern_escaped(file)) for file in same),
+            files=", ".join(DuckDbSql.literal(pattern_escaped(file)) for file in files_alike),
             columns=", ".join(f"{DuckDbSql.literal(name)}: 'VARCHAR'" for name in names),
             delimiter=DuckDbSql.literal(delimiter),
             named=named,
         )
-        for (delimiter, names), same in alike.items()
+        for (delimiter, names), files_alike in alike.items()
     )
 
 
@@ -130,8 +130,8 @@ def open_usage(
         _register(workspace.connection, usage)
         yield _opened(workspace, names, {}, limits, layouts, dialect, written=False)
         return
-    paths = [str(each) for each in ([usage] if isinstance(usage, (str, Path)) else usage)]
-    files = named_once(file for each in paths for file in _files(workspace, each))
+    paths = [str(place) for place in ([usage] if isinstance(usage, (str, Path)) else usage)]
+    files = named_once(file for path in paths for file in _files(workspace, path))
     kind, look = one_kind(files), partial(_stamps, workspace, files)
     before = look()
     with unchanged(before, look):
@@ -168,9 +168,9 @@ def _opened(
         view = ledger_view(connection, export, "usage", day, limits)
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS {view}")
     elif (instant := names.get("timestamp", "timestamp")) in declared and declared[instant] in _NANOSECONDS:
-        of, table, name = table, "instants", DuckDbSql().quoted(instant)
+        source, table, name = table, "instants", DuckDbSql().quoted(instant)
         micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # casts round up, which may be the next day
-        connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM {of}")
+        connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM {source}")
     for outer in COUNTED:
         kind = declared.get(outer, "").partition("(")[0]
         if table == LEDGER or kind not in ("STRUCT", "MAP"):
@@ -202,7 +202,7 @@ def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], q
     columns = {f"{outer}.{name}": expression for name, expression in parts.items()}
     if twice := next((name for name in columns if name in names), None):
         raise SimulationError(f"the usage has '{twice}' as a column, and within the column '{outer}'. Give it once")
-    named = (f"{each} AS {DuckDbSql().quoted(name)}" for name, each in columns.items())
+    named = (f"{expression} AS {DuckDbSql().quoted(name)}" for name, expression in columns.items())
     return f"SELECT {', '.join((f'* EXCLUDE ({outer})', *named))} FROM ({query})"
 
 
@@ -222,12 +222,12 @@ def checked_usage(
     layouts_of: LayoutsOf,
 ) -> Usage:
     """Find the known columns of a table, each of a type that it can have. Raises `SimulationError`."""
-    for name, theirs in names.items():
-        if theirs not in found:
-            near = did_you_mean(theirs, found)
-            raise SimulationError(f"the usage has no column '{theirs}' (for {name}).{near} It has: {', '.join(found)}")
-    if made := next((name for name in found if name.casefold() in RESERVED_COLUMNS), None):
-        raise SimulationError(f"the usage has a column '{made}', a name that a simulation uses itself. Rename it")
+    for name, column in names.items():
+        if column not in found:
+            near = did_you_mean(column, found)
+            raise SimulationError(f"the usage has no column '{column}' (for {name}).{near} It has: {', '.join(found)}")
+    if reserved := next((name for name in found if name.casefold() in RESERVED_COLUMNS), None):
+        raise SimulationError(f"the usage has a column '{reserved}', a name that a simulation uses itself. Rename it")
     columns = {name: name for name in found} | dict(names)
     if "type" not in columns and "model" not in columns:
         words = "and none 'model', whose type a row without one has"
@@ -236,13 +236,13 @@ def checked_usage(
         raise SimulationError(f"the usage has no column 'type', {words}")
     layouts = layouts_of(columns)
     kinds = {name: column.kind for name, column in USAGE_COLUMNS.items()}
-    kinds |= {each.name: each.kind for layout in layouts.values() for each in layout.columns}
-    for name, theirs in columns.items():
+    kinds |= {column.name: column.kind for layout in layouts.values() for column in layout.columns}
+    for name, column in columns.items():
         expected = _FITTING[kinds[name]] if name in kinds else ()
         expected = ("timestamp", "date", "text") if name == "timestamp" else expected
         expected = ("text",) if name in ("type", "model") else expected
-        if expected and found[theirs][0] not in expected:
-            words = f"column '{theirs}' is {declared[theirs]}, and {name} can be {' or '.join(expected)}"
+        if expected and found[column][0] not in expected:
+            words = f"column '{column}' is {declared[column]}, and {name} can be {' or '.join(expected)}"
             words += f". Seconds since 1970 are not read: {_CONVERTED}" if name == "timestamp" else ""
             raise SimulationError(words)
     types = {name: type_ for name, (type_, _) in found.items()}

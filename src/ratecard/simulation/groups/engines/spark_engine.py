@@ -244,9 +244,9 @@ class Jobs:
         """Return the percent, negative where it is not known."""
         if self._tracker is None:
             return -1.0
-        stages = [self._tracker.getStageInfo(each) for each in self._tracker.getActiveStageIds()]
-        tasks = sum(each.numTasks for each in stages if each)
-        return 100.0 * sum(each.numCompletedTasks for each in stages if each) / tasks if tasks else -1.0
+        stages = [self._tracker.getStageInfo(stage_id) for stage_id in self._tracker.getActiveStageIds()]
+        tasks = sum(stage.numTasks for stage in stages if stage)
+        return 100.0 * sum(stage.numCompletedTasks for stage in stages if stage) / tasks if tasks else -1.0
 
 
 def _with_texts(schema: pyarrow.Schema) -> str:

@@ -39,13 +39,13 @@ _THERE = "it already exists, and stays as it is. Name another place"
 def read(session: "SparkSession", usage: Any) -> "DataFrame":
     """Return paths and tables below each other, columns by name. Raises `SimulationError` for what cannot be read."""
     paths = usage if isinstance(usage, (list, tuple)) else [usage]
-    if not paths or not all(isinstance(each, (str, Path)) for each in paths):
+    if not paths or not all(isinstance(path, (str, Path)) for path in paths):
         raise SimulationError(f"usage is {type(usage).__name__}, and Spark reads paths, tables, or a frame of its own")
     try:
         with failures(UNREADABLE):
-            frame, *others = (_one(session, str(each)) for each in paths)
+            frame, *others = (_one(session, str(path)) for path in paths)
             if others:
-                named_once(place_of(file) for each in (frame, *others) for file in each.inputFiles())
+                named_once(place_of(file) for part in (frame, *others) for file in part.inputFiles())
             for other in others:
                 frame = frame.unionByName(other, allowMissingColumns=True)
             return frame
@@ -58,8 +58,8 @@ def read(session: "SparkSession", usage: Any) -> "DataFrame":
 
 def named_stamps(usage: Any) -> Stamps:
     """Return what the files of this machine are known by that a usage names, before anything of them is read."""
-    paths = [str(each) for each in (usage if isinstance(usage, (list, tuple)) else [usage])]
-    places = (each.removeprefix("file://") for each in paths if isinstance(usage, (str, Path, list, tuple)))
+    paths = [str(path) for path in (usage if isinstance(usage, (list, tuple)) else [usage])]
+    places = (path.removeprefix("file://") for path in paths if isinstance(usage, (str, Path, list, tuple)))
     files = (file for place in places if os.path.lexists(place) for file in files_of(place))
     return local_stamps(os.path.abspath(file) for file in files)  # noqa: PTH100 (links stay as they are)
 

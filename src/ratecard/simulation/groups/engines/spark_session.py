@@ -133,10 +133,10 @@ def failures(what: str) -> Iterator[None]:
             yield
         except Py4JJavaError as error:
             try:
-                said, message = str(error), _own_words(error.java_exception)
+                text, message = str(error), _own_words(error.java_exception)
             except (Py4JError, OSError) as gone:  # Java has ended since, and is not there to be asked
-                said = message = _said_by(gone)
-            raise SimulationError(f"{what}: {_cause(said, message)}") from error
+                text = message = _said_by(gone)
+            raise SimulationError(f"{what}: {_cause(text, message)}") from error
         except (PySparkException, Py4JError, OSError) as error:
             raise SimulationError(f"{what}: {_cause(_said_by(error), _said_by(error))}") from error
 
@@ -276,13 +276,13 @@ def _launched(*, alone: bool) -> Any:
     launch: Any = java_gateway.launch_gateway
     reading, writing = os.pipe()
     # Of all that can say it, Spark asks the environment last; and it takes that of this process alone.
-    said = alone or _MEMORY_OF_DRIVER in os.environ
+    is_set = alone or _MEMORY_OF_DRIVER in os.environ
     try:
-        if not said:
+        if not is_set:
             os.environ[_MEMORY_OF_DRIVER] = _DRIVER_MEMORY
         return launch(popen_kwargs={"stderr": writing})
     finally:
-        if not said:
+        if not is_set:
             del os.environ[_MEMORY_OF_DRIVER]
         os.close(writing)
         _LOG.follow(os.fdopen(reading, "rb"))
@@ -298,7 +298,7 @@ def _quieten() -> None:
 
 def _reached(master: str) -> None:
     """Ask whether one of the masters answers; Spark itself would try for a minute. Raises `SimulationError`."""
-    said = ""
+    reason = ""
     for place in master.removeprefix(_STANDALONE).split(","):
         host, _, port = place.rpartition(":")
         if not host or not port.isdecimal():
@@ -306,10 +306,10 @@ def _reached(master: str) -> None:
         try:
             socket.create_connection((host, int(port)), _PATIENCE).close()
         except OSError as error:
-            said = error.strerror or str(error)
+            reason = error.strerror or str(error)
         else:
             return
-    raise SimulationError(f"no master of Spark answers at {master}: {said}")
+    raise SimulationError(f"no master of Spark answers at {master}: {reason}")
 
 
 @contextmanager

@@ -39,7 +39,7 @@ def _no_place(address: str) -> str:
 def kept_place(usage: Any, copies: Path, engine: str | None = None) -> KeptPlace | None:
     """Return the place of a usage that is a kept roll-up, else None. Raises `SimulationError` for one of several."""
     listed = usage if isinstance(usage, (list, tuple)) else [usage]
-    kept = next((place for each in listed if (place := _kept_at(each, copies, engine))), None)
+    kept = next((place for part in listed if (place := _kept_at(part, copies, engine))), None)
     if kept and len(listed) > 1:
         raise SimulationError(f"{kept} is a roll-up, which is given alone")
     return kept

@@ -48,13 +48,13 @@ class Changes:
     @classmethod
     def of(cls, before: Manifest | None, stamps: Stamps) -> "Changes":
         """Compare the files of a usage with those that a roll-up has read."""
-        known = {file: each.stamp for file, each in before.files.items()} if before else {}
-        there = [file for file in stamps if file in known]
+        known = {file: kept_file.stamp for file, kept_file in before.files.items()} if before else {}
+        read_before = [file for file in stamps if file in known]
         return cls(
             tuple(file for file in stamps if file not in known),
-            tuple(file for file in there if stamps[file] != known[file]),
+            tuple(file for file in read_before if stamps[file] != known[file]),
             tuple(file for file in known if file not in stamps),
-            tuple(file for file in there if stamps[file] == known[file]),
+            tuple(file for file in read_before if stamps[file] == known[file]),
         )
 
     @property
@@ -164,8 +164,8 @@ class Written:
                     rows[file] += int(requests)
                     self.groups += count
                 if grouping.day and not self.undated:
-                    none = f"SELECT count(*) FROM {table} WHERE {DAY} IS NULL"
-                    self.undated = bool(connection.execute(none).fetchall()[0][0])
+                    undated_rows = f"SELECT count(*) FROM {table} WHERE {DAY} IS NULL"
+                    self.undated = bool(connection.execute(undated_rows).fetchall()[0][0])
                 (of_groups,) = connection.execute(f"SELECT coalesce(sum(requests), 0) FROM {groups}").fetchall()
                 if int(of_groups[0]) != sum(int(requests) for _, requests, _ in counts):
                     raise SimulationError("the usage has rows of files that it does not name. Roll it up again")
@@ -194,7 +194,7 @@ class Written:
         for part in dict.fromkeys((*self._tables, *merged)):
             queries = [f"SELECT * FROM {self._tables[part]}"] if part in self._tables else []
             if files := merged.get(part):
-                kept, shapes = [each.groups for each in files], [each.shapes for each in files]
+                kept, shapes = [pair.groups for pair in files], [pair.shapes for pair in files]
                 joined = f"({rows_in(folder, kept)}) JOIN ({rows_in(folder, shapes)})"
                 queries.append(f"SELECT * EXCLUDE ({SHAPE}) FROM {joined} USING ({SHAPE}){without}")
             with self._workspace.another() as connection:
@@ -220,16 +220,18 @@ def _files_of(place: Path, part: str) -> tuple[Path, Path]:
 def _write(connection: duckdb.DuckDBPyConnection, rows: str, files: Sequence[Path]) -> dict[int, int]:
     """Write rows as groups, by day, and the shapes that they number. Gives how many groups each share has."""
     names = _names(connection, rows)
-    of_shape, others = ([DuckDbSql.quoted(each) for each in names if is_of_shape(each) is of] for of in (True, False))
+    of_shape, others = (
+        [DuckDbSql.quoted(name) for name in names if is_of_shape(name) is wanted] for wanted in (True, False)
+    )
     run, listed = connection.execute, ", ".join(of_shape)
     rows_of_share = dict(run(f"SELECT {SHARE}, count(*) FROM ({rows}) GROUP BY 1").fetchall())
     if not rows_of_share:
         return rows_of_share
     kinds = f"SELECT row_number() OVER (ORDER BY {listed}) AS {SHAPE}, * FROM (SELECT DISTINCT {listed} FROM ({rows}))"
     run(f"CREATE TEMP TABLE kinds AS {kinds}")
-    same = " AND ".join(f"given.{each} IS NOT DISTINCT FROM kinds.{each}" for each in of_shape)
-    groups = f"SELECT {', '.join((SHAPE, *others))} FROM ({rows}) AS given JOIN kinds ON {same}"
-    order = ", ".join(each for each in (DAY, SHARE, SHAPE) if each in (*names, SHAPE))
+    same_kind = " AND ".join(f"given.{column} IS NOT DISTINCT FROM kinds.{column}" for column in of_shape)
+    groups = f"SELECT {', '.join((SHAPE, *others))} FROM ({rows}) AS given JOIN kinds ON {same_kind}"
+    order = ", ".join(column for column in (DAY, SHARE, SHAPE) if column in (*names, SHAPE))
     for query, file in zip((f"{groups} ORDER BY {order}", f"FROM kinds ORDER BY {SHAPE}"), files, strict=True):
         run(f"COPY ({query}) TO {DuckDbSql.literal(str(file))} (FORMAT parquet, COMPRESSION zstd)")
     run("DROP TABLE kinds")

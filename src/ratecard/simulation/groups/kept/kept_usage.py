@@ -58,8 +58,8 @@ class KeptSql(RollUpSql):
     def __init__(self, kept: Manifest, plan: Plan, tables: Mapping[str, str]) -> None:
         usage, self._kept, self._tables = kept.usage_table, kept, tables
         columns = {name: name if name in _OWN else shape_column(name) for name in (*usage.columns, "type")}
-        types: dict[str, ColumnType] = {columns[name]: usage.types[own] for name, own in usage.columns.items()}
-        scales = {columns[name]: usage.scales.get(own, 0) for name, own in usage.columns.items()}
+        types: dict[str, ColumnType] = {columns[name]: usage.types[column] for name, column in usage.columns.items()}
+        scales = {columns[name]: usage.scales.get(column, 0) for name, column in usage.columns.items()}
         usage = usage._replace(
             columns=columns, types={"type": "text", **types}, scales=scales, untyped=False, layouts=plan.layouts
         )
@@ -67,7 +67,7 @@ class KeptSql(RollUpSql):
 
     def groupings(self) -> Iterator[Grouping]:
         """Yield the grouping of each part that has groups."""
-        return (each for each in super().groupings() if each.name in self._tables)
+        return (grouping for grouping in super().groupings() if grouping.name in self._tables)
 
     def undated(self, part: str) -> str:
         """Return a query of how many rows of a part have no instant."""
@@ -113,7 +113,7 @@ class KeptSql(RollUpSql):
             return PREDICATES
         tiers = len(kept.thresholds) + 1
         above = (f"{PREDICATES} % {tiers} > {kept.thresholds.index(edge)}" for edge in needs.thresholds)
-        terms, by_type = [f"CAST({each} AS INTEGER)" for each in above], {}
+        terms, by_type = [f"CAST({condition} AS INTEGER)" for condition in above], {}
         for type_ in counted:
             used = (
                 f"({PREDICATES} // {tiers} >> {kept.lacking[type_].index(bucket)} & 1) * {needs.weight(type_, bucket)}"
@@ -156,8 +156,8 @@ def again(
     for option, value in (("--dialect", arguments.dialect), ("--where", arguments.where), ("--tables", current)):
         words += [option, value] if value else []
     words += ["--engine", arguments.engine] if arguments.engine != "duckdb" else []
-    named = dict.fromkeys(each for each in others if each != current)
-    return shlex.join(words + [word for each in named for word in ("--candidate", each)])
+    candidates = dict.fromkeys(price_name for price_name in others if price_name != current)
+    return shlex.join(words + [word for price_name in candidates for word in ("--candidate", price_name)])
 
 
 class KeptUsage(OpenUsage):
@@ -169,12 +169,12 @@ class KeptUsage(OpenUsage):
         usage = kept.usage_table
         # The columns of the usage that was rolled up, as those who ask understand them.
         known = usage._replace(by=kept.asked.by, where=kept.asked.where, layouts=layouts(usage.columns))
-        super().__init__(workspace, known, {file: each.stamp for file, each in kept.files.items()})
+        super().__init__(workspace, known, {file: kept_file.stamp for file, kept_file in kept.files.items()})
         self.place, self.kept, self._prices = place, kept, tuple(prices)
         self._tables: dict[str, str] = {}
         for part, files in packed(place, kept).items():
             groups, shapes = (
-                rows_in(place.folder, [getattr(each, name) for each in files]) for name in ("groups", "shapes")
+                rows_in(place.folder, [getattr(pair, name) for pair in files]) for name in ("groups", "shapes")
             )
             self._tables[part] = workspace.new_table("kept")
             with readable():
@@ -199,21 +199,21 @@ class KeptUsage(OpenUsage):
             self._check(plan, remapped=True)
 
     def _check(self, plan: Plan, *, remapped: bool) -> None:
-        named = dict.fromkeys((*plan.keys, *filter(None, [plan.account]), *plan.chosen.columns))
-        keys = [name for name in named if name not in ("type", "model", DAY, *self.kept.keys)]
+        column_names = dict.fromkeys((*plan.keys, *filter(None, [plan.account]), *plan.chosen.columns))
+        keys = [name for name in column_names if name not in ("type", "model", DAY, *self.kept.keys)]
         needed = Distinguished.of(plan, untyped=self.kept.untyped)
         known = self.kept.distinguished
         missing = list(dict.fromkeys(known.missing(needed, self._models)))
         if finer := list(known.finer(needed, self._models)):
             words = f"the roll-up {self.place} keeps {', '.join(finer)} apart, which are to be added up"
-            made = again(self.kept, self.place, keys, self._prices, alone=True)
-            raise SimulationError(f"{words}. This one would: {made}")
+            command = again(self.kept, self.place, keys, self._prices, alone=True)
+            raise SimulationError(f"{words}. This one would: {command}")
         if keys or missing:
             words = f"the roll-up {self.place} does not distinguish {', '.join((*keys, *missing))}"
             if remapped:
                 raise SimulationError(f"{words}, as the model asks whose prices they take. Simulate the usage itself")
-            made = again(self.kept, self.place, keys, self._prices if missing else ())
-            raise SimulationError(f"{words}. This one would: {made}")
+            command = again(self.kept, self.place, keys, self._prices if missing else ())
+            raise SimulationError(f"{words}. This one would: {command}")
 
     def counted(self, plan: Plan) -> tuple[int, int]:
         """Count the rows, and those that have no instant to be chosen by."""

@@ -78,7 +78,7 @@ class Distinguished(_Part):
         colons = [any(":" in name for name in types) for types in (self.types, asked.types)]
         for name in sorted({name for names in models.values() for name in names if name is not None}):
             beginnings = (name[:at] for at in range(1, len(name) + 1) if name[at : at + 1] in (":", ""))
-            other = any(self.types.get(each) != asked.types.get(each) for each in beginnings)
+            other = any(self.types.get(beginning) != asked.types.get(beginning) for beginning in beginnings)
             if other or (":" in name and colons[0] != colons[1]):
                 yield f"the type of {name}, which some rows do not say"
 
@@ -92,10 +92,10 @@ class Distinguished(_Part):
         """Yield in words the quantities and counts by meter that are summed here and not by the other, by model."""
         every = {name for names in models.values() for name in names}
         for part, named in other.summed.items():
-            summed, (words, there) = self.summed.get(part), (part, every)
+            summed, (words, part_models) = self.summed.get(part), (part, every)
             if part in self.layouts:
-                words, there = "the quantities", models.get(part, set())
-            for model in sorted(name for name in there if name is not None):
+                words, part_models = "the quantities", models.get(part, set())
+            for model in sorted(name for name in part_models if name is not None):
                 if model not in named and (summed is None or model in summed):
                     yield f"{words} of each request of {model}"
 
@@ -178,17 +178,17 @@ class Manifest(_Part):
     @property
     def rows(self) -> int:
         """Return the number of rows that were rolled up."""
-        return sum(each.rows for each in self.files.values())
+        return sum(file.rows for file in self.files.values())
 
     @property
     def found(self) -> int:
         """Return the number of all rows, also of those that were not chosen."""
-        return sum(each.found for each in self.files.values())
+        return sum(file.found for file in self.files.values())
 
     @property
     def undated(self) -> int:
         """Return the number of rows that were left out because they have no instant."""
-        return sum(each.undated for each in self.files.values())
+        return sum(file.undated for file in self.files.values())
 
     @property
     def usage_table(self) -> Usage:
@@ -203,11 +203,11 @@ class Manifest(_Part):
             read_json(text)  # pydantic takes the last of two equal keys
             return manifest
         except (ValidationError, ValueError) as error:
-            wrong = error.errors() if isinstance(error, ValidationError) else []
-            if other := [echo(str(each["input"])) for each in wrong if each["loc"] == ("format",)]:
+            faults = error.errors() if isinstance(error, ValidationError) else []
+            if other := [echo(str(fault["input"])) for fault in faults if fault["loc"] == ("format",)]:
                 words = f"has format {other[0]}, and this release of ratecard reads {_FORMAT}"
                 raise SimulationError(f"{place} {words}. Make the roll-up again in another folder") from None
-            first = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}".removeprefix(": ") for each in wrong[:1]]
+            first = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}".removeprefix(": ") for fault in faults[:1]]
             raise not_a_manifest(place, "".join(first) or error) from None
 
     def text(self) -> str:

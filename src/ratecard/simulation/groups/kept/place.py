@@ -47,8 +47,8 @@ class KeptPlace:
         with self._asking("read"):
             if not self.folder.is_dir():
                 return not self.folder.exists()
-            paths = [each for each in self.folder.iterdir() if not each.name.startswith(".")]
-            return all(each.name == PACKS and all(map(_is_pack, each.iterdir())) for each in paths)
+            paths = [path for path in self.folder.iterdir() if not path.name.startswith(".")]
+            return all(path.name == PACKS and all(map(_is_pack, path.iterdir())) for path in paths)
 
     def is_whole(self, kept: Manifest) -> bool:
         """Return True if all files that a manifest names are here, each of its size."""
@@ -112,7 +112,7 @@ def name_in_pack(part: str) -> str:
 def _is_pack(folder: Path) -> bool:
     """Return True if a folder is a pack, or what a broken run has left of one, by its name and those of its files."""
     names = {f"{name_in_pack(part)}{end}.parquet" for part in parts_of(LAYOUTS) for end in ("", SHAPES)}
-    return bool(_PACK.fullmatch(folder.name)) and {each.name for each in folder.iterdir()} <= names
+    return bool(_PACK.fullmatch(folder.name)) and {file.name for file in folder.iterdir()} <= names
 
 
 def missing_of(folder: Path, kept: Manifest) -> list[PackedFile]:

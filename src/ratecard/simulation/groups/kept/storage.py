@@ -76,12 +76,12 @@ class Stored(KeptPlace):
     def is_free(self) -> bool:
         """Return True if nothing is here that a roll-up would be mixed with; what a broken run left is not."""
         with self._asking("read"):
-            return all(_PACKED.fullmatch(each["path"]) for each in self._listed())
+            return all(_PACKED.fullmatch(meta["path"]) for meta in self._listed())
 
     def is_whole(self, kept: Manifest) -> bool:
         """Return True if all objects that a manifest names are here, each of its size."""
         with self._asking("read"):
-            there = {each["path"]: each["size"] for each in self._listed(PACKS)}
+            there = {meta["path"]: meta["size"] for meta in self._listed(PACKS)}
             return all(there.get(file.name) == file.bytes for pack in kept.packs for file in pack.files)
 
     def manifest(self) -> Manifest:
@@ -139,19 +139,19 @@ class Stored(KeptPlace):
             self._put(text)
         with suppress(*_FAILED):
             put = obstore.head(self._store, MANIFEST)["last_modified"]
-            packs = {each["path"]: each["last_modified"] for each in self._listed(PACKS)}
+            packs = {meta["path"]: meta["last_modified"] for meta in self._listed(PACKS)}
             # A run that began before this manifest was put cannot put its own.
             old = {name for name, when in packs.items() if when < put - _OLD}
-            gone = (known | {name for name in old if _PACKED.fullmatch(name)}) - names
-            if gone := gone & packs.keys():
-                obstore.delete(self._store, sorted(gone))
+            unused = (known | {name for name in old if _PACKED.fullmatch(name)}) - names
+            if unused := unused & packs.keys():
+                obstore.delete(self._store, sorted(unused))
 
     def _look(self) -> "tuple[bytes | None, UpdateVersion | None]":
         """Return the text and the version of the manifest; none where there is none."""
         try:
             object_ = obstore.get(self._store, MANIFEST)
         except FileNotFoundError as error:
-            if any(each in str(error) for each in _NOWHERE):
+            if any(word in str(error) for word in _NOWHERE):
                 raise
             return None, None
         version: UpdateVersion = {}
@@ -202,7 +202,7 @@ class Stored(KeptPlace):
         _each(copy, names)
 
     def _listed(self, folder: str | None = None) -> "Iterator[ObjectMeta]":
-        return (each for batch in obstore.list(self._store, folder) for each in batch)
+        return (meta for batch in obstore.list(self._store, folder) for meta in batch)
 
     @contextmanager
     def _asking(self, done: str) -> Iterator[None]:
@@ -249,8 +249,8 @@ def _cause(words: str) -> str:
     first = words.strip().splitlines()[0]
     if match := _NO_CREDENTIALS.search(first):
         return f"there are no credentials in the environment, and none of this machine ({match[0]})"
-    said = next((match[1] for each in _SAID if (match := each.search(words))), "")
-    if not said:
+    message = next((match[1] for pattern in _SAID if (match := pattern.search(words))), "")
+    if not message:
         return first.removeprefix("Generic ").strip(" -")
     host = _HOST.search(first)
-    return f"{host[1]} says: {said}".rstrip(" .") if host else said.rstrip(" .")
+    return f"{host[1]} says: {message}".rstrip(" .") if host else message.rstrip(" .")
